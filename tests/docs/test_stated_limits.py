@@ -12,7 +12,7 @@ from pabal.domain.base.dates import DAY
 from pabal.domain.people import contact
 from pabal.service.upkeep import housekeeping
 from pabal.service.upkeep.statistics import STATISTICS_RETENTION_MS
-from pabal.service.webhooks import schedule
+from pabal.service.webhooks import retries
 from pabal.settings.settings import Settings
 from pabal.store.engine.postgres import postgres_store
 from pabal.store.events import webhook_posts
@@ -54,10 +54,10 @@ STATED = (
     Stated("console", "up to 1,000,000 rows", "1,000,000행까지", export.MAX_ROWS, 1_000_000),
     Stated("console", "kept for 400 days", "400일 동안 보관", housekeeping.AUDIT_LOG_RETENTION_MS, 400 * DAY),
     Stated("console", "for 100 days", "100일 동안", STATISTICS_RETENTION_MS, 100 * DAY),
-    Stated("webhooks", "up to 100 items", "항목은 100개까지", schedule.MAX_ITEMS, 100),
-    Stated("webhooks", "Up to 16 deliveries", "최대 16건", schedule.MAX_IN_FLIGHT, 16),
+    Stated("webhooks", "up to 100 items", "항목은 100개까지", retries.MAX_ITEMS, 100),
+    Stated("webhooks", "Up to 16 deliveries", "최대 16건", retries.MAX_IN_FLIGHT, 16),
     Stated("webhooks", "within 10 seconds", "10초 안에", POST_TIMEOUT_S, 10),
-    Stated("webhooks", "After ten failures", "열 번 실패하고", schedule.PAUSE_FAILURES, 10),
+    Stated("webhooks", "After ten failures", "열 번 실패하고", retries.PAUSE_FAILURES, 10),
     Stated("webhooks", "the last 1,000 tries", "최근 시도 1,000건", webhook_posts.MAX_DELIVERIES, 1000),
     Stated("idempotency", "for 24 hours", "24시간", Settings().idempotency_hours, 24),
     Stated("sender-profiles", "After 30 minutes", "30분", Settings().token_minutes, 30),

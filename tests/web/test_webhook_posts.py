@@ -6,7 +6,7 @@ import pytest
 
 from pabal.domain.events.webhook import secret_context
 from pabal.service.webhooks.manage import REPLAY_PAUSE_S
-from pabal.service.webhooks.trial import TEST_PAUSE_S
+from pabal.service.webhooks.posting import TEST_PAUSE_S
 from pabal.store.events import webhooks
 from pabal.webhooks.poster import PostError, PostResult
 from tests.fixtures.virtual import Environment

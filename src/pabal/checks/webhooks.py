@@ -18,8 +18,7 @@ from pabal.domain.sends.message import PRODUCT_BY_CODE, Product
 from pabal.models.answers import LabelledValue
 from pabal.models.webhooks import DeliveryItem, WebhookItem, WebhookTestItem
 from pabal.service.webhooks.manage import ListedWebhook, WebhookFields
-from pabal.service.webhooks.posting import decode_answer, format_post_id
-from pabal.service.webhooks.trial import describe_error
+from pabal.service.webhooks.posting import decode_answer, describe_error, format_post_id
 from pabal.settings.carriers import SENDABLE
 from pabal.store.events.webhook_posts import Delivery
 from pabal.webhooks.addresses import parse_url

@@ -12,7 +12,6 @@ from pabal.models import (
     brand_bodies,
     lookup,
     opt_outs,
-    phone,
     privacy,
     send_answers,
     statistics,
@@ -98,7 +97,7 @@ EXPORT_PERSONAL_DATA = _read(
 ERASE_PERSONAL_DATA = _change(
     "/api/privacy/erase.v1.0", bodies.ErasePersonalData, privacy.ErasureAnswer, is_repeatable=True
 )
-LOOK_AT_PHONE = _read("/api/simulator/phone.v1.0", bodies.ListPhoneMessages, phone.PhoneAnswer)
+LOOK_AT_PHONE = _read("/api/simulator/phone.v1.0", bodies.ListPhoneMessages, lookup.PhoneAnswer)
 
 
 def statistics_since(

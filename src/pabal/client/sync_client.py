@@ -56,6 +56,7 @@ from pabal.models.lookup import (
     ListInbound,
     ListResults,
     MessageDetailAnswer,
+    PhoneAnswer,
     ResultsAnswer,
 )
 from pabal.models.opt_outs import (
@@ -66,7 +67,6 @@ from pabal.models.opt_outs import (
     RemovedOptOutsAnswer,
     RemoveOptOuts,
 )
-from pabal.models.phone import PhoneAnswer
 from pabal.models.privacy import ErasureAnswer, PersonalDataAnswer
 from pabal.models.send_answers import AcceptedAnswer, CancelAnswer
 from pabal.models.statistics import StatisticsAnswer

@@ -4,7 +4,8 @@ from typing import Annotated, ClassVar
 
 from msgspec import UNSET, Struct, UnsetType
 
-from pabal.models.answers import Date, Envelope, LabelledValue, MessageItem
+from pabal.models.answers import ButtonItem, Date, Envelope, LabelledValue, MessageItem, PagedEnvelope, PartsItem
+from pabal.models.brand_bodies import AttachmentBody
 from pabal.models.description import describe
 
 WON = describe("원, 소수점 둘째 자리까지", "In won, with two decimals.", examples=[9.0])
@@ -179,3 +180,28 @@ class InboundAnswer(Envelope, kw_only=True):
     item: InboundPosition
     resultCount: int
     items: list[InboundItem]
+
+
+class PhoneItem(PartsItem, kw_only=True, rename={"sender": "from"}):
+    """A message on a simulated phone."""
+
+    ko: ClassVar[str] = "가상 휴대폰의 메시지"
+
+    time: Date
+    kind: Annotated[str, describe("messageProductType의 값 또는 `token`", "A messageProductType, or `token`.")]
+    sender: str
+    subject: str | UnsetType = UNSET
+    content: str
+    buttons: list[ButtonItem]
+    image: bool
+    messageType: Annotated[str | UnsetType, describe("브랜드 메시지의 것", "Of a brand message.")] = UNSET
+    targeting: Annotated[str | UnsetType, describe("브랜드 메시지의 것", "Of a brand message.")] = UNSET
+    attachment: Annotated[AttachmentBody | UnsetType, describe("브랜드 메시지의 것", "Of a brand message.")] = UNSET
+
+
+class PhoneAnswer(PagedEnvelope, kw_only=True):
+    """A message on a simulated phone."""
+
+    ko: ClassVar[str] = "가상 휴대폰의 메시지"
+
+    items: list[PhoneItem]

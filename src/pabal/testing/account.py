@@ -15,7 +15,7 @@ from pabal.client import (
     ListSenders,
 )
 from pabal.models.answers import MessageItem
-from pabal.models.phone import PhoneItem
+from pabal.models.lookup import PhoneItem
 from pabal.world import RealWorld
 
 POLL_INTERVAL_S = 0.02

@@ -4,7 +4,7 @@ import json
 import signal
 
 from pabal.cli.calling.phone import count_new
-from pabal.models.phone import PhoneAnswer, PhoneItem
+from pabal.models.lookup import PhoneAnswer, PhoneItem
 from tests.fixtures.calling import SENDER, CallingLine
 
 PHONE = "010-1234-5678"

@@ -9,7 +9,7 @@ from pabal.domain.base.dates import SECOND
 from pabal.domain.events.event import EventType
 from pabal.domain.sends.message import Product
 from pabal.domain.sends.sending import Receiver
-from pabal.service.webhooks.schedule import MAX_IN_FLIGHT, MAX_ITEMS
+from pabal.service.webhooks.retries import MAX_IN_FLIGHT, MAX_ITEMS
 from pabal.store.events import events, webhook_posts, webhooks
 from pabal.webhooks.signing import sign
 from tests.fixtures.delivery import accept_without_receipt

@@ -9,7 +9,7 @@ import pytest
 from pabal.domain.base.dates import DAY, HOUR
 from pabal.domain.events.webhook import WebhookState
 from pabal.service.upkeep.privacy import erase
-from pabal.service.webhooks.schedule import MAX_IN_FLIGHT, MAX_TRIES, retry_delay_ms
+from pabal.service.webhooks.retries import MAX_IN_FLIGHT, MAX_TRIES, retry_delay_ms
 from pabal.store.engine.base import Store
 from pabal.store.events import webhook_backlog, webhook_posts
 from pabal.webhooks.poster import PostResult

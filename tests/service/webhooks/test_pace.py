@@ -19,7 +19,7 @@ from pabal.service.webhooks.pace import (
     PostPace,
     PostWindow,
 )
-from pabal.service.webhooks.schedule import MAX_IN_FLIGHT
+from pabal.service.webhooks.retries import MAX_IN_FLIGHT
 from tests.fixtures.delivery import accept_without_receipt
 from tests.fixtures.endpoints import FakeEndpoints, add_webhook
 from tests.fixtures.interruptible_store import InterruptibleStore

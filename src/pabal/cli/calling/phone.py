@@ -11,7 +11,7 @@ from pabal.cli.shared.options import add_option
 from pabal.cli.shared.table import print_json, printable
 from pabal.client import ListPhoneMessages
 from pabal.domain.base.codes import Text
-from pabal.models.phone import PhoneAnswer, PhoneItem
+from pabal.models.lookup import PhoneAnswer, PhoneItem
 
 POLL_INTERVAL_S = 1.0
 """How often a phone is looked at."""

@@ -12,7 +12,7 @@ from pabal.console.shell.page_request import PageRequest
 from pabal.domain.base.codes import Code, Refused, Text
 from pabal.domain.events.webhook import MAX_WEBHOOKS, Webhook, WebhookState
 from pabal.models.webhooks import CreateWebhook, ReplayWebhook
-from pabal.service.webhooks import manage, trial
+from pabal.service.webhooks import manage, posting
 from pabal.service.webhooks.manage import MAX_COUNTED_BACKLOG, ListedWebhook, WebhookFields
 
 WEBHOOKS_PATH = "/console/webhooks"
@@ -103,13 +103,13 @@ async def send_test(request: PageRequest) -> Response:
     Raises Refused(WEBHOOK_NOT_FOUND).
     """
     try:
-        result = await trial.send_test(request.context, request.account_id, _id(request))
+        result = await posting.send_test(request.context, request.account_id, _id(request))
     except Refused as refused:
         if refused.code is not Code.RATE_LIMITED:
             raise
         return await _render_webhook(request, refused)
     item = checks.build_test_item(result)
-    tested = summarize(request, result.status, trial.describe_error(result))
+    tested = summarize(request, result.status, posting.describe_error(result))
     return await _render_webhook(
         request, tested=tested, tested_ms=f"{item.durationMs:,}", tested_answer=item.answer
     )

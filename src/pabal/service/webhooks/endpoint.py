@@ -10,11 +10,11 @@ from pabal.domain.base.dates import SECOND, Instant
 from pabal.domain.events.webhook import Webhook, WebhookState
 from pabal.service.context import Context
 from pabal.service.errors import describe_error
-from pabal.service.webhooks import outcomes
+from pabal.service.webhooks import retries
 from pabal.service.webhooks.fan_out import PostBatch, read_batch, store_batch
 from pabal.service.webhooks.pace import PostPace, PostWindow
 from pabal.service.webhooks.posting import decode_answer, post_once
-from pabal.service.webhooks.schedule import (
+from pabal.service.webhooks.retries import (
     BACKLOG_MS,
     MAX_BACKLOG,
     MAX_UNFINISHED,
@@ -212,7 +212,7 @@ class EndpointPoster:
         context, now = self._context, self._context.world.now()
         if result.is_success:
             self._window.widen()
-            was_paused = await self._persist(lambda tx: outcomes.record_success(tx, post, delivery))
+            was_paused = await self._persist(lambda tx: retries.record_success(tx, post, delivery))
             context.metrics.webhook_posts.add(1, "delivered")
             context.metrics.webhook_events.add(len(post.event_ids), "delivered")
             if was_paused or is_trial:
@@ -222,13 +222,13 @@ class EndpointPoster:
         self._window.narrow()
         context.metrics.webhook_posts.add(1, "failed")
         if result.status == GONE:
-            await self._persist(lambda tx: outcomes.record_gone(tx, post, delivery, now))
+            await self._persist(lambda tx: retries.record_gone(tx, post, delivery, now))
             self.webhook = self.webhook._replace(state=WebhookState.DISABLED)
             self._log("webhook answered 410 Gone; it is disabled now", delivery)
             return
         delay_ms = retry_delay_ms(post.tries + 1, context.world.random())
         failed = await self._persist(
-            lambda tx: outcomes.record_failure(tx, post, delivery, delay_ms, now, is_trial=is_trial)
+            lambda tx: retries.record_failure(tx, post, delivery, delay_ms, now, is_trial=is_trial)
         )
         context.metrics.webhook_events.add(failed.dropped, "dropped")
         if failed.is_paused or is_trial:

@@ -10,7 +10,7 @@ from pabal.domain.events.webhook import Webhook
 from pabal.service.context import Context
 from pabal.service.events.results import read_messages
 from pabal.service.relay.categories import read_sender_categories
-from pabal.service.webhooks.schedule import MAX_BODY_BYTES, MAX_ITEMS, MAX_WAIT_MS
+from pabal.service.webhooks.retries import MAX_BODY_BYTES, MAX_ITEMS, MAX_WAIT_MS
 from pabal.store.engine.base import Reader, Tx, transaction
 from pabal.store.events import events, webhook_posts
 from pabal.store.events.webhook_posts import WebhookPost, WebhookProgress

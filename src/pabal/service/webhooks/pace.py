@@ -4,7 +4,7 @@ import asyncio
 
 from pabal.domain.base.dates import MINUTE
 from pabal.service.context import Context
-from pabal.service.webhooks.schedule import MAX_IN_FLIGHT
+from pabal.service.webhooks.retries import MAX_IN_FLIGHT
 
 BUSY_IN_FLIGHT = 50
 """A process with this many messages in flight is busy with delivery."""

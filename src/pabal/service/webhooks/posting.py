@@ -1,7 +1,17 @@
-"""Posts to an endpoint once, signed."""
+"""Posts to an endpoint once, signed: a delivery, or a test."""
 
+import msgspec
+
+from pabal.domain.base import dates
+from pabal.domain.events.event import EventType, format_event_id, make_event_id
 from pabal.domain.events.webhook import Webhook, secret_context
 from pabal.service.context import Context
+from pabal.service.webhooks import manage
+from pabal.service.webhooks.fan_out import make_body
+from pabal.service.webhooks.manage import check_pause, remember
+from pabal.store.engine.base import Tx
+from pabal.store.events import webhook_posts, webhooks
+from pabal.store.events.webhook_posts import Delivery
 from pabal.webhooks.poster import PostError, PostResult
 from pabal.webhooks.secrets import UnreadableSecret
 from pabal.webhooks.signing import sign
@@ -29,3 +39,50 @@ async def post_once(context: Context, webhook: Webhook, post_id: bytes, body: by
 def decode_answer(answer: bytes) -> str:
     """Return the beginning of an answer as text that the store can hold."""
     return answer.decode("utf-8", "replace").replace("\0", "\N{REPLACEMENT CHARACTER}")
+
+
+TEST_PAUSE_S = 1.0
+"""Least time between two tests of an account, so that nobody is flooded in its name."""
+POST_ID_BYTES = 16
+
+
+async def send_test(context: Context, account_id: int, webhook_id: int) -> PostResult:
+    """Post a `webhook.test` event to a webhook in any state, add it to its deliveries, and return what came back.
+
+    Raises Refused: WEBHOOK_NOT_FOUND, RATE_LIMITED.
+    """
+    webhook = await manage.find(context, account_id, webhook_id)
+    started_at = context.world.monotonic()
+    check_pause(context.webhooks.last_tests, account_id, TEST_PAUSE_S, started_at)
+    remember(context.webhooks.last_tests, account_id, started_at)
+    post_id = context.world.random_bits(8 * POST_ID_BYTES).to_bytes(POST_ID_BYTES, "big")
+    event_id = make_event_id(account_id, EventType.WEBHOOK_TEST, post_id.hex())
+    now = context.world.now()
+    item = msgspec.json.encode({"eventId": format_event_id(event_id), "webhookId": str(webhook_id)})
+    body = make_body(EventType.WEBHOOK_TEST, dates.format_iso(now, context.policy.zone), [item])
+    result = await post_once(context, webhook, post_id, body)
+    delivery = Delivery(
+        webhook_id,
+        now,
+        post_id,
+        [event_id],
+        1,
+        result.status,
+        decode_answer(result.answer),
+        describe_error(result),
+        result.duration_ms,
+    )
+    await context.store.write(_add_delivery, account_id, delivery)
+    return result
+
+
+def describe_error(result: PostResult) -> str:
+    """Return why a post has no answer: a word, and in English what happened; empty if it has one."""
+    if result.error is None:
+        return ""
+    return f"{result.error}: {result.detail}" if result.detail else str(result.error)
+
+
+def _add_delivery(tx: Tx, account_id: int, delivery: Delivery) -> None:
+    if webhooks.get(tx, account_id, delivery.webhook_id):  # it may have been deleted meanwhile
+        webhook_posts.add_deliveries(tx, [delivery])

@@ -12,7 +12,7 @@ from pabal.domain.brand.message import BrandAttachment, to_documented
 from pabal.domain.people import phone
 from pabal.domain.sends.simulated_message import SimulatedMessage
 from pabal.models.brand_bodies import AttachmentBody
-from pabal.models.phone import PhoneItem
+from pabal.models.lookup import PhoneItem
 from pabal.store.queue import simulator
 from pabal.web import envelope
 

@@ -1,7 +1,7 @@
 """The table of endpoints, which routing, the OpenAPI document, the reference page and the tests use."""
 
 from pabal.domain.base.codes import Code, Text
-from pabal.models import answers, bodies, brand_bodies, phone, send_answers
+from pabal.models import answers, bodies, brand_bodies, lookup, send_answers
 from pabal.models import privacy as privacy_models
 from pabal.web.endpoints import (
     history,
@@ -316,7 +316,7 @@ ENDPOINTS = (
         scope="read",
         input_source="query",
         body=bodies.ListPhoneMessages,
-        answer=phone.PhoneAnswer,
+        answer=lookup.PhoneAnswer,
         handler=simulated_phone.list_phone_messages,
         own_codes=(*FIELD_CODES, Code.INVALID_PHONE_NUMBER, Code.NOT_FOUND),
     ),

@@ -7,7 +7,7 @@ from pabal.checks.body.call import ApiCall, read_paging
 from pabal.domain.base.codes import Code, Text
 from pabal.models import answers
 from pabal.models import webhooks as models
-from pabal.service.webhooks import manage, trial
+from pabal.service.webhooks import manage, posting
 from pabal.store.accounts.audit_log import API_KEY_NAME, AuditEntry
 from pabal.web import envelope
 from pabal.web.endpoints.endpoint import Endpoint
@@ -43,7 +43,7 @@ async def delete_webhook(call: ApiCall) -> dict[str, Any]:
 
 async def send_test(call: ApiCall) -> dict[str, Any]:
     """Post a `webhook.test` event, and answer with what came back."""
-    result = await trial.send_test(call.context, call.account_id, checks.read_id(call.form))
+    result = await posting.send_test(call.context, call.account_id, checks.read_id(call.form))
     return {"item": checks.build_test_item(result)}
 
 

@@ -12,8 +12,7 @@ from pabal.service.upkeep.deadline_sweep import find_unwatched
 from pabal.service.upkeep.reports import queue_depths
 from pabal.store.engine.base import Reader, ReadTimedOut, StoreUnavailable, Tx, options_of, transaction
 from pabal.store.engine.commit.group_commit import GroupCommitStore
-from pabal.store.engine.commit.read_threads import ReadThreads
-from pabal.store.engine.commit.timeouts import TIMED_OUT
+from pabal.store.engine.commit.read_threads import TIMED_OUT, ReadThreads
 from pabal.store.messages.statistics import count_messages, first_request_at, queue_digest
 from pabal.world import RealWorld
 from tests.fixtures.store_modes import (

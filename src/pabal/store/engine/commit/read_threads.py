@@ -1,13 +1,44 @@
-"""Threads that read: each group has its own queue, so that one kind of read does not wait behind another."""
+"""The threads that read, and how long callers wait for the store."""
 
 import asyncio
+from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from pabal.store.engine.base import StoreUnavailable, T
-from pabal.store.engine.commit.timeouts import TIMED_OUT
 from pabal.world import World
+
+TIMED_OUT = "no answer in time"
+CHECKS_PER_TIMEOUT = 20
+"""How often futures are checked within one timeout."""
+
+
+class Timeouts:
+    """Fails futures of one event loop that are not resolved in time; all have the same timeout."""
+
+    def __init__(self, timeout_s: float, world: World) -> None:
+        self._timeout_s = timeout_s
+        self._world = world
+        self._waiting: deque[tuple[float, asyncio.Future[Any]]] = deque()
+        self._is_checking = False
+
+    def add(self, loop: asyncio.AbstractEventLoop, future: "asyncio.Future[Any]") -> None:
+        """Fail a future with StoreUnavailable unless it is resolved in time."""
+        self._waiting.append((self._world.monotonic() + self._timeout_s, future))
+        if not self._is_checking:
+            self._is_checking = True
+            loop.call_later(self._timeout_s / CHECKS_PER_TIMEOUT, self._check, loop)
+
+    def _check(self, loop: asyncio.AbstractEventLoop) -> None:
+        waiting, now = self._waiting, self._world.monotonic()
+        while waiting and (waiting[0][1].done() or waiting[0][0] <= now):
+            _, future = waiting.popleft()
+            if not future.done():
+                future.set_exception(StoreUnavailable(TIMED_OUT))
+        self._is_checking = bool(waiting)
+        if waiting:
+            loop.call_later(self._timeout_s / CHECKS_PER_TIMEOUT, self._check, loop)
 
 
 class ReadThreads:

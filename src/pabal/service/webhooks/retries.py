@@ -1,12 +1,51 @@
-"""Records what came of a try to deliver a post."""
+"""When a delivery that failed is tried again, and what is recorded of each try."""
 
 from typing import NamedTuple
 
-from pabal.domain.base.dates import Instant
-from pabal.service.webhooks.schedule import TRIAL_INTERVAL_MS, must_pause
+from pabal.domain.base.dates import DAY, HOUR, MINUTE, SECOND, Instant
 from pabal.store.engine.base import Tx
 from pabal.store.events import webhook_posts, webhooks
 from pabal.store.events.webhook_posts import Delivery, WebhookPost
+
+MAX_ITEMS = 100
+"""Most events in a post."""
+MAX_BODY_BYTES = 256 * 1024
+"""Longest body of a post, unless a single event is longer."""
+MAX_WAIT_MS = 1 * SECOND
+"""How long an event waits for others to be posted with it."""
+MAX_IN_FLIGHT = 16
+"""Most posts to one endpoint at a time."""
+MAX_UNFINISHED = 1000
+"""Most posts of one endpoint that wait for a retry; further events wait until there are fewer."""
+PAUSE_FAILURES = 10
+PAUSE_AFTER_MS = 5 * MINUTE
+"""An endpoint is paused after this many failures since the last success, if the first was this long ago."""
+TRIAL_INTERVAL_MS = 5 * MINUTE
+"""How often a paused endpoint gets a trial post."""
+BACKLOG_MS = 7 * DAY
+"""How long the events of a paused endpoint are kept for it."""
+MAX_BACKLOG = 1_000_000
+"""Most events that are kept for an endpoint; then the oldest are given up."""
+
+_FIRST_DELAYS_MS = (5 * SECOND, 1 * MINUTE, 5 * MINUTE, 15 * MINUTE, 30 * MINUTE)
+_LAST_DELAY_MS = 1 * HOUR
+_RETRY_PERIOD_MS = 24 * HOUR
+_JITTER = 0.2
+MAX_TRIES = 1 + len(_FIRST_DELAYS_MS) + (_RETRY_PERIOD_MS - sum(_FIRST_DELAYS_MS)) // _LAST_DELAY_MS
+"""After this many tries, in about 24 hours, a delivery is given up."""
+
+
+def retry_delay_ms(tries: int, random: float) -> int | None:
+    """Return how long after the last of these tries the next one follows; None: the post is given up."""
+    if tries >= MAX_TRIES:
+        return None
+    delay = _FIRST_DELAYS_MS[tries - 1] if tries <= len(_FIRST_DELAYS_MS) else _LAST_DELAY_MS
+    return round(delay * (1 + _JITTER * (2 * random - 1)))
+
+
+def must_pause(failures: int, failing_since: Instant, now: Instant) -> bool:
+    """Return whether an endpoint is to be paused after this failure."""
+    return failures >= PAUSE_FAILURES and now - failing_since >= PAUSE_AFTER_MS
 
 
 class FailureResult(NamedTuple):
