@@ -92,7 +92,7 @@ def send_free_form(state: State, request: Request) -> Json:
     call: FreeForm = kakaotalk.decode_body(_FREE_FORM, request.body)
     targets = {each.targeting or "I" for each in call.recipientList or ()}
     profile, begins_at = _check_call(state, request, call, targets)
-    check_message(state, msgspec.to_builtins(call))
+    check_message(state, msgspec.to_builtins(call), targets)
     return _accept(state, request, call, profile, begins_at, call.content or "", frozenset())
 
 

@@ -10,8 +10,11 @@ import msgspec
 from tests.fakes.nhncloud import images, kakaotalk
 from tests.fakes.nhncloud.answers import ApiError, Json, Request
 from tests.fakes.nhncloud.kakaotalk import SUCCESS, Button, Refusal, Resend
-from tests.fakes.nhncloud.state import FRIENDTALK, Message, Profile, State
+from tests.fakes.nhncloud.state import FRIENDTALK, Message, Profile, State, UploadedFile
 
+MAX_TEXT_CHARS, MAX_CHARS_WITH_IMAGE, MAX_CHARS_WITH_WIDE_IMAGE = 1000, 400, 76
+MAX_BUTTONS, MAX_BUTTONS_WITH_COUPON, MAX_BUTTONS_WITH_WIDE_IMAGE = 5, 4, 2
+MAX_BUTTON_NAME_CHARS = 28
 BUTTON_TYPES = frozenset(("WL", "AL", "BK", "MD", "BF"))
 """Alimtalk ko/friendtalk-api-guide.md, "텍스트 발송 요청", `buttons.type`: no BC, BT, AC or DS."""
 AD_LABEL = "(광고)"
@@ -88,11 +91,43 @@ def _refusal(state: State, profile: Profile, given: Recipient) -> Refusal:
     content, buttons = given.content or "", given.buttons or []
     if not content.strip():
         return -2001, "The 'content' must not be blank."
-    if given.imageUrl is not None and given.imageUrl not in state.pictures:
-        return -8002, "It is not found any images."
+    picture = None
+    if given.imageUrl is not None:
+        picture = state.pictures.get(given.imageUrl)
+        if picture is None:
+            return -8002, "It is not found any images."
+    return _length_refusal(content, picture, buttons) or _buttons_refusal(given, buttons)
+
+
+def _length_refusal(content: str, picture: UploadedFile | None, buttons: list[Button]) -> Refusal | None:
+    start = "The 'content' is too long. If you request the"
+    if picture is None:
+        if len(content) > MAX_TEXT_CHARS:
+            return -2024, "The 'content' is too long. It can be less than 1,300 characters without any image."
+    elif picture.is_wide:
+        if len(content) > MAX_CHARS_WITH_WIDE_IMAGE:
+            return -2030, f"{start} 'wide-image', It must be less than 76 characters."
+        if len(buttons) > MAX_BUTTONS_WITH_WIDE_IMAGE:
+            return -2031, (
+                "The 'buttons' is too many. If you request the 'wide-image', It must be less than 2 buttons size."
+            )
+    elif len(content) > MAX_CHARS_WITH_IMAGE:
+        return -2023, f"{start} 'image', It can be less than 400 characters."
+    return None
+
+
+def _buttons_refusal(given: Recipient, buttons: list[Button]) -> Refusal:
+    if given.imageLink and not given.imageLink.startswith(("http://", "https://")):
+        return -3327, "The imageLink must include http:// or https://"
+    if len(buttons) > (MAX_BUTTONS_WITH_COUPON if given.coupon else MAX_BUTTONS):
+        return -3217, "Friendtalk button size is invalid."
     for button in buttons:
         if button.ordering is None or button.type not in BUTTON_TYPES:
             return -2018, "Button parameter is invalid."
+        if not button.name:
+            return -3009, "Not exist button name."
+        if len(button.name) > MAX_BUTTON_NAME_CHARS:
+            return -2000, f"The 'name' must be at less than or equal to {MAX_BUTTON_NAME_CHARS}."
         refusal = kakaotalk.check_links(button)
         if refusal[0]:
             return refusal

@@ -93,7 +93,9 @@ def test_housekeeping_runs_only_on_the_holder_of_its_slot_even_after_a_death(tmp
         await cluster.wait(FULL_ROUND_EVERY * ROUND_INTERVAL_S)
 
         (housekeeper,) = [each for each in processes if HOUSEKEEPING_SLOT in each.held]
-        assert [each for each in processes if each.store_proxy.call_counts["delete_gone_workers"]] == [housekeeper]
+        assert [each for each in processes if each.store_proxy.call_counts["delete_states_of_gone_workers"]] == [
+            housekeeper
+        ]
         others = [each for each in processes if each is not housekeeper]
         await housekeeper.die()
         await cluster.wait(EVICTION_S)
@@ -102,7 +104,9 @@ def test_housekeeping_runs_only_on_the_holder_of_its_slot_even_after_a_death(tmp
         await cluster.wait(FULL_ROUND_EVERY * ROUND_INTERVAL_S)
 
         (successor,) = [each for each in others if HOUSEKEEPING_SLOT in each.held]
-        assert [each for each in others if each.store_proxy.call_counts["delete_gone_workers"]] == [successor]
+        assert [each for each in others if each.store_proxy.call_counts["delete_states_of_gone_workers"]] == [
+            successor
+        ]
 
     run_scenario(tmp_path, scenario, carriers=fake_carriers())
 
