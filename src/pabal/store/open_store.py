@@ -8,7 +8,6 @@ from pabal.settings.settings import Settings
 from pabal.store.engine.base import Store
 from pabal.store.engine.commit.group_commit import CommitStats
 from pabal.store.engine.migrate import migrate, pending
-from pabal.store.engine.move_target import is_unfinished
 from pabal.store.engine.sqlite.sqlite_store import SqliteStore
 from pabal.world import World
 
@@ -60,14 +59,9 @@ def open_store(
 async def apply_migrations(store: Store, settings: Settings, world: World) -> list[str]:
     """Apply missing migrations and return their names.
 
-    Raises NotMigrated if migrations are missing and the settings forbid applying them, or if the store has only
-    some of the rows of another one.
+    Raises NotMigrated if migrations are missing and the settings forbid applying them, and UnsupportedSchema as
+    `migrate` does.
     """
-    if await store.read(is_unfinished):
-        raise NotMigrated(
-            "SQLite에서 이 데이터베이스로 옮기는 일이 끝나지 않았습니다. 같은 `pabal move`를 다시 실행하세요",
-            "a move from SQLite into this database is not finished; run the same `pabal move` again",
-        )
     if settings.migrate:
         return await store.write(migrate, world.now())
     missing = await store.read(pending)

@@ -5,7 +5,6 @@ import asyncio
 import contextlib
 import dataclasses
 import functools
-import glob
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -13,16 +12,15 @@ from typing import NamedTuple
 from pabal.cli.shared.command import WORLD, current_actor
 from pabal.cli.shared.language import CommandError, say
 from pabal.cli.shared.options import add_option, add_settings_options
-from pabal.domain.base import dates, identifiers
+from pabal.domain.base import identifiers
 from pabal.domain.base.codes import Text
 from pabal.service.delivery.workers.heartbeat import find_live_workers
 from pabal.settings.data_directory import AlreadyRunning, process_lock
 from pabal.settings.settings import Settings
 from pabal.store.accounts import audit_log
 from pabal.store.accounts.audit_log import AuditEntry
-from pabal.store.engine import move_target
+from pabal.store.engine import migrate, move_target
 from pabal.store.engine.base import Row, Store, StoreUnavailable, Tx, transaction
-from pabal.store.engine.migrate import migrate
 from pabal.store.engine.move_source import MovedTable, MoveSource, TableDigest, open_source
 from pabal.store.engine.move_target import MoveRefused
 from pabal.store.engine.sqlite import sqlite_backup
@@ -34,8 +32,6 @@ PROGRESS_INTERVAL_S = 5.0
 MOVE_GUIDE = "docs/how-to/postgresql.md"
 MOVE_ACTION = "store.move"
 """Its name in the audit log; the target is the number of moved rows."""
-RETIRED_SUFFIX = ".moved-"
-"""Followed by the time, in the name of a file that was moved."""
 KEYED_TABLE = "idempotency_keys"
 """Its slots are those of the target: by them a repeated request finds the answer to the first one."""
 
@@ -66,13 +62,19 @@ def _move(settings: Settings, given: argparse.Namespace) -> None:
             f"`store`는 옮겨 갈 PostgreSQL 데이터베이스여야 합니다: postgresql://…; {MOVE_GUIDE} 참고",
             f"`store` must be the PostgreSQL database to move to: postgresql://…; see {MOVE_GUIDE}",
         )
-    file: Path = given.file if given.file.is_file() else _find_retired(settings, given.file)
+    file: Path = given.file
+    if not file.is_file():
+        raise CommandError(
+            f"{file}이(가) 없거나 파일이 아닙니다. data/pabal.db 같은 SQLite 저장소를 주세요",
+            f"{file} does not exist, or is not a file; name the SQLite store, such as data/pabal.db",
+        )
     with _require_stopped(settings, file):
         with _report_errors(file), open_source(file) as source:
+            asyncio.run(_require_unmoved(settings, file))
             digests = asyncio.run(_copy_all(settings, source))
             last_ids = source.last_ids()
         # before a service may start in the database: whatever happens now, none can start in both
-        kept_as = _retire(file, settings) if file == given.file else file
+        _mark_moved(settings, file)
         rows = sum(digest.rows for digest in digests.values())
         asyncio.run(_finish_move(settings, last_ids, rows))
     for name, digest in digests.items():
@@ -85,28 +87,34 @@ def _move(settings: Settings, given: argparse.Namespace) -> None:
         f"moved {rows:,} rows of {len(digests)} tables to {settings.redacted_store}; every row was compared",
     )
     say(
-        f"SQLite 저장소는 이제 {kept_as}입니다. 필요 없어지면 지우세요",
-        f"the SQLite store is {kept_as} now; delete it when you no longer need it",
+        f"{file}에서는 이제 서비스가 시작되지 않습니다. 필요 없어지면 지우세요",
+        f"no service starts on {file} any more; delete it when you no longer need it",
     )
 
 
-def _find_retired(settings: Settings, file: Path) -> Path:
-    """Return the new name of a store whose move was broken off after it was renamed."""
-    found = sorted(file.parent.glob(f"{glob.escape(file.name)}{RETIRED_SUFFIX}*"))
-    if not found or not asyncio.run(_is_unfinished(settings)):
-        raise CommandError(
-            f"{file}이(가) 없거나 파일이 아닙니다. data/pabal.db 같은 SQLite 저장소를 주세요",
-            f"{file} does not exist, or is not a file; name the SQLite store, such as data/pabal.db",
-        )
-    return found[-1]
-
-
-async def _is_unfinished(settings: Settings) -> bool:
+async def _require_unmoved(settings: Settings, file: Path) -> None:
+    """Raise CommandError for a file that was moved, unless the move was broken off before its end."""
+    if (target := sqlite_backup.query_file(file, migrate.moved_to)) is None:
+        return
     store = open_store(settings, WORLD)
     try:
-        return await store.read(move_target.is_unfinished)
+        if await store.read(migrate.is_unfinished_move):
+            return
     finally:
         await store.close()
+    raise CommandError(f"{file}은(는) 이미 {target}(으)로 옮겼습니다", f"{file} was moved to {target} already")
+
+
+def _mark_moved(settings: Settings, file: Path) -> None:
+    try:
+        sqlite_backup.write_file(file, migrate.mark_moved, settings.redacted_store, WORLD.now())
+    except StoreUnavailable as error:
+        raise CommandError(
+            f"{file}에 옮겼다고 표시하지 못해서({error}) 끝내지 않았습니다. 이 파일에 쓸 수 있게 한 뒤 같은 명령을"
+            " 다시 실행하세요. 그때까지 데이터베이스에서는 서비스가 시작되지 않습니다",
+            f"{file} cannot be marked as moved ({error}), so the move is not finished: make it writable, then run"
+            " the same command again. Until then no service starts on the database",
+        ) from None
 
 
 @contextlib.contextmanager
@@ -169,8 +177,8 @@ def _finish(tx: Tx, last_ids: Mapping[str, int], rows: int) -> None:
 async def _open_target(settings: Settings) -> AsyncIterator[_Target]:
     store = open_store(settings, WORLD)
     try:
-        if not await store.read(move_target.is_unfinished):
-            await store.write(migrate, WORLD.now())
+        if not await store.read(migrate.is_unfinished_move):
+            await store.write(migrate.migrate, WORLD.now())
         await store.write(slots.ensure_slots, settings.store_slots)
         yield _Target(store, await store.read(slots.list_numbers))
     finally:
@@ -230,26 +238,6 @@ def _change(numbers: Sequence[int], table: MovedTable, row: Row) -> Row:
     values = dict(zip(table.columns, row, strict=True))
     values["slot"] = numbers[identifiers.slot_of_key(values["account_id"], values["key"], len(numbers))]
     return tuple(values.values())
-
-
-def _retire(file: Path, settings: Settings) -> Path:
-    """Give the SQLite store another name: a service that starts on it would send everything again."""
-    now = dates.format_timestamp(WORLD.now(), settings.zone).translate(
-        {ord("-"): None, ord(":"): None, ord(" "): "-"}
-    )
-    kept_as = file.with_name(f"{file.name}{RETIRED_SUFFIX}{now}")
-    try:
-        sqlite_backup.retire(file.resolve(), kept_as.resolve())
-    except (OSError, sqlite_backup.StoreInUse) as error:
-        say(
-            f"{file}의 이름을 바꾸지 못했습니다({type(error).__name__}). 그 파일로 서비스를"
-            " 시작하면 메시지가 두 번 발송됩니다",
-            f"{file} could not be renamed ({type(error).__name__}): start no service on it, or"
-            " messages are sent twice",
-            is_error=True,
-        )
-        return file
-    return kept_as
 
 
 class _Report:

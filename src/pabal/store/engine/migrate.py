@@ -13,6 +13,10 @@ from pabal.store.engine.postgres import partitions
 SCHEMA_FOLDERS: list[Traversable] = [resources.files("pabal.store.engine").joinpath("schema")]
 """Where the numbered SQL files are; tests add a folder with a migration of their own."""
 _NAME = re.compile(r"([0-9]{4})_(\w+)\.sql")
+UNFINISHED_MOVE_TABLE = "unfinished_move"
+"""In a PostgreSQL store while a move into it is not finished."""
+MOVED_TABLE = "moved_store"
+"""In a SQLite store that was moved, with the address of the database that has its rows now."""
 
 
 class Migration(NamedTuple):
@@ -30,6 +34,10 @@ class Migration(NamedTuple):
 
 class UnsupportedSchema(TextError):
     """This version cannot use the store's schema; the message says what to do."""
+
+
+class StoreMoved(UnsupportedSchema):
+    """Everything was moved from this store to another one, or the move into this store is not finished."""
 
 
 class SchemaTooNew(UnsupportedSchema):
@@ -54,9 +62,11 @@ def all_migrations() -> list[Migration]:
 def migrate(tx: Tx, now: Instant) -> list[str]:
     """Apply missing migrations and return their names; create the partitions of the next months.
 
-    Raises UnsupportedSchema for a store of a newer version, or of one before the first release.
+    Raises UnsupportedSchema for a store of a newer version, of one before the first release, and for one that was
+    moved or is still being moved.
     """
     tx.fetch_all("select {schema_lock}")
+    _check_moved(tx)
     tx.execute(
         "create table if not exists migrations"
         " (number integer primary key, name text not null, applied_at {big} not null)"
@@ -78,8 +88,48 @@ def pending(tx: Tx) -> list[str]:
 
     Raises UnsupportedSchema as `migrate` does.
     """
-    is_new = not tx.fetch_one("select 1 from {tables} as t where t.name = 'migrations'")
+    _check_moved(tx)
+    is_new = not _has_table(tx, "migrations")
     return [migration.label for migration in (all_migrations() if is_new else _missing_migrations(tx))]
+
+
+def is_unfinished_move(tx: Tx) -> bool:
+    """Return whether a move into this store was begun and not finished."""
+    return _has_table(tx, UNFINISHED_MOVE_TABLE)
+
+
+def mark_moved(tx: Tx, target: str, now: Instant) -> None:
+    """Make this store one that no service starts on: its messages would be sent again."""
+    tx.execute(f"create table if not exists {MOVED_TABLE} (target text not null, moved_at {{big}} not null)")
+    tx.execute(f"delete from {MOVED_TABLE}")
+    tx.execute(f"insert into {MOVED_TABLE} (target, moved_at) values (?, ?)", (target, now))
+
+
+def moved_to(tx: Tx) -> str | None:
+    """Return the address of the database that this store was moved to."""
+    if not _has_table(tx, MOVED_TABLE):
+        return None
+    (target,) = tx.fetch_all(f"select target from {MOVED_TABLE}")[0]
+    return str(target)
+
+
+def _check_moved(tx: Tx) -> None:
+    if is_unfinished_move(tx):
+        raise StoreMoved(
+            "SQLite에서 이 데이터베이스로 옮기는 일이 끝나지 않았습니다. 같은 `pabal move`를 다시 실행하세요",
+            "a move from SQLite into this database is not finished; run the same `pabal move` again",
+        )
+    if (target := moved_to(tx)) is not None:
+        raise StoreMoved(
+            f"이 SQLite 저장소는 {target}(으)로 옮겼습니다. `store`에 그 주소를 설정하세요. 옮기는 일이 끝나지"
+            " 않았다면 같은 `pabal move`를 다시 실행하세요",
+            f"this SQLite store was moved to {target}; set `store` to that address. If the move was not"
+            " finished, run the same `pabal move` again",
+        )
+
+
+def _has_table(tx: Tx, name: str) -> bool:
+    return tx.fetch_one("select 1 from {tables} as t where t.name = ?", (name,)) is not None
 
 
 def _missing_migrations(tx: Tx) -> list[Migration]:

@@ -11,11 +11,11 @@ import apsw
 from pabal.domain.base import identifiers
 from pabal.domain.base.dates import Instant
 from pabal.store.engine.base import Row, StoreUnavailable, Value
-from pabal.store.engine.migrate import all_migrations
+from pabal.store.engine.migrate import MOVED_TABLE, all_migrations
 from pabal.store.engine.sqlite.sqlite_backup import REQUIRED_TABLES, NotAStore, open_read_only
 
-LEFT_OUT = frozenset({"migrations", "slots", "workers", "carrier_states", "carrier_latencies"})
-"""Tables that each store has for itself: its schema, its slots, and the state of running processes."""
+LEFT_OUT = frozenset({"migrations", "slots", "workers", "carrier_states", "carrier_latencies", MOVED_TABLE})
+"""Tables that each store has for itself: its schema, its slots, the state of running processes, its move."""
 MAX_BATCH_ROWS = 2000
 MAX_BATCH_BYTES = 4 * 1024 * 1024
 """A batch ends when its texts and bytes exceed this: a row of images has hundreds of kilobytes."""

@@ -8,11 +8,10 @@ import msgspec
 from pabal.domain.base.codes import TextError
 from pabal.domain.base.dates import Instant
 from pabal.store.engine.base import Priority, Row, Tx, transaction
+from pabal.store.engine.migrate import UNFINISHED_MOVE_TABLE, is_unfinished_move
 from pabal.store.engine.move_source import MovedTable, TableDigest, row_bytes
 from pabal.store.engine.postgres import partitions
 
-PROGRESS_TABLE = "unfinished_move"
-"""It exists while a move is not finished; no service starts on such a store."""
 SOURCE_ROW = ""
 """The row of that table that tells which store is moved; the others are those of tables."""
 SOURCE_SLOT = 0
@@ -42,11 +41,6 @@ class DigestPage(NamedTuple):
     """How many to read next."""
 
 
-def is_unfinished(tx: Tx) -> bool:
-    """Return whether a move into this store was begun and not finished."""
-    return tx.fetch_one("select 1 from {tables} as t where t.name = ?", (PROGRESS_TABLE,)) is not None
-
-
 @transaction(retryable=True, exclusive=True, priority=Priority.PATIENT)  # a retry finds what it has begun
 def begin(tx: Tx, identity: bytes, tables: Sequence[MovedTable], since: Instant | None, now: Instant) -> Progress:
     """Prepare an empty store for the rows of another one; return how far an earlier move of the same one has come.
@@ -56,8 +50,8 @@ def begin(tx: Tx, identity: bytes, tables: Sequence[MovedTable], since: Instant 
     """
     tx.fetch_all("select {schema_lock}")
     _check_columns(tx, tables)
-    if is_unfinished(tx):
-        rows = tx.fetch_all(f"select name, position from {PROGRESS_TABLE}")
+    if is_unfinished_move(tx):
+        rows = tx.fetch_all(f"select name, position from {UNFINISHED_MOVE_TABLE}")
         progress: Progress = {row[0]: bytes(row[1]) for row in rows}
         if progress.pop(SOURCE_ROW, None) != identity:
             raise MoveRefused(
@@ -72,7 +66,7 @@ def begin(tx: Tx, identity: bytes, tables: Sequence[MovedTable], since: Instant 
             f"데이터베이스가 비어 있지 않습니다: {', '.join(filled)}",
             f"the database is not empty: {', '.join(filled)}",
         )
-    tx.execute(f"create table {PROGRESS_TABLE} (name text primary key, position {{bytes}} not null)")
+    tx.execute(f"create table {UNFINISHED_MOVE_TABLE} (name text primary key, position {{bytes}} not null)")
     _set_position(tx, SOURCE_ROW, identity)
     if since is not None:
         partitions.create_past(tx, since, now)
@@ -86,7 +80,7 @@ def copy(tx: Tx, table: MovedTable, rows: Sequence[Row], before: bytes | None) -
     Raises MoveRefused if another process copies too.
     """
     after = encode_key(table.key_of(rows[-1]))
-    found = tx.fetch_one(f"select position from {PROGRESS_TABLE} where name = ?", (table.name,))
+    found = tx.fetch_one(f"select position from {UNFINISHED_MOVE_TABLE} where name = ?", (table.name,))
     position = bytes(found[0]) if found else None
     if position == after and tx.is_retry:
         return after
@@ -121,13 +115,13 @@ def finish(tx: Tx, last_ids: Mapping[str, int]) -> bool:
     What the last process of the source had in flight is in doubt, so its slot is that of a worker that has died.
     Says no if it is such a store already.
     """
-    if not is_unfinished(tx):
+    if not is_unfinished_move(tx):
         return False
     for table, last in sorted(last_ids.items()):
         if last > 0:
             tx.fetch_all("select setval(pg_get_serial_sequence(?, 'id'), ?)", (table, last))
     tx.execute("update slots set is_orphaned = 1 where slot = ?", (SOURCE_SLOT,))
-    tx.execute(f"drop table {PROGRESS_TABLE}")
+    tx.execute(f"drop table {UNFINISHED_MOVE_TABLE}")
     return True
 
 
@@ -161,7 +155,7 @@ def _column_types(tx: Tx, table: str) -> dict[str, str]:
 
 def _set_position(tx: Tx, name: str, position: bytes) -> None:
     tx.execute(
-        f"insert into {PROGRESS_TABLE} (name, position) values (?, ?)"
+        f"insert into {UNFINISHED_MOVE_TABLE} (name, position) values (?, ?)"
         " on conflict (name) do update set position = excluded.position",
         (name, position),
     )

@@ -186,16 +186,6 @@ def open_read_only(path: Path) -> apsw.Connection:
     return connection
 
 
-def retire(path: Path, new_path: Path) -> None:
-    """Give a store's file another name, so that no service finds it, and remove its WAL files.
-
-    Raises StoreInUse where another process has the file open.
-    """
-    archive(path, new_path)
-    path.unlink()
-    _fsync(path.parent)
-
-
 def _fold_wal(path: Path) -> None:
     """Fold the write-ahead log into the file, which SQLite does for the only user of a file."""
     with contextlib.closing(apsw.Connection(str(path))) as connection:
