@@ -53,7 +53,7 @@ test: lint $(PEERS) $(GENERATORS) postgres chromium ## Check the code, then run 
 	@echo "Running the tests"
 	@$(PYTEST) -m "not torture" $(ARGS)
 
-check: lint postgres ## Check format, lint, types and layers, then run the quick tests
+check: lint ## Check format, lint, types and layers, then run the quick tests
 	@echo "Running the quick tests"
 	@$(PYTEST) -q -p no:schemathesis -m "not slow and not torture" $(SLOW) $(ARGS)
 

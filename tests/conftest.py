@@ -78,12 +78,11 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Run tests without a store once instead of once per engine, and mark slow and redundant tests.
 
-    Of the quick tests, only those of the store run on every engine.
+    The quick tests run on SQLite alone.
     """
     on_others = [each for each in items if _engine_of(each) in AVAILABLE_ENGINES[1:]]
     for each in on_others:
-        if "store" not in each.path.parts:
-            each.add_marker(pytest.mark.slow)
+        each.add_marker(pytest.mark.slow)
     for each in items:
         if _is_in_slow_folder(each) and _uses_store(each):
             each.add_marker(pytest.mark.slow)
