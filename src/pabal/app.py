@@ -99,6 +99,7 @@ class Service:
             always_ok=settings.always_ok,
             logs_all_requests=settings.log_requests == "all",
             strict_fields=settings.strict_fields,
+            refuse_misspelt=settings.refuse_misspelt,
             has_simulator=any(each.kind == "simulator" for each in settings.carriers.values()),
         )
         self._other_app = ConsoleOrPages(context, settings, self.pages.app)

@@ -22,6 +22,7 @@ SPELLINGS: dict[str, tuple[str, str, Any]] = {
     "zone": ("Europe/Berlin", '"Europe/Berlin"', ZoneInfo("Europe/Berlin")),
     "always_ok": ("true", "true", True),
     "strict_fields": ("true", "true", True),
+    "refuse_misspelt": ("false", "false", False),
     "trusted_proxies": (
         "10.0.0.0/8, ::1",
         '["10.0.0.0/8", "::1"]',

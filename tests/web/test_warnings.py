@@ -28,14 +28,14 @@ def _warnings(answer: ApiResponse) -> list[tuple[str, str]]:
 
 async def test_unknown_fields_are_named_with_the_field_they_resemble(env: Environment) -> None:
     call = await env.caller(language="en")
-    body = sms_body(scheduledDate="2026-12-24 18:00", zzz=1)
+    body = sms_body(senderNo="1", zzz=1)
     body["receivers"] = [{"phoneNumber": PHONE, "name": "x", "templatData": {}}]
     body["receivers"].append({"phoneNumber": "010-2345-6789", "name": "y"})
 
     answer = await call_ok(call, "message/sendSMS", body)
 
     assert {each["field"]: each["message"].partition("ignored.")[2] for each in answer.body["warnings"]} == {
-        "scheduledDate": " Did you mean sendDate?",
+        "senderNo": " Did you mean sender?",
         "zzz": "",
         "receivers[0].name": "",
         "receivers[0].templatData": " Did you mean templateData?",
@@ -44,10 +44,10 @@ async def test_unknown_fields_are_named_with_the_field_they_resemble(env: Enviro
 
 
 async def test_warnings_are_in_korean_by_default(env: Environment) -> None:
-    answer = await call_ok(await env.caller(), "message/sendSMS", sms_body(sendDat="2026-12-24 18:00"))
+    answer = await call_ok(await env.caller(), "message/sendSMS", sms_body(recievers=[]))
 
     (warning,) = answer.body["warnings"]
-    assert warning["message"] == "알 수 없는 항목이라 무시했습니다. 혹시 sendDate인가요?"
+    assert warning["message"] == "알 수 없는 항목이라 무시했습니다. 혹시 receivers인가요?"
 
 
 @pytest.mark.parametrize(

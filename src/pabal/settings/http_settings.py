@@ -25,6 +25,13 @@ class HttpSettings:
         "/api/ 요청에 알 수 없는 항목이 있으면 경고하는 대신 거부합니다.",
         "Refuse unknown fields in bodies and queries of /api/, instead of warning.",
     )
+    refuse_misspelt: bool = setting(
+        True,
+        "발송하거나 취소하는 요청에서 발송 시각, 유효 시간, 모의 발송을 잘못 쓴 듯한 항목과 쿼리 문자열을"
+        " 거부합니다. 그런 항목을 보내 온 기존 프로그램이 있으면 끕니다.",
+        "Refuse fields that look like a misspelt schedule, lifetime or dry run, and query strings, where messages"
+        " are sent or cancelled. Turn it off for old callers that send such fields.",
+    )
     trusted_proxies: list[IPv4Network | IPv6Network] = setting(
         [],
         "X-Forwarded-For 헤더를 신뢰할 프록시의 네트워크 대역입니다.",

@@ -99,11 +99,25 @@ class Form(Generic[B]):
         """Raise Refused for all problems in the order of the fields; those of single receivers come later."""
         if not self.problems:
             return
-        found = [problem for problem in self.problems if not problem.field.startswith("receivers[")]
+        found = [
+            self._name_misspelt(problem) for problem in self.problems if not problem.field.startswith("receivers[")
+        ]
         if found:
             order = {name: place for place, name in enumerate(self.body.__struct_fields__)}
             found.sort(key=lambda problem: order.get(re.split(r"[.\[]", problem.field)[0], -1))
             raise Refused.from_problems(found)
+
+    def _name_misspelt(self, problem: Problem) -> Problem:
+        """Return the problem of a missing field with the unknown field that resembles it, if there is one."""
+        if problem.code is not Code.MISSING_PARAMETER or problem.detail is not None:
+            return problem
+        given = next((each.field for each in self.warnings if each.near == problem.field), None)
+        if given is None:
+            return problem
+        detail = Text(
+            f"{given}(으)로 보낸 것이 {problem.field}인가요?", f"Did you mean {problem.field} by {given}?"
+        )
+        return Problem(problem.code, problem.field, detail)
 
     def _parse(self, field: str, value: Any, parse: Callable[[Any], T]) -> T | None:
         try:
@@ -184,7 +198,8 @@ def parse_fields(body_type: type[B], fields: Mapping[str, Any]) -> Form[B]:
     """Return the form of some fields; each field of the wrong type is a problem."""
     problems: list[Problem] = []
     body = _convert_struct(body_type, fields, "", problems)
-    return Form(body, problems, warnings=() if problems else find_unknown(body_type, fields))
+    explains = not problems or any(each.code is Code.MISSING_PARAMETER for each in problems)
+    return Form(body, problems, warnings=find_unknown(body_type, fields) if explains else ())
 
 
 def convert_text_fields(body_type: type[B], fields: Mapping[str, str]) -> dict[str, Any]:

@@ -125,9 +125,15 @@ def _pairs(name: str) -> frozenset[str]:
     return frozenset(map("".join, pairwise(lower)))
 
 
-def _warning(path: str, name: str, near: str | None) -> FieldWarning:
-    shown = "".join(
+def shorten_name(name: str) -> str:
+    """Return as much of an unknown name as is repeated to its caller."""
+    return "".join(
         each if each.isprintable() else "\N{REPLACEMENT CHARACTER}" for each in name[:MAX_NAMED_CHARACTERS]
     )
+
+
+def _warning(path: str, name: str, near: str | None) -> FieldWarning:
+    shown = shorten_name(name)
     detail = Text(f"혹시 {near}인가요?", f"Did you mean {near}?") if near else None
-    return FieldWarning(WarningCode.UNKNOWN_FIELD, f"{path}.{shown}" if path else shown, detail)
+    place = f"{path}." if path else ""
+    return FieldWarning(WarningCode.UNKNOWN_FIELD, f"{place}{shown}", detail, f"{place}{near}" if near else "")

@@ -50,6 +50,8 @@ class FieldWarning(NamedTuple):
     code: WarningCode
     field: str
     detail: Text | None = None
+    near: str = ""
+    """The known field that an unknown one resembles."""
 
     def message(self, language: str) -> str:
         """Return the message for the caller."""

@@ -57,6 +57,11 @@ class Endpoint(NamedTuple):
         return tuple(dict.fromkeys((*COMMON_CODES, *body, *self.own_codes)))
 
     @property
+    def known_fields(self) -> tuple[str, ...]:
+        """The names of its fields in JSON."""
+        return self.body.__struct_encode_fields__
+
+    @property
     def is_send(self) -> bool:
         """Whether it sends messages: it takes the headers Idempotency-Key and Dry-Run."""
         return self.answer is AcceptedAnswer

@@ -1,6 +1,7 @@
 """The HTTP API: routes a request to its endpoint, authorizes it, and answers in the envelope."""
 
 import asyncio
+import difflib
 import logging
 import math
 from collections.abc import Mapping
@@ -13,6 +14,7 @@ from pabal.checks.body.call import ApiCall
 from pabal.checks.body.forms import Form
 from pabal.checks.body.large_bodies import parse_large_json
 from pabal.checks.body.locale import Locale, choose_language
+from pabal.checks.body.misspelt_fields import check_body, check_query
 from pabal.domain.base.codes import LANGUAGES, Code, Problem, Refused, Text
 from pabal.service.access.keys.body_budget import BodyBudget, HeldBody
 from pabal.service.access.keys.limits import RateLimitResult
@@ -27,10 +29,14 @@ from pabal.web.http.guard import ApiGuard
 from pabal.web.http.messages import ClientDisconnected, HeaderLines, HttpResponse, ReceivedRequest
 
 PREFIX = "/api/"
+SEND_SCOPE = "send"
+"""The scope of what sends and cancels."""
 FORM_MEDIA_TYPE = b"application/x-www-form-urlencoded"
 JSON_MEDIA_TYPE = b"application/json"
 MAX_QUERY_FIELDS = 100
 MAX_CONTENT_TYPE_BYTES = 200
+MAX_COMPARED_PATH_CHARACTERS = 100
+"""For a longer path no similar endpoint is looked for."""
 RETRY_AFTER_UNAVAILABLE_S = 1
 """Retry-After of SERVICE_UNAVAILABLE."""
 _SEND_JSON = Text("application/json으로 보내세요.", "Send application/json in UTF-8.")
@@ -38,6 +44,9 @@ _SEND_UNCOMPRESSED = Text("압축하지 않은 본문을 보내세요.", "Send t
 _SEND_JSON_OR_FORM = Text(
     "application/json 또는 application/x-www-form-urlencoded로 보내세요.",
     "Send application/json or application/x-www-form-urlencoded in UTF-8.",
+)
+_SENDING_FIELDS = frozenset(
+    name for each in ENDPOINT_BY_PATH.values() if each.is_send for name in each.known_fields
 )
 
 log = logging.getLogger("pabal.web")
@@ -66,6 +75,7 @@ class Api:
         logs_all_requests: bool = False,
         has_simulator: bool = True,
         strict_fields: bool = False,
+        refuse_misspelt: bool = True,
     ) -> None:
         self._context = context
         self._guard = guard
@@ -74,6 +84,7 @@ class Api:
         self._always_ok = always_ok
         self._logs_all_requests = logs_all_requests
         self._strict_fields = strict_fields
+        self._refuse_misspelt = refuse_misspelt
         self._endpoints = {
             path: endpoint
             for path, endpoint in ENDPOINT_BY_PATH.items()
@@ -119,7 +130,7 @@ class Api:
         retry_after_s: float | None = None
         try:
             if endpoint is None:
-                raise Refused(Code.NOT_FOUND)
+                raise Refused(Code.NOT_FOUND, detail=self._suggest_endpoint(request.path))
             fields = await self._call_endpoint(endpoint, request, locale, extra_headers)
             body = envelope.encode_success(fields, self._context.world.now(), locale)
             return ApiResponse(Code.SUCCESS, 200, body, extra_headers)
@@ -143,6 +154,17 @@ class Api:
         body = envelope.encode_refusal(problems, self._context.world.now(), locale)
         return ApiResponse(code, self._http_status(code), body, extra_headers)
 
+    def _suggest_endpoint(self, path: str) -> Text | None:
+        """Return the endpoint whose path resembles one that does not exist."""
+        if len(path) > MAX_COMPARED_PATH_CHARACTERS:
+            return None
+        by_lower = {each.lower(): each for each in self._endpoints}
+        near = difflib.get_close_matches(path.lower(), by_lower, n=1)
+        if not near:
+            return None
+        found = by_lower[near[0]]
+        return Text(f"혹시 {found}인가요?", f"Did you mean {found}?")
+
     async def _call_endpoint(
         self,
         endpoint: Endpoint,
@@ -156,7 +178,7 @@ class Api:
         """
         headers = request.headers
         if request.method != endpoint.method:
-            raise Refused(Code.METHOD_NOT_ALLOWED)
+            raise _wrong_method_refusal(endpoint.method)
         length = headers.get(b"content-length")
         size = int(length) if length is not None else 0
         if size > self._max_body_bytes:
@@ -189,6 +211,7 @@ class Api:
             options = read_options(endpoint, headers, raw)
             if options.is_strict or self._strict_fields:
                 form.refuse_unknown_fields()
+            self._refuse_misspelt_fields(endpoint, request.query, form, raw)
             call = ApiCall(
                 self._context,
                 key.account_id,
@@ -202,6 +225,15 @@ class Api:
             )
             fields = await endpoint.handler(call)
             return envelope.add_warnings(fields, form.warnings, locale) if form.warnings else fields
+
+    def _refuse_misspelt_fields(self, endpoint: Endpoint, query: bytes, form: Form[Any], raw: bytes) -> None:
+        """Refuse what would be sent although its caller meant to schedule or to try it."""
+        if endpoint.scope != SEND_SCOPE or not self._refuse_misspelt:
+            return
+        if query:
+            check_query(_parse_pairs(query))
+        if form.warnings and not form.problems:
+            check_body(endpoint.known_fields, _SENDING_FIELDS, raw)
 
     async def _read_body(self, request: ReceivedRequest, held: HeldBody | None = None) -> bytes:
         """Return the whole body, which `held` grows with; without `held`, only measure it.
@@ -262,6 +294,10 @@ async def _read_form(endpoint: Endpoint, query: bytes, content_type: bytes, raw:
     if len(raw) > forms.MAX_EXPLAINED_BYTES:
         return await parse_large_json(endpoint.body, raw)
     return forms.parse_json(endpoint.body, raw)
+
+
+def _wrong_method_refusal(method: str) -> Refused:
+    return Refused(Code.METHOD_NOT_ALLOWED, detail=Text(f"{method}로 보내세요.", f"Use {method}."))
 
 
 def _too_large_refusal(limit: int) -> Refused:
