@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from pabal.client.errors import ApiError, InvalidPostError, NoAnswerError, PabalError
 from pabal.client.exchange import NO_RETRIES, Retries
 from pabal.client.operations import statistics_since
-from pabal.client.sync_client import Client
 from pabal.client.webhook_posts import read_post
 from pabal.models.bodies import (
     AuthSender,
@@ -46,6 +45,7 @@ from pabal.models.webhooks import (
 
 if TYPE_CHECKING:
     from pabal.client.async_client import AsyncClient
+    from pabal.client.sync_client import Client
 
 __all__ = [
     "NO_RETRIES",
@@ -98,7 +98,11 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Import the asynchronous client when it is asked for: asyncio would slow the start of every other program."""
+    """Import a client when it is asked for: httpx and asyncio would slow the start of every other program."""
+    if name == "Client":
+        from pabal.client.sync_client import Client
+
+        return Client
     if name == "AsyncClient":
         from pabal.client.async_client import AsyncClient
 

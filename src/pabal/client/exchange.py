@@ -1,8 +1,7 @@
 """One call without its transport: the request, and what each answer or failure leads to."""
 
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
-import httpx
 import msgspec
 
 from pabal import __version__
@@ -12,13 +11,15 @@ from pabal.domain.base.codes import Code
 from pabal.models.answers import Envelope
 from pabal.world import World
 
+if TYPE_CHECKING:
+    import httpx
+
 A = TypeVar("A", bound=Envelope)
 
 KEY_BITS = 128
 """Random bits of an idempotency key."""
 JITTER = 0.2
 """By how much a delay may differ from the usual one."""
-_UNSENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.UnsupportedProtocol)
 _GATEWAY_STATUSES = (502, 503, 504)
 """Statuses of a proxy whose service is away."""
 
@@ -76,7 +77,7 @@ class Exchange(Generic[A]):
             headers["Content-Type"] = "application/json"
             self.request["content"] = msgspec.json.encode(body)
 
-    def read_answer(self, response: httpx.Response) -> A | float:
+    def read_answer(self, response: "httpx.Response") -> A | float:
         """Return the answer, or the seconds to wait before the next try.
 
         Raises ApiError, NoAnswerError.
@@ -94,12 +95,15 @@ class Exchange(Generic[A]):
         is_temporary = isinstance(error, TemporaryError) and self._operation.is_repeatable
         return self._delay_or_raise(error, can_repeat=is_temporary or isinstance(error, RateLimitedError))
 
-    def read_failure(self, failure: httpx.RequestError) -> float:
+    def read_failure(self, failure: "httpx.RequestError") -> float:
         """Return the seconds to wait before the next try.
 
         Raises NoAnswerError.
         """
-        was_sent = not isinstance(failure, _UNSENT)
+        import httpx  # which takes longer than to start a command that makes no call
+
+        unsent = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.UnsupportedProtocol)
+        was_sent = not isinstance(failure, unsent)
         error = NoAnswerError(f"{type(failure).__name__}: {failure}", was_sent=was_sent)
         can_repeat = not was_sent or self._operation.is_repeatable
         return self._delay_or_raise(
@@ -140,6 +144,6 @@ def _decode(kind: type[A], content: bytes) -> tuple[A | None, Envelope | None]:
         return None, None
 
 
-def _retry_after(response: httpx.Response) -> float | None:
+def _retry_after(response: "httpx.Response") -> float | None:
     given = response.headers.get("retry-after", "")
     return float(given) if given.isascii() and given.isdigit() else None

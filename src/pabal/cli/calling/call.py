@@ -5,21 +5,23 @@ import os
 import sys
 from collections.abc import Callable
 from enum import IntEnum
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-import httpx
 from msgspec import UNSET
 
 from pabal.cli.shared.language import CommandError, choose
 from pabal.cli.shared.options import add_config_option, add_json_option, add_option
 from pabal.cli.shared.table import printable
-from pabal.client import ApiError, Client, NoAnswerError, Retries
+from pabal.client import ApiError, NoAnswerError, Retries
 from pabal.client.errors import TemporaryError
 from pabal.client.exchange import USUAL_RETRIES
 from pabal.domain.base.codes import Code, Text, TextError
 from pabal.models.answers import Envelope, WarningItem
 from pabal.settings.client_settings import load_client
 from pabal.settings.environment import choose_language
+
+if TYPE_CHECKING:
+    from pabal.client import Client
 
 MAX_PROBLEMS = 20
 """Problems of a refusal that are printed."""
@@ -58,7 +60,7 @@ class Call(NamedTuple):
     """A command that runs: its arguments, the client of the service, and the language of the user."""
 
     given: argparse.Namespace
-    client: Client
+    client: "Client"
     url: str
     language: str
 
@@ -104,6 +106,10 @@ def parse_count(given: str, most: int = MAX_COUNT) -> int:
 
 def run_call(given: argparse.Namespace) -> int:
     """Run a command that calls a running service, and return its exit status."""
+    import httpx  # which takes longer than to start a command that makes no call
+
+    from pabal.client import Client
+
     language = choose_language()
     try:
         settings = load_client(file=given.config, url=given.url, api_key=getattr(given, "key", None))

@@ -5,14 +5,13 @@ import base64
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
 from pabal.cli.shared.language import CommandError
 from pabal.cli.shared.options import add_option
 from pabal.client import (
-    Client,
     FriendtalkReceiverBody,
     ReceiverBody,
     SendAlimtalk,
@@ -26,26 +25,34 @@ from pabal.domain.base.codes import Text
 from pabal.models.send_answers import AcceptedAnswer
 from pabal.settings.environment import explain_os_error
 
+if TYPE_CHECKING:
+    from pabal.client import Client
+
 MAX_FILE_BYTES = 1024 * 1024
 """Largest image or JSON file, and longest text from standard input."""
 STANDARD_INPUT = "-"
 
 
 class SendKind(NamedTuple):
-    """A kind of message: the types of its request and receivers, and the method of the client that sends it."""
+    """A kind of message: the types of its request and receivers, and the name of the method that sends it."""
 
     body: type[msgspec.Struct]
     receiver: type[ReceiverBody]
-    send: Callable[..., AcceptedAnswer]
+    method: str
+
+    def send(self, client: "Client", body: msgspec.Struct, **settings: Any) -> AcceptedAnswer:
+        """Send a body of this kind."""
+        answer: AcceptedAnswer = getattr(client, self.method)(body, **settings)
+        return answer
 
 
 KINDS = {
-    "sms": SendKind(SendSms, ReceiverBody, Client.send_sms),
-    "lms": SendKind(SendLms, ReceiverBody, Client.send_lms),
-    "mms": SendKind(SendMms, ReceiverBody, Client.send_mms),
-    "alimtalk": SendKind(SendAlimtalk, ReceiverBody, Client.send_alimtalk),
-    "friendtalk": SendKind(SendFriendtalk, FriendtalkReceiverBody, Client.send_friendtalk),
-    "brand": SendKind(SendBrandMessage, FriendtalkReceiverBody, Client.send_brand_message),
+    "sms": SendKind(SendSms, ReceiverBody, "send_sms"),
+    "lms": SendKind(SendLms, ReceiverBody, "send_lms"),
+    "mms": SendKind(SendMms, ReceiverBody, "send_mms"),
+    "alimtalk": SendKind(SendAlimtalk, ReceiverBody, "send_alimtalk"),
+    "friendtalk": SendKind(SendFriendtalk, FriendtalkReceiverBody, "send_friendtalk"),
+    "brand": SendKind(SendBrandMessage, FriendtalkReceiverBody, "send_brand_message"),
 }
 
 

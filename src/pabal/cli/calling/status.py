@@ -4,9 +4,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 from threading import Event
-from typing import NamedTuple
-
-import httpx
+from typing import TYPE_CHECKING, NamedTuple
 
 from pabal.cli.calling.call import Call, ExitStatus, add_call_options
 from pabal.cli.calling.metrics import StatusFigures, read_figures
@@ -16,6 +14,9 @@ from pabal.cli.shared.table import Columns, format_table, print_json
 from pabal.client import NoAnswerError
 from pabal.domain.base.codes import Text
 from pabal.world import RealWorld
+
+if TYPE_CHECKING:
+    import httpx
 
 WORLD = RealWorld()
 INTERVAL_S = 2.5
@@ -104,6 +105,8 @@ def _parse_seconds(given: str) -> float:
 
 
 def _show(call: Call) -> int:
+    import httpx
+
     is_live = sys.stdout.isatty() and not call.given.once and not call.given.json
     with httpx.Client(base_url=call.url, timeout=TIMEOUT_S) as http:
         before = _look(http)
@@ -123,11 +126,13 @@ def _show(call: Call) -> int:
             Event().wait(call.given.interval)
 
 
-def _look(http: httpx.Client) -> Look:
+def _look(http: "httpx.Client") -> Look:
     """Return what the service says now.
 
     Raises NoAnswerError.
     """
+    import httpx
+
     try:
         ready, page = http.get("/readyz"), http.get("/metrics")
     except httpx.RequestError as error:

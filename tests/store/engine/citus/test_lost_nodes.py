@@ -7,7 +7,7 @@ import psycopg
 import pytest
 
 from pabal.store.engine.base import NodeUnavailable, StoreUnavailable, Tx, transaction
-from pabal.store.engine.citus.citus_nodes import find_lost_node
+from pabal.store.engine.postgres.session import find_lost_node
 from pabal.store.engine.postgres.postgres_store import PostgresStore
 from tests.fixtures.postgres_store import query_outside, run_scenario, stored_words
 from tests.fixtures.store_modes import add_word

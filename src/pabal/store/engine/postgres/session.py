@@ -1,10 +1,12 @@
-"""Opens sessions on PostgreSQL, with the settings that our statements need."""
+"""Opens sessions on PostgreSQL, with the settings that our statements need, and reads their errors."""
 
+import re
 from typing import Any
 
 import psycopg
 from psycopg.conninfo import conninfo_to_dict
 
+from pabal.store.engine.base import NodeUnavailable, StoreUnavailable
 from pabal.store.engine.citus.distribution import FIND_DISTRIBUTION
 from pabal.store.engine.postgres.postgres_tx import Connection, adapt
 
@@ -36,6 +38,15 @@ _CONNECTION_OPTIONS: dict[str, Any] = {
     "tcp_user_timeout": 15_000,
     "application_name": "pabal",
 }
+_CONNECTION_STATES = ("08", "57P01", "57P02", "57P03", "XX000")
+"""SQLSTATEs, or how they begin: a connection failed, a server is being shut down or started, or Citus gave none."""
+_BROKEN = re.compile(r"connection|could not (receive|send) data|failed to prepare transaction|database system")
+"""What such an error says when a node has gone away; other internal errors are bugs."""
+_NODE = re.compile(
+    r"(?:remote node (?:[^@\s]+@)?|marked as essential: |on host |while executing command on )(\S+:[0-9]+)"
+)
+_NOT_COMMITTED = "could not commit transaction for shard"
+"""What an error says when the commit of the only node had no answer; it does not name the node."""
 
 
 def connect(address: str) -> Connection:
@@ -68,3 +79,31 @@ def describe_connect_error(error: psycopg.Error, address: str) -> str:
     except psycopg.Error:
         return "the address cannot be read"
     return first.replace(str(password), "…") if password else first
+
+
+def find_lost_node(error: BaseException) -> str | None:
+    """Return host and port of the node that an error says cannot be reached; empty: one that is not named.
+
+    None: it says nothing of that kind.
+    """
+    if not isinstance(error, psycopg.Error) or not (error.sqlstate or "").startswith(_CONNECTION_STATES):
+        return None
+    primary = error.diag.message_primary or ""
+    if primary.startswith(_NOT_COMMITTED):
+        return ""
+    named = _NODE.search(f"{primary}\n{error.diag.context or ''}")
+    return named[1] if named and _BROKEN.search(primary) else None
+
+
+def unavailable(error: BaseException, *, is_uncertain: bool = False) -> StoreUnavailable:
+    """Return what the callers of a transaction are told that failed with this error."""
+    node = find_lost_node(error)
+    if node is None:
+        return StoreUnavailable(type(error).__name__)
+    return NodeUnavailable(node, _reason(error), is_uncertain=is_uncertain)
+
+
+def _reason(error: BaseException) -> str:
+    """Return why the node cannot be reached, in one line."""
+    said, *_ = str(error).splitlines() or [type(error).__name__]
+    return said.partition("failed with the following error: ")[2] or said
