@@ -10,8 +10,7 @@ import pytest
 from starlette.applications import Starlette
 
 from pabal.domain.base.codes import LANGUAGES
-from pabal.web.guide.contents import CHAPTERS
-from pabal.web.guide.documents import ROOT, read_title
+from pabal.web.guide.documents import CHAPTERS, ROOT, read_title
 from pabal.web.guide.rendering import PREFIX, render_page
 from pabal.web.guide.search import MAX_HITS, MAX_QUERY_CHARACTERS, search
 from pabal.web.guide.site import guide_routes

@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from msgspec import Struct
 
-from pabal.answers import inbound as inbound_checks
+from pabal.answers.message_records import parse_inbound_cursor
 from pabal.carriers.smpp import encoding, inbound, pdu, protocol, receipt_parser
 from pabal.checks import message_cursor
 from pabal.checks import webhooks as webhook_checks
@@ -100,9 +100,7 @@ PHONES = ["010-1234-5678", "+82 10-1234-5678", "02-123-4567", "1588-0000", "0303
         pytest.param(
             message_cursor.parse_cursor, ["0" * 44, "f" * 44], Code.INVALID_PARAMETER, id="cursor of messages"
         ),
-        pytest.param(
-            inbound_checks.parse_cursor, ["0", "1f", "f" * 15], Code.INVALID_PARAMETER, id="cursor of inbound"
-        ),
+        pytest.param(parse_inbound_cursor, ["0", "1f", "f" * 15], Code.INVALID_PARAMETER, id="cursor of inbound"),
         pytest.param(webhook_checks.parse_id, ["1", "999999999"], Code.WEBHOOK_NOT_FOUND, id="webhook id"),
         pytest.param(webhook_checks.check_url, URLS, Code.INVALID_PARAMETER, id="url of a webhook"),
     ],

@@ -12,8 +12,7 @@ import pytest
 from pabal.settings.field import BadSetting
 from pabal.settings.webhook_settings import AllowedEndpoint
 from pabal.webhooks.addresses import AddressRules
-from pabal.webhooks.client import WebhookClient
-from pabal.webhooks.exchange import READ_BYTES
+from pabal.webhooks.client import READ_BYTES, WebhookClient
 from pabal.webhooks.poster import ANSWER_BYTES, PostError, PostResult
 from pabal.world import RealWorld
 from tests.fixtures.webhooks import (

@@ -9,9 +9,8 @@ import pytest
 from pabal.settings.field import BadSetting
 from pabal.settings.webhook_settings import AllowedEndpoint
 from pabal.webhooks.addresses import AddressRules
-from pabal.webhooks.client import MAX_LOOKUPS_PER_ACCOUNT, RESOLVED_S, WebhookClient
+from pabal.webhooks.client import MAX_LOOKUPS, MAX_LOOKUPS_PER_ACCOUNT, RESOLVED_S, SystemResolver, WebhookClient
 from pabal.webhooks.poster import PostError
-from pabal.webhooks.resolver import MAX_LOOKUPS, SystemResolver
 from pabal.world import RealWorld
 from tests.fixtures.webhooks import ACCOUNT, AUTHORITY, LocalResolver, TlsServer, local_rules, serving_tls
 

@@ -7,12 +7,13 @@ from msgspec import UNSET, structs
 
 from pabal.checks.body.locale import Locale
 from pabal.domain.base import dates, identifiers
-from pabal.domain.base.codes import Text
+from pabal.domain.base.codes import Code, Refused, Text
 from pabal.domain.events.event import Event, format_event_id
 from pabal.domain.people import phone
+from pabal.domain.people.inbound import Inbound, to_record
 from pabal.domain.sends.message import Outcome, Product
 from pabal.models.answers import LabelledValue, MessageItem
-from pabal.models.lookup import MessageDetailItem, MessageEventItem, ResultItem
+from pabal.models.lookup import InboundItem, MessageDetailItem, MessageEventItem, ResultItem
 from pabal.service.history.events import MessageEvent, MessageEventKind, current_carrier, list_events
 from pabal.service.history.history import build_each
 from pabal.service.history.timeline import Timeline
@@ -148,3 +149,30 @@ def build_result_items(ends: Sequence[Event], read: ReadMessages, locale: Locale
         ResultItem(**msgspec.structs.asdict(built[each.id.hex()]), eventId=format_event_id(each.id))
         for each in ends
     ]
+
+
+_CURSOR_DIGITS = 15
+
+
+def build_inbound_item(inbound: Inbound, locale: Locale) -> InboundItem:
+    """Return the record of an inbound message."""
+    return msgspec.convert(to_record(inbound, locale.zone), InboundItem)
+
+
+def format_inbound_cursor(after: int) -> str:
+    """Return the position behind a message as callers see it."""
+    return f"{after:x}"
+
+
+def parse_inbound_cursor(cursor: str) -> int:
+    """Return the position of a cursor.
+
+    Raises Refused(INVALID_PARAMETER).
+    """
+    is_ours = 0 < len(cursor) <= _CURSOR_DIGITS and all(each in "0123456789abcdef" for each in cursor)
+    if not is_ours:
+        detail = Text(
+            "앞선 응답의 nextCursor를 그대로 보내세요.", "Send the nextCursor of an earlier answer as it is."
+        )
+        raise Refused(Code.INVALID_PARAMETER, detail=detail)
+    return int(cursor, 16)

@@ -5,8 +5,7 @@ from collections.abc import AsyncIterator
 import msgspec
 from msgspec import UNSET
 
-from pabal.answers.inbound import build_inbound_item
-from pabal.answers.message_records import build_message_items
+from pabal.answers.message_records import build_inbound_item, build_message_items
 from pabal.checks.body.locale import Locale
 from pabal.checks.opt_outs import build_opt_out_item
 from pabal.domain.people import phone

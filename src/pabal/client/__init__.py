@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from pabal.client.errors import ApiError, InvalidPostError, NoAnswerError, PabalError
 from pabal.client.exchange import NO_RETRIES, Retries
-from pabal.client.operations import statistics_since
 from pabal.client.webhook_posts import read_post
 from pabal.models.bodies import (
     AuthSender,
@@ -33,6 +32,7 @@ from pabal.models.bodies import (
 from pabal.models.brand_bodies import SendBrandMessage
 from pabal.models.lookup import GetMessage, ListInbound, ListResults
 from pabal.models.opt_outs import AddOptOuts, ListOptOuts, RemoveOptOuts
+from pabal.models.statistics import statistics_since
 from pabal.models.template_bodies import ListTemplates, TemplateButtonBody, TemplateKey, WriteTemplate
 from pabal.models.webhooks import (
     CreateWebhook,

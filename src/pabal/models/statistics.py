@@ -1,7 +1,9 @@
 """Parameters and answers of the statistics."""
 
+from collections.abc import Sequence
 from typing import Annotated, ClassVar
 
+import msgspec
 from msgspec import UNSET, Struct, UnsetType, defstruct
 
 from pabal.models.answers import Date, LabelledValue, PagedEnvelope, StatusCounts
@@ -146,3 +148,11 @@ class StatisticsAnswer(PagedEnvelope, kw_only=True):
 
     item: StatisticsInfo
     items: list[StatisticsItem]
+
+
+def statistics_since(
+    since: str, until: str | None = None, *, interval: str = "day", group_by: Sequence[str] = ()
+) -> msgspec.Struct:
+    """Return the body of `list_statistics`: messages requested from `since` to `until`, both included."""
+    fields = {"from": since, "to": until, "interval": interval, "groupBy": ",".join(group_by) or None}
+    return msgspec.convert(fields, ListStatistics)

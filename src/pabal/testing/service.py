@@ -13,7 +13,7 @@ from pabal.app import Service, build_service
 from pabal.cli.serving.serve import build_table, new_event_loop
 from pabal.service.access.keys import keys
 from pabal.settings.settings import load
-from pabal.web.http.server import serving
+from pabal.web.http.protocol import serving
 from pabal.world import RealWorld
 
 T = TypeVar("T")

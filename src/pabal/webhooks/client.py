@@ -2,19 +2,165 @@
 
 import asyncio
 import contextlib
+import socket
 import ssl
+import threading
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
+from pabal import __version__
 from pabal.domain.base.codes import Refused
+from pabal.outbound.calls import CallFailed, Failure, HttpRequest
 from pabal.settings.environment import explain_os_error
 from pabal.settings.field import BadSetting
 from pabal.webhooks.addresses import AddressRules, WebhookUrl, parse_url
-from pabal.webhooks.exchange import PinnedConnections, Received, build_request
 from pabal.webhooks.poster import ANSWER_BYTES, PostError, PostFailed, PostResult
-from pabal.webhooks.resolver import Resolve, SystemResolver
 from pabal.world import World
+
+Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
+"""Returns the addresses of a host for a port; raises OSError if there are none."""
+
+MAX_LOOKUPS = 64
+"""Most look-ups at once; further ones fail, and their delivery is retried."""
+
+
+class SystemResolver:
+    """The system's resolver; equal look-ups at the same time are one.
+
+    The event loop's own resolver has a few threads, which calls to relays need; the system's resolver may
+    block for half a minute, and nothing can stop it.
+    """
+
+    def __init__(self, look_up: Callable[[str, int], list[str]] | None = None) -> None:
+        """`look_up` may block."""
+        self._look_up = look_up or _look_up
+        self._pending: dict[tuple[str, int], asyncio.Future[list[str]]] = {}
+
+    async def __call__(self, host: str, port: int) -> list[str]:
+        """Return the addresses of a host.
+
+        Raises OSError.
+        """
+        pending = self._pending.get((host, port))
+        if pending is None:
+            if len(self._pending) >= MAX_LOOKUPS:
+                raise OSError("too many look-ups at once")
+            pending = self._start(host, port)
+        return await asyncio.shield(pending)
+
+    def _start(self, host: str, port: int) -> "asyncio.Future[list[str]]":
+        loop = asyncio.get_running_loop()
+        pending: asyncio.Future[list[str]] = loop.create_future()
+        pending.add_done_callback(_retrieve_exception)
+        self._pending[host, port] = pending
+
+        def finish(addresses: list[str], error: OSError | None) -> None:
+            self._pending.pop((host, port), None)
+            if error is None:
+                pending.set_result(addresses)
+            else:
+                pending.set_exception(error)
+
+        def run() -> None:
+            addresses: list[str] = []
+            error: OSError | None = None
+            try:
+                addresses = self._look_up(host, port)
+            except OSError as failure:
+                error = failure
+            with contextlib.suppress(RuntimeError):  # the loop was closed meanwhile
+                loop.call_soon_threadsafe(finish, addresses, error)
+
+        threading.Thread(target=run, name="webhook-dns", daemon=True).start()
+        return pending
+
+
+def _look_up(host: str, port: int) -> list[str]:
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    except UnicodeError:
+        raise OSError("the host name is not valid") from None
+    return list(dict.fromkeys(str(address[0]) for *_, address in found))
+
+
+def _retrieve_exception(done: "asyncio.Future[list[str]]") -> None:
+    if not done.cancelled():
+        done.exception()  # otherwise it is logged if nobody waits any more
+
+
+MAX_ADDRESSES = 8
+"""How many addresses of a host are tried."""
+MAX_ANSWER_BYTES = 128 * 1024
+"""How much of one answer is read: status, headers and body."""
+MAX_ANSWER_PIECES = 500
+"""In how many pieces it may arrive; each costs time."""
+READ_BYTES = 64 * 1024
+"""How much of an answer's body is read; of a longer one the connection is closed."""
+USER_AGENT = f"Pabal/{__version__} (webhooks)"
+_POST_ERRORS = {
+    Failure.CONNECTION: PostError.CONNECTION,
+    Failure.TLS: PostError.TLS,
+    Failure.ANSWER: PostError.ANSWER,
+    Failure.LENGTH: PostError.ANSWER,
+}
+
+
+@dataclass
+class Received:
+    """The part of an answer that has arrived."""
+
+    status: int | None = None
+    answer: bytes = b""
+
+
+class PinnedConnections:
+    """Connections to one host at these addresses, whatever its name resolves to by now."""
+
+    def __init__(self, addresses: Sequence[str], context: ssl.SSLContext, keepalive_s: float) -> None:
+        from pabal.outbound.connections import HttpConnections  # costs the start 0.3 s
+
+        self.addresses = frozenset(addresses)
+        self.in_use = 0
+        """Posts that are using it."""
+        self.used_at = 0.0
+        """When the last one ended, on the monotonic clock."""
+        self._connections = HttpConnections(
+            context,
+            keepalive_s=keepalive_s,
+            max_answer_bytes=MAX_ANSWER_BYTES,
+            max_answer_pieces=MAX_ANSWER_PIECES,
+            addresses=addresses[:MAX_ADDRESSES],
+        )
+
+    async def post(self, request: HttpRequest, received: Received, kept_bytes: int) -> None:
+        """Note the status, and so many bytes of the body; read on, so that the connection can be used again.
+
+        Raises PostFailed.
+        """
+        try:
+            async with self._connections.open(request) as response:
+                received.status = response.status
+                read_bytes = 0
+                async for part in response.content.iter_any():
+                    received.answer += part[: kept_bytes - len(received.answer)]
+                    read_bytes += len(part)
+                    if read_bytes > READ_BYTES:
+                        break
+        except CallFailed as failed:
+            raise PostFailed(_POST_ERRORS[failed.failure], str(failed)) from None
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._connections.close()
+
+
+def build_request(url: WebhookUrl, headers: Mapping[str, str], body: bytes) -> HttpRequest:
+    """Return the request of a post."""
+    fixed = {"Content-Type": "application/json", "User-Agent": USER_AGENT, "Accept-Encoding": "identity"}
+    return HttpRequest("POST", f"https://{url.host_header}{url.target}", {**fixed, **headers}, body)
+
 
 POST_TIMEOUT_S = 10.0
 """How long a post may take in all: DNS, connection, TLS, request and answer."""

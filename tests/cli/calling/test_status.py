@@ -2,7 +2,7 @@
 
 import json
 
-from pabal.cli.calling.metrics import CarrierLine, QueueLane, WorkerLine, parse_metrics, read_figures
+from pabal.cli.calling.status import CarrierLine, QueueLane, WorkerLine, parse_metrics, read_figures
 from tests.fixtures.calling import SENDER, CallingLine
 from tests.fixtures.scripted_service import ScriptedAnswer, ScriptedService, refuse
 

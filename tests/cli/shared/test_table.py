@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from pabal.cli.calling.progress import format_bar
+from pabal.cli.calling.send_csv import format_bar
 from pabal.cli.shared.table import format_table
 from pabal.domain.base.codes import Text
 from tests.fixtures.cli import CommandLine

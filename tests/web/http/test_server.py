@@ -13,7 +13,7 @@ from pabal.cli.serving.serve import new_event_loop
 from pabal.service.metrics import Metrics
 from pabal.web.http.connections import ConnectionLimits, ConnectionTable
 from pabal.web.http.messages import AsgiApp, HttpApp, Receive, Scope, Send
-from pabal.web.http.server import serving
+from pabal.web.http.protocol import serving
 from pabal.world import RealWorld
 
 T = TypeVar("T")

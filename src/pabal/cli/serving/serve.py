@@ -32,7 +32,7 @@ from pabal.store.engine.base import Store, Tx
 from pabal.store.users import users as user_store
 from pabal.web.http.connections import ConnectionLimits, ConnectionTable, max_connections_for
 from pabal.web.http.messages import HttpApp
-from pabal.web.http.server import serving
+from pabal.web.http.protocol import serving
 from pabal.world import RealWorld, new_password
 
 GC_THRESHOLD = 10_000

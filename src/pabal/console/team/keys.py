@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from starlette.responses import Response
 
-from pabal.console.operate.accounts import key_form
+from pabal.console.operate.accounts import keys
 from pabal.console.operate.accounts.accounts import blank_key, key_row
 from pabal.console.operate.accounts.keys import Replaced, show_new_key
 from pabal.console.shell.form_fields import parse_id
@@ -30,9 +30,9 @@ async def create_key(request: PageRequest) -> Response:
     """
     if not _may_create(request):
         raise Refused(Code.NOT_FOUND)
-    typed = {name: request.field(name) for name in key_form.FIELDS}
+    typed = {name: request.field(name) for name in keys.FIELDS}
     try:
-        new_key = key_form.read_new_key(typed, request.now, request.locale.zone, await _max_rate(request))
+        new_key = keys.read_new_key(typed, request.now, request.locale.zone, await _max_rate(request))
         key, newest_known_id = new_api_key(request.context.world), parse_id(request.field("after")) or 0
         audit_entry = request.audit_entry("key.create")
         await administration.create_key(
@@ -51,10 +51,10 @@ async def replace_key(request: PageRequest) -> Response:
     """
     if not _may_create(request):
         raise Refused(Code.NOT_FOUND)
-    keys, _ = await administration.get_members(request.context, request.account_id)
-    old, new_key = key_form.find_replaced(keys, parse_id(request.field("key")) or 0)
+    known, _ = await administration.get_members(request.context, request.account_id)
+    old, new_key = keys.find_replaced(known, parse_id(request.field("key")) or 0)
     try:
-        key_form.read_rate(str(new_key.rate), await _max_rate(request))
+        keys.read_rate(str(new_key.rate), await _max_rate(request))
         key, newest_known_id = new_api_key(request.context.world), parse_id(request.field("after")) or 0
         await administration.create_key(
             request.context, request.account_id, key, new_key, newest_known_id, request.audit_entry("key.create")
@@ -73,7 +73,7 @@ async def set_key_rate(request: PageRequest) -> Response:
     """
     key_id = parse_id(request.field("key")) or 0
     try:
-        rate = key_form.read_rate(request.field("rate"), await _max_rate(request))
+        rate = keys.read_rate(request.field("rate"), await _max_rate(request))
     except Refused as refused:
         return await _render(request, refused=refused, key_id=key_id)
     audit_entry = request.audit_entry("key.rate", f"{key_id} ({rate})")

@@ -6,9 +6,8 @@ from typing import Any
 import msgspec
 
 from pabal import __version__
-from pabal.web.api_document.event_posts import build_webhooks
 from pabal.web.api_document.example_bodies import EXAMPLE_BODIES
-from pabal.web.api_document.responses import HEADERS, build_responses
+from pabal.web.api_document.responses import HEADERS, build_responses, build_webhooks
 from pabal.web.api_document.schemas import build_schemas, find_referred, query_fields, refer_to
 from pabal.web.endpoints.endpoint import Endpoint
 from pabal.web.endpoints.table import ENDPOINTS

@@ -7,13 +7,13 @@ from msgspec import Struct
 
 from pabal.checks.body.call import ApiCall
 from pabal.domain.base.codes import Code, Text
+from pabal.models.operations import Operation
 from pabal.models.send_answers import AcceptedAnswer
 
+Handler = Callable[[ApiCall], Awaitable[dict[str, Any]]]
 InputSource = Literal["body", "query", "anywhere"]
 FIELD_CODES = (Code.MISSING_PARAMETER, Code.INVALID_PARAMETER, Code.UNSUPPORTED_CHARACTER)
 """Codes of endpoints that check fields."""
-HISTORY = Text("발송 내역", "History")
-"""A group of the documentation that several modules have endpoints of."""
 
 COMMON_CODES = (
     Code.SUCCESS,
@@ -37,7 +37,6 @@ class Endpoint(NamedTuple):
     method: str
     path: str
     operation_id: str
-    """Its name in the OpenAPI document. Generated clients use it, so it never changes."""
     summary: Text
     """What it does."""
     group: Text
@@ -46,7 +45,7 @@ class Endpoint(NamedTuple):
     """Where its fields come from: the JSON body, the query string, or either of them or a form."""
     body: type[Struct]
     answer: type[Struct]
-    handler: Callable[[ApiCall], Awaitable[dict[str, Any]]]
+    handler: Handler
     own_codes: tuple[Code, ...]
     """The codes that it may answer beyond those of every endpoint."""
 
@@ -65,3 +64,38 @@ class Endpoint(NamedTuple):
     def is_send(self) -> bool:
         """Whether it sends messages: it takes the headers Idempotency-Key and Dry-Run."""
         return self.answer is AcceptedAnswer
+
+
+class Group(NamedTuple):
+    """A group of endpoints in the documentation."""
+
+    name: Text
+
+    def endpoint(
+        self,
+        operation: Operation[Any],
+        handler: Handler,
+        scope: str,
+        summary: Text,
+        *own_codes: Code,
+        input_source: InputSource | None = None,
+    ) -> Endpoint:
+        """Return an endpoint of this group; unless said otherwise, a GET reads the query and a POST the body."""
+        usual: InputSource = "query" if operation.method == "GET" else "body"
+        return Endpoint(
+            operation.method,
+            operation.path,
+            operation.id,
+            summary,
+            self.name,
+            scope,
+            input_source or usual,
+            operation.body,
+            operation.answer,
+            handler,
+            own_codes,
+        )
+
+
+HISTORY = Group(Text("발송 내역", "History"))
+"""A group that several modules have endpoints of."""

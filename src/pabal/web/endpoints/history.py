@@ -19,6 +19,7 @@ from pabal.domain.kakao import profile
 from pabal.domain.people import phone
 from pabal.domain.sends.field_warning import FieldWarning, WarningCode
 from pabal.domain.sends.message import PRODUCT_BY_CODE, STATUS_BY_CODE, Status
+from pabal.models import operations
 from pabal.models.answers import RequestItem, StatusCounts
 from pabal.models.bodies import ListMessages
 from pabal.service.history import history
@@ -26,6 +27,7 @@ from pabal.service.history.history import RequestDetails
 from pabal.store.messages.history import MessageFilter
 from pabal.store.messages.message_search import NEWEST
 from pabal.web import envelope
+from pabal.web.endpoints.endpoint import FIELD_CODES, HISTORY
 
 T = TypeVar("T")
 
@@ -47,8 +49,7 @@ _USE_CURSOR = Text(
 _USE_PAGE = Text("receivers가 있으면 cursor 대신 page를 보내세요.", "With receivers, send page instead of cursor.")
 
 
-async def list_messages(call: ApiCall) -> dict[str, Any]:
-    """List the messages of one receiver, of a request, or of a period."""
+async def _list_messages(call: ApiCall) -> dict[str, Any]:
     page, page_size = read_paging(call.form)
     if not call.form.body.receivers and not call.form.body.receiver:
         return await _list_by_cursor(call, page_size)
@@ -126,8 +127,7 @@ def _mark_capped(is_capped: bool) -> dict[str, Any]:
     return {"totalCountIsCapped": True} if is_capped else {}
 
 
-async def get_request(call: ApiCall) -> dict[str, Any]:
-    """Get one send request, its counts and its messages."""
+async def _get_request(call: ApiCall) -> dict[str, Any]:
     word = call.form.read("requestId", str)
     page, page_size = read_paging(call.form)
     call.form.raise_problems()
@@ -194,3 +194,28 @@ def _build_request_item(outlook: RequestDetails, requested_at: Instant, locale: 
         StatusCounts(**{status.code: outlook.counts.get(status, 0) for status in Status}),
         UNSET if request else True,
     )
+
+
+ENDPOINTS = (
+    HISTORY.endpoint(
+        operations.LIST_MESSAGES,
+        _list_messages,
+        "read",
+        Text(
+            "한 수신자, 한 요청 또는 한 기간의 메시지 조회",
+            "List the messages of one receiver, of a request, or of a period",
+        ),
+        *FIELD_CODES,
+        Code.INVALID_PHONE_NUMBER,
+        Code.INVALID_DATE,
+        input_source="anywhere",
+    ),
+    HISTORY.endpoint(
+        operations.LOOK_UP_REQUEST,
+        _get_request,
+        "read",
+        Text("발송 요청 하나와 그 집계, 메시지 조회", "Get one send request, its counts and its messages"),
+        *FIELD_CODES,
+        Code.REQUEST_NOT_FOUND,
+    ),
+)

@@ -1,21 +1,59 @@
-"""The endpoints that look up the timeline of one message and the statistics of all."""
+"""The endpoints that look up one message, results, inbound messages and statistics."""
 
 from typing import Any
 
-from pabal.answers.message_records import build_message_detail
+from pabal.answers.message_records import (
+    build_inbound_item,
+    build_message_detail,
+    build_result_items,
+    format_inbound_cursor,
+    parse_inbound_cursor,
+)
 from pabal.answers.statistics import MAX_ROWS, TOO_MANY_ROWS, build_statistics_items, read_statistics_query
-from pabal.checks.body.call import ApiCall, read_paging
+from pabal.checks.body.call import ApiCall, check_range, read_paging
 from pabal.domain.base import identifiers
 from pabal.domain.base.codes import Code, Refused, Text
-from pabal.models import lookup, statistics
+from pabal.domain.events.event import format_cursor, parse_cursor
+from pabal.models import lookup, operations, statistics
+from pabal.service.events.results import read_results
+from pabal.service.history import history
 from pabal.service.history.timeline import get_timeline
 from pabal.service.upkeep.reports import get_grouped_statistics
 from pabal.web import envelope
-from pabal.web.endpoints.endpoint import HISTORY, Endpoint
+from pabal.web.endpoints.endpoint import HISTORY
+
+_UNREADABLE = Text(
+    "앞선 응답의 nextCursor를 그대로 보내세요.", "Send the nextCursor of an earlier answer as it is."
+)
+_EXPIRED = Text(
+    "너무 오래된 cursor입니다. 그 뒤의 결과가 이미 삭제되었습니다. cursor 없이 다시 시작하세요.",
+    "The cursor is too old: results after it have been deleted. Begin again without a cursor.",
+)
 
 
-async def get_message(call: ApiCall) -> dict[str, Any]:
-    """Get one message and what happened to it."""
+async def _list_results(call: ApiCall) -> dict[str, Any]:
+    check_range(call.form, "limit", lookup.MAX_RESULTS)
+    positions = call.form.read_optional("cursor", _parse_cursor)
+    call.form.raise_problems()
+    page = await read_results(call.context, call.account_id, positions, call.form.body.limit)
+    if page is None:
+        raise Refused(Code.INVALID_PARAMETER, "cursor", _EXPIRED)
+    items = build_result_items(page.events, page.read, call.locale)
+    return {
+        "item": lookup.ResultsItem(nextCursor=format_cursor(page.positions)),
+        "resultCount": len(items),
+        "items": items,
+    }
+
+
+def _parse_cursor(spelling: str) -> dict[int, int]:
+    positions = parse_cursor(spelling)
+    if positions is None:
+        raise Refused(Code.INVALID_PARAMETER, detail=_UNREADABLE)
+    return positions
+
+
+async def _get_message(call: ApiCall) -> dict[str, Any]:
     word = call.form.read("messageId", str)
     call.form.raise_problems()
     message_id = identifiers.parse_message_id(word)
@@ -25,8 +63,7 @@ async def get_message(call: ApiCall) -> dict[str, Any]:
     return {"item": build_message_detail(found, call.locale)}
 
 
-async def list_statistics(call: ApiCall) -> dict[str, Any]:
-    """Count the account's messages by hour, day or month, and by what they have in common."""
+async def _list_statistics(call: ApiCall) -> dict[str, Any]:
     page, page_size = read_paging(call.form)
     query = read_statistics_query(call.form, call.locale.zone, call.now)
     call.form.raise_problems()
@@ -43,34 +80,54 @@ async def list_statistics(call: ApiCall) -> dict[str, Any]:
     }
 
 
+async def _list_inbound(call: ApiCall) -> dict[str, Any]:
+    form = call.form
+    check_range(form, "limit", lookup.MAX_INBOUND)
+    after = form.read_optional("cursor", parse_inbound_cursor) or 0
+    form.raise_problems()
+    found = await history.list_after(call.context, call.account_id, after, form.body.limit)
+    items = [build_inbound_item(each, call.locale) for each in found]
+    position = lookup.InboundPosition(format_inbound_cursor(found[-1].id if found else after))
+    return {"item": position, "resultCount": len(items), "items": items}
+
+
 ENDPOINTS = (
-    Endpoint(
-        method="GET",
-        path="/api/message/detail.v1.0",
-        operation_id="look_up_message",
-        summary=Text("메시지 하나와 그 처리 이력 조회", "Get one message and what happened to it"),
-        group=HISTORY,
-        scope="read",
-        input_source="query",
-        body=lookup.GetMessage,
-        answer=lookup.MessageDetailAnswer,
-        handler=get_message,
-        own_codes=(Code.MISSING_PARAMETER, Code.UNSUPPORTED_CHARACTER, Code.MESSAGE_NOT_FOUND),
+    HISTORY.endpoint(
+        operations.LIST_RESULTS,
+        _list_results,
+        "read",
+        Text("지난 호출 뒤에 끝난 메시지 조회", "List the messages that have ended since the last call"),
+        Code.UNSUPPORTED_CHARACTER,
     ),
-    Endpoint(
-        method="GET",
-        path="/api/statistics/list.v1.0",
-        operation_id="list_statistics",
-        summary=Text(
+    HISTORY.endpoint(
+        operations.LOOK_UP_MESSAGE,
+        _get_message,
+        "read",
+        Text("메시지 하나와 그 처리 이력 조회", "Get one message and what happened to it"),
+        Code.MISSING_PARAMETER,
+        Code.UNSUPPORTED_CHARACTER,
+        Code.MESSAGE_NOT_FOUND,
+    ),
+    HISTORY.endpoint(
+        operations.LIST_STATISTICS,
+        _list_statistics,
+        "read",
+        Text(
             "계정의 메시지를 시간, 날짜, 달별로, 그리고 공통점별로 집계",
             "Count the account's messages by hour, day or month, and by what they have in common",
         ),
-        group=HISTORY,
-        scope="read",
-        input_source="query",
-        body=statistics.ListStatistics,
-        answer=statistics.StatisticsAnswer,
-        handler=list_statistics,
-        own_codes=(Code.MISSING_PARAMETER, Code.UNSUPPORTED_CHARACTER, Code.INVALID_DATE),
+        Code.MISSING_PARAMETER,
+        Code.UNSUPPORTED_CHARACTER,
+        Code.INVALID_DATE,
+    ),
+    HISTORY.endpoint(
+        operations.LIST_INBOUND_MESSAGES,
+        _list_inbound,
+        "read",
+        Text(
+            "가입자가 계정의 번호로 보낸 메시지를 오래된 것부터 조회",
+            "List the messages that subscribers have sent to the account's numbers, oldest first",
+        ),
+        Code.UNSUPPORTED_CHARACTER,
     ),
 )

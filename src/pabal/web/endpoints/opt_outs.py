@@ -6,23 +6,18 @@ from pabal.checks.body.call import ApiCall, read_paging
 from pabal.checks.opt_outs import build_opt_out_item, read_phones, read_sender
 from pabal.domain.base.codes import Code, Text
 from pabal.domain.people import opt_out, phone
+from pabal.models import operations
 from pabal.models import opt_outs as models
 from pabal.service.access.contacts import opt_outs
 from pabal.service.access.contacts.opt_outs import NewOptOuts, OptOutEntry, OptOutSource
 from pabal.web import envelope
-from pabal.web.endpoints.endpoint import Endpoint
+from pabal.web.endpoints.endpoint import FIELD_CODES, Group
 
-_GROUP = Text("수신거부", "Opt-outs")
-_CODES = (
-    Code.MISSING_PARAMETER,
-    Code.INVALID_PARAMETER,
-    Code.UNSUPPORTED_CHARACTER,
-    Code.INVALID_PHONE_NUMBER,
-)
+_GROUP = Group(Text("수신거부", "Opt-outs"))
+_CODES = (*FIELD_CODES, Code.INVALID_PHONE_NUMBER)
 
 
-async def add_opt_outs(call: ApiCall) -> dict[str, Any]:
-    """Add receivers who want no advertising."""
+async def _add_opt_outs(call: ApiCall) -> dict[str, Any]:
     form = call.form
     phones, sender = read_phones(form), read_sender(form)
     reason = form.read_optional("reason", opt_out.check_reason)
@@ -34,16 +29,14 @@ async def add_opt_outs(call: ApiCall) -> dict[str, Any]:
     return {"item": models.AddedOptOutsItem(len(phones), added)}
 
 
-async def remove_opt_outs(call: ApiCall) -> dict[str, Any]:
-    """Remove receivers who accept advertising again."""
+async def _remove_opt_outs(call: ApiCall) -> dict[str, Any]:
     phones, sender = read_phones(call.form), read_sender(call.form)
     call.form.raise_problems()
     removed = await opt_outs.remove(call.context, call.account_id, phones, sender, call.audit_entry)
     return {"item": models.RemovedOptOutsItem(len(phones), removed)}
 
 
-async def list_opt_outs(call: ApiCall) -> dict[str, Any]:
-    """List the account's opt-outs, newest first."""
+async def _list_opt_outs(call: ApiCall) -> dict[str, Any]:
     form = call.form
     number = form.read_optional("phoneNumber", phone.parse_mobile)
     sender = form.read_optional("senderNumber", phone.parse_sender)
@@ -55,43 +48,25 @@ async def list_opt_outs(call: ApiCall) -> dict[str, Any]:
 
 
 ENDPOINTS = (
-    Endpoint(
-        method="POST",
-        path="/api/optOut/add.v1.0",
-        operation_id="add_opt_outs",
-        summary=Text("광고를 원하지 않는 수신자 등록", "Add receivers who want no advertising"),
-        group=_GROUP,
-        scope="manage",
-        input_source="body",
-        body=models.AddOptOuts,
-        answer=models.AddedOptOutsAnswer,
-        handler=add_opt_outs,
-        own_codes=_CODES,
+    _GROUP.endpoint(
+        operations.ADD_OPT_OUTS,
+        _add_opt_outs,
+        "manage",
+        Text("광고를 원하지 않는 수신자 등록", "Add receivers who want no advertising"),
+        *_CODES,
     ),
-    Endpoint(
-        method="POST",
-        path="/api/optOut/remove.v1.0",
-        operation_id="remove_opt_outs",
-        summary=Text("광고를 다시 받는 수신자 삭제", "Remove receivers who accept advertising again"),
-        group=_GROUP,
-        scope="manage",
-        input_source="body",
-        body=models.RemoveOptOuts,
-        answer=models.RemovedOptOutsAnswer,
-        handler=remove_opt_outs,
-        own_codes=_CODES,
+    _GROUP.endpoint(
+        operations.REMOVE_OPT_OUTS,
+        _remove_opt_outs,
+        "manage",
+        Text("광고를 다시 받는 수신자 삭제", "Remove receivers who accept advertising again"),
+        *_CODES,
     ),
-    Endpoint(
-        method="GET",
-        path="/api/optOut/list.v1.0",
-        operation_id="list_opt_outs",
-        summary=Text("계정의 수신거부를 최신순으로 조회", "List the account's opt-outs, newest first"),
-        group=_GROUP,
-        scope="read",
-        input_source="query",
-        body=models.ListOptOuts,
-        answer=models.OptOutsAnswer,
-        handler=list_opt_outs,
-        own_codes=_CODES[1:],
+    _GROUP.endpoint(
+        operations.LIST_OPT_OUTS,
+        _list_opt_outs,
+        "read",
+        Text("계정의 수신거부를 최신순으로 조회", "List the account's opt-outs, newest first"),
+        *_CODES[1:],
     ),
 )

@@ -6,31 +6,30 @@ from pabal.answers.kakao_records import build_new_sender_item, build_sender_item
 from pabal.checks.body.call import ApiCall, read_paging
 from pabal.checks.body.fields import one_of
 from pabal.checks.profiles import authenticate_profile, register_profile
-from pabal.domain.base.codes import Code, Problem
+from pabal.domain.base.codes import Code, Problem, Text
 from pabal.domain.kakao.profile import AUTH_STATUS_BY_CODE, parse_channel_id
+from pabal.models import operations
 from pabal.models.answers import CategoryItem
 from pabal.service.relay import categories, profiles
 from pabal.store.kakao import profiles as stored_profiles
 from pabal.web import envelope
+from pabal.web.endpoints.endpoint import FIELD_CODES, Group
 
 
-async def list_sender_categories(call: ApiCall) -> dict[str, Any]:
-    """List the categories of sender profiles."""
+async def _list_sender_categories(call: ApiCall) -> dict[str, Any]:
     known = await categories.sender_categories(call.context)
     return envelope.list_fields(
         [CategoryItem(each.code, each.name, each.code, each.name) for each in known.values()]
     )
 
 
-async def create_sender(call: ApiCall) -> dict[str, Any]:
-    """Register a channel as a sender profile and send a token to its administrator's phone."""
+async def _create_sender(call: ApiCall) -> dict[str, Any]:
     profile = await register_profile(call)
     known = await categories.sender_categories(call.context)
     return {"item": build_new_sender_item(profile, known.get(profile.category), call.locale)}
 
 
-async def delete_sender(call: ApiCall) -> dict[str, Any]:
-    """Delete a sender profile and cancel its waiting messages."""
+async def _delete_sender(call: ApiCall) -> dict[str, Any]:
     form = call.form
     sender_key = form.body.senderKey or None
     channel_id = form.read_optional("channelId", parse_channel_id) if form.body.channelId else None
@@ -41,14 +40,12 @@ async def delete_sender(call: ApiCall) -> dict[str, Any]:
     return {}
 
 
-async def authenticate_sender(call: ApiCall) -> dict[str, Any]:
-    """Approve a sender profile with the token that its administrator received."""
+async def _authenticate_sender(call: ApiCall) -> dict[str, Any]:
     await authenticate_profile(call)
     return {}
 
 
-async def list_senders(call: ApiCall) -> dict[str, Any]:
-    """List the account's sender profiles, newest first."""
+async def _list_senders(call: ApiCall) -> dict[str, Any]:
     form = call.form
     profile_filter = stored_profiles.ProfileFilter(
         call.account_id,
@@ -62,3 +59,65 @@ async def list_senders(call: ApiCall) -> dict[str, Any]:
     known = await categories.sender_categories(call.context)
     items = [build_sender_item(each, known.get(each.category), call.locale) for each in found]
     return envelope.page_fields(total, page, page_size, items)
+
+
+_SENDERS = Group(Text("발신 프로필", "Sender profiles"))
+ENDPOINTS = (
+    _SENDERS.endpoint(
+        operations.LIST_SENDER_CATEGORIES,
+        _list_sender_categories,
+        "read",
+        Text("발신 프로필의 카테고리 조회", "List the categories of sender profiles"),
+    ),
+    _SENDERS.endpoint(
+        operations.CREATE_SENDER,
+        _create_sender,
+        "manage",
+        Text(
+            "채널을 발신 프로필로 등록하고 관리자의 휴대폰으로 토큰 보내기",
+            "Register a channel as a sender profile and send a token to its administrator's phone",
+        ),
+        *FIELD_CODES,
+        Code.INVALID_PHONE_NUMBER,
+        Code.CATEGORY_NOT_FOUND,
+        Code.DUPLICATE,
+        Code.PRODUCT_NOT_AVAILABLE,
+    ),
+    _SENDERS.endpoint(
+        operations.DELETE_SENDER,
+        _delete_sender,
+        "manage",
+        Text(
+            "발신 프로필을 삭제하고 대기 중인 메시지 취소",
+            "Delete a sender profile and cancel its waiting messages",
+        ),
+        *FIELD_CODES,
+        Code.SENDER_NOT_FOUND,
+        Code.SENDER_NOT_APPROVED,
+    ),
+    _SENDERS.endpoint(
+        operations.AUTHENTICATE_SENDER,
+        _authenticate_sender,
+        "manage",
+        Text(
+            "관리자가 받은 토큰으로 발신 프로필 승인",
+            "Approve a sender profile with the token that its administrator received",
+        ),
+        *FIELD_CODES,
+        Code.SENDER_NOT_FOUND,
+        Code.INVALID_STATE,
+        Code.TOKEN_INVALID,
+        Code.TOKEN_EXPIRED,
+        Code.TOKEN_LOCKED,
+        Code.DUPLICATE,
+        Code.PRODUCT_NOT_AVAILABLE,
+    ),
+    _SENDERS.endpoint(
+        operations.LIST_SENDERS,
+        _list_senders,
+        "read",
+        Text("계정의 발신 프로필을 최신순으로 조회", "List the account's sender profiles, newest first"),
+        Code.INVALID_PARAMETER,
+        Code.UNSUPPORTED_CHARACTER,
+    ),
+)

@@ -19,45 +19,19 @@ from pabal.domain.sends.field_warning import MAX_WARNINGS, FieldWarning, Warning
 from pabal.domain.sends.message import Product
 from pabal.domain.sends.price import HUNDREDTHS_PER_WON
 from pabal.domain.sends.sending import Sending
+from pabal.models import operations
+from pabal.models.operations import Operation
 from pabal.models.send_answers import AcceptedItem, CancelItem, DryRunReceiverItem
 from pabal.service.sending import cancel
 from pabal.service.sending.accept import accept_request, find_accepted
 from pabal.service.sending.dry_run import dry_run, fill_texts
+from pabal.web.endpoints.endpoint import FIELD_CODES, Endpoint, Group
 from pabal.web.envelope import build_warning
 
-
-def send_sms(call: ApiCall) -> Awaitable[dict[str, Any]]:
-    """Send an SMS to each receiver."""
-    return _send(call, partial(_check_text_message, Product.SMS))
+Check = Callable[[ApiCall], Awaitable[Sending]]
 
 
-def send_lms(call: ApiCall) -> Awaitable[dict[str, Any]]:
-    """Send an LMS to each receiver."""
-    return _send(call, partial(_check_text_message, Product.LMS))
-
-
-def send_mms(call: ApiCall) -> Awaitable[dict[str, Any]]:
-    """Send an MMS to each receiver."""
-    return _send(call, partial(_check_text_message, Product.MMS))
-
-
-def send_alimtalk(call: ApiCall) -> Awaitable[dict[str, Any]]:
-    """Send an Alimtalk to each receiver."""
-    return _send(call, check_alimtalk)
-
-
-def send_friendtalk(call: ApiCall) -> Awaitable[dict[str, Any]]:
-    """Send a friend talk to each receiver."""
-    return _send(call, check_friendtalk)
-
-
-def send_brand_message(call: ApiCall) -> Awaitable[dict[str, Any]]:
-    """Send a brand message to each receiver."""
-    return _send(call, check_brand_message)
-
-
-async def cancel_request(call: ApiCall) -> dict[str, Any]:
-    """Cancel the waiting messages of a send request."""
+async def _cancel_request(call: ApiCall) -> dict[str, Any]:
     request_spelling = call.form.read("requestId", str)
     call.form.raise_problems()
     message_spelling = call.form.body.messageId
@@ -76,7 +50,7 @@ async def _check_text_message(product: Product, call: ApiCall) -> Sending:
     return apply_ad_hours(sending, policy, call.now, call.form) if sending.is_ad else sending
 
 
-async def _send(call: ApiCall, check: Callable[[ApiCall], Awaitable[Sending]]) -> dict[str, Any]:
+async def _send(check: Check, call: ApiCall) -> dict[str, Any]:
     """Check a send and store it; a repeated one gets its earlier answer, even if it would be refused now.
 
     The transaction that would store it looks for the earlier request, so only a refusal needs a look-up of its own.
@@ -172,3 +146,75 @@ def find_repeated(sending: Sending) -> dict[int, FieldWarning]:
             if len(found) == MAX_WARNINGS:
                 break
     return found
+
+
+_SENDS = Group(Text("발송", "Sending"))
+_SENDING_CODES = (
+    *FIELD_CODES,
+    Code.INVALID_PHONE_NUMBER,
+    Code.INVALID_DATE,
+    Code.CONTENT_TOO_LONG,
+    Code.MISSING_VARIABLE,
+    Code.TOO_MANY_RECEIVERS,
+    Code.PRODUCT_NOT_AVAILABLE,
+    Code.SENDER_NUMBER_NOT_REGISTERED,
+    Code.DUPLICATE,
+    Code.LIMIT_EXCEEDED,
+)
+_PROFILE_CODES = (Code.SENDER_NOT_FOUND, Code.SENDER_NOT_APPROVED)
+
+
+def _send_endpoint(operation: Operation[Any], check: Check, ko: str, en: str, *own_codes: Code) -> Endpoint:
+    """Return the endpoint that sends one kind of message, which is named in Korean and English."""
+    summary = Text(f"수신자마다 {ko} 발송", f"Send {en} to each receiver")
+    return _SENDS.endpoint(operation, partial(_send, check), "send", summary, *_SENDING_CODES, *own_codes)
+
+
+def _text_endpoint(operation: Operation[Any], product: Product, en: str, *own_codes: Code) -> Endpoint:
+    check = partial(_check_text_message, product)
+    return _send_endpoint(operation, check, product.name, en, *own_codes, Code.NIGHT_AD_RESTRICTED)
+
+
+ENDPOINTS = (
+    _text_endpoint(operations.SEND_SMS, Product.SMS, "an SMS"),
+    _text_endpoint(operations.SEND_LMS, Product.LMS, "an LMS"),
+    _text_endpoint(operations.SEND_MMS, Product.MMS, "an MMS", Code.INVALID_IMAGE),
+    _send_endpoint(
+        operations.SEND_ALIMTALK,
+        check_alimtalk,
+        "알림톡",
+        "an Alimtalk",
+        *_PROFILE_CODES,
+        Code.TEMPLATE_NOT_FOUND,
+        Code.TEMPLATE_NOT_APPROVED,
+        Code.INVALID_BUTTON,
+    ),
+    _send_endpoint(
+        operations.SEND_FRIENDTALK,
+        check_friendtalk,
+        "친구톡",
+        "a friend talk",
+        *_PROFILE_CODES,
+        Code.INVALID_IMAGE,
+        Code.INVALID_BUTTON,
+        Code.NIGHT_AD_RESTRICTED,
+    ),
+    _send_endpoint(
+        operations.SEND_BRAND_MESSAGE,
+        check_brand_message,
+        "브랜드 메시지",
+        "a brand message",
+        *_PROFILE_CODES,
+        Code.INVALID_IMAGE,
+        Code.INVALID_BUTTON,
+        Code.NIGHT_AD_RESTRICTED,
+    ),
+    _SENDS.endpoint(
+        operations.CANCEL,
+        _cancel_request,
+        "send",
+        Text("발송 요청의 대기 중인 메시지 취소", "Cancel the waiting messages of a send request"),
+        *FIELD_CODES,
+        Code.REQUEST_NOT_FOUND,
+    ),
+)

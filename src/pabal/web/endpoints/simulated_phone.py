@@ -8,17 +8,19 @@ from msgspec import UNSET, UnsetType
 from pabal.answers.kakao_records import build_button_item, build_parts
 from pabal.checks.body.call import ApiCall, read_paging
 from pabal.checks.body.locale import Locale
+from pabal.domain.base.codes import Code, Text
 from pabal.domain.brand.message import BrandAttachment, to_documented
 from pabal.domain.people import phone
 from pabal.domain.sends.simulated_message import SimulatedMessage
+from pabal.models import operations
 from pabal.models.brand_bodies import AttachmentBody
 from pabal.models.lookup import PhoneItem
 from pabal.store.queue import simulator
 from pabal.web import envelope
+from pabal.web.endpoints.endpoint import FIELD_CODES, Group
 
 
-async def list_phone_messages(call: ApiCall) -> dict[str, Any]:
-    """List the messages that a simulated phone received from this account."""
+async def _list_phone_messages(call: ApiCall) -> dict[str, Any]:
     number = call.form.read("phoneNumber", phone.parse_mobile)
     page, page_size = read_paging(call.form)
     call.form.raise_problems()
@@ -50,3 +52,20 @@ def _build_phone_item(message: SimulatedMessage, locale: Locale) -> PhoneItem:
         attachment=_build_attachment(brand.attachment) if brand else UNSET,
         **build_parts(message.parts),
     )
+
+
+_TESTING = Group(Text("시험", "Testing"))
+ENDPOINTS = (
+    _TESTING.endpoint(
+        operations.LOOK_AT_PHONE,
+        _list_phone_messages,
+        "read",
+        Text(
+            "가상 휴대폰이 이 계정에서 받은 메시지 조회",
+            "List the messages that a simulated phone received from this account",
+        ),
+        *FIELD_CODES,
+        Code.INVALID_PHONE_NUMBER,
+        Code.NOT_FOUND,
+    ),
+)

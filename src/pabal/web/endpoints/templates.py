@@ -11,16 +11,15 @@ from pabal.checks.body.fields import one_of
 from pabal.domain.base.codes import Code, Text
 from pabal.domain.content import text
 from pabal.domain.kakao.template import TEMPLATE_STATUS_BY_CODE, Template
-from pabal.models import answers, bodies, template_bodies
+from pabal.models import operations
 from pabal.models.answers import TemplateCategoryItem
 from pabal.service.relay import categories
 from pabal.store.kakao import templates as stored_templates
 from pabal.web import envelope
-from pabal.web.endpoints.endpoint import FIELD_CODES, Endpoint
+from pabal.web.endpoints.endpoint import FIELD_CODES, Group
 
 
-async def list_template_categories(call: ApiCall) -> dict[str, Any]:
-    """List the categories of templates."""
+async def _list_template_categories(call: ApiCall) -> dict[str, Any]:
     known = await categories.template_categories(call.context)
     items = [
         TemplateCategoryItem(each.code, each.name, each.code, each.name, each.group or UNSET)
@@ -29,29 +28,24 @@ async def list_template_categories(call: ApiCall) -> dict[str, Any]:
     return envelope.list_fields(items)
 
 
-async def create_template(call: ApiCall) -> dict[str, Any]:
-    """Create a template."""
+async def _create_template(call: ApiCall) -> dict[str, Any]:
     return _build_answer(call, await templates.create_template(call))
 
 
-async def update_template(call: ApiCall) -> dict[str, Any]:
-    """Replace a template's text; an approved text stays in use until the new one is approved."""
+async def _update_template(call: ApiCall) -> dict[str, Any]:
     return _build_answer(call, await templates.update_template(call))
 
 
-async def request_template_review(call: ApiCall) -> dict[str, Any]:
-    """Submit a template for review."""
+async def _request_template_review(call: ApiCall) -> dict[str, Any]:
     return _build_answer(call, await templates.request_review(call))
 
 
-async def delete_template(call: ApiCall) -> dict[str, Any]:
-    """Delete a template that is registered or rejected."""
+async def _delete_template(call: ApiCall) -> dict[str, Any]:
     await templates.delete_template(call)
     return {}
 
 
-async def list_templates(call: ApiCall) -> dict[str, Any]:
-    """List the account's templates, newest first."""
+async def _list_templates(call: ApiCall) -> dict[str, Any]:
     form = call.form
     template_filter = stored_templates.TemplateFilter(
         call.account_id,
@@ -82,97 +76,63 @@ _TEMPLATE_WRITE_CODES = (
     Code.PRODUCT_NOT_AVAILABLE,
     Code.SENDER_NOT_APPROVED,
 )
-_TEMPLATES = Text("템플릿", "Templates")
+_TEMPLATES = Group(Text("템플릿", "Templates"))
 ENDPOINTS = (
-    Endpoint(
-        method="GET",
-        path="/api/template/categories.v1.0",
-        operation_id="list_template_categories",
-        summary=Text("템플릿의 카테고리 조회", "List the categories of templates"),
-        group=_TEMPLATES,
-        scope="read",
-        input_source="query",
-        body=bodies.NoFields,
-        answer=answers.TemplateCategoriesAnswer,
-        handler=list_template_categories,
-        own_codes=(),
+    _TEMPLATES.endpoint(
+        operations.LIST_TEMPLATE_CATEGORIES,
+        _list_template_categories,
+        "read",
+        Text("템플릿의 카테고리 조회", "List the categories of templates"),
     ),
-    Endpoint(
-        method="POST",
-        path="/api/template/create.v1.0",
-        operation_id="create_template",
-        summary=Text("템플릿 만들기", "Create a template"),
-        group=_TEMPLATES,
-        scope="manage",
-        input_source="body",
-        body=template_bodies.WriteTemplate,
-        answer=answers.TemplateAnswer,
-        handler=create_template,
-        own_codes=(*_TEMPLATE_WRITE_CODES, Code.DUPLICATE),
+    _TEMPLATES.endpoint(
+        operations.CREATE_TEMPLATE,
+        _create_template,
+        "manage",
+        Text("템플릿 만들기", "Create a template"),
+        *_TEMPLATE_WRITE_CODES,
+        Code.DUPLICATE,
     ),
-    Endpoint(
-        method="POST",
-        path="/api/template/update.v1.0",
-        operation_id="update_template",
-        summary=Text(
+    _TEMPLATES.endpoint(
+        operations.UPDATE_TEMPLATE,
+        _update_template,
+        "manage",
+        Text(
             "템플릿의 본문 바꾸기. 승인된 본문은 새 본문이 승인될 때까지 그대로 쓰입니다",
             "Replace a template's text; an approved text stays in use until the new one is approved",
         ),
-        group=_TEMPLATES,
-        scope="manage",
-        input_source="body",
-        body=template_bodies.WriteTemplate,
-        answer=answers.TemplateAnswer,
-        handler=update_template,
-        own_codes=(*_TEMPLATE_WRITE_CODES, Code.TEMPLATE_NOT_FOUND),
+        *_TEMPLATE_WRITE_CODES,
+        Code.TEMPLATE_NOT_FOUND,
     ),
-    Endpoint(
-        method="POST",
-        path="/api/template/delete.v1.0",
-        operation_id="delete_template",
-        summary=Text("등록되었거나 반려된 템플릿 삭제", "Delete a template that is registered or rejected"),
-        group=_TEMPLATES,
-        scope="manage",
-        input_source="body",
-        body=template_bodies.TemplateKey,
-        answer=answers.EnvelopeOnly,
-        handler=delete_template,
-        own_codes=(*_TEMPLATE_CODES, Code.INVALID_STATE, Code.SENDER_NOT_APPROVED),
+    _TEMPLATES.endpoint(
+        operations.DELETE_TEMPLATE,
+        _delete_template,
+        "manage",
+        Text("등록되었거나 반려된 템플릿 삭제", "Delete a template that is registered or rejected"),
+        *_TEMPLATE_CODES,
+        Code.INVALID_STATE,
+        Code.SENDER_NOT_APPROVED,
     ),
-    Endpoint(
-        method="POST",
-        path="/api/template/request.v1.0",
-        operation_id="request_template",
-        summary=Text("템플릿 검수 요청", "Submit a template for review"),
-        group=_TEMPLATES,
-        scope="manage",
-        input_source="body",
-        body=template_bodies.TemplateKey,
-        answer=answers.TemplateAnswer,
-        handler=request_template_review,
-        own_codes=(
-            *_TEMPLATE_CODES,
-            Code.INVALID_STATE,
-            Code.PRODUCT_NOT_AVAILABLE,
-            Code.SENDER_NOT_APPROVED,
-            Code.DUPLICATE,
-            Code.CATEGORY_NOT_FOUND,
-            Code.CONTENT_TOO_LONG,
-            Code.INVALID_IMAGE,
-            Code.INVALID_BUTTON,
-        ),
+    _TEMPLATES.endpoint(
+        operations.REQUEST_TEMPLATE,
+        _request_template_review,
+        "manage",
+        Text("템플릿 검수 요청", "Submit a template for review"),
+        *_TEMPLATE_CODES,
+        Code.INVALID_STATE,
+        Code.PRODUCT_NOT_AVAILABLE,
+        Code.SENDER_NOT_APPROVED,
+        Code.DUPLICATE,
+        Code.CATEGORY_NOT_FOUND,
+        Code.CONTENT_TOO_LONG,
+        Code.INVALID_IMAGE,
+        Code.INVALID_BUTTON,
     ),
-    Endpoint(
-        method="GET",
-        path="/api/template/list.v1.0",
-        operation_id="list_templates",
-        summary=Text("계정의 템플릿을 최신순으로 조회", "List the account's templates, newest first"),
-        group=_TEMPLATES,
-        scope="read",
-        input_source="query",
-        body=template_bodies.ListTemplates,
-        answer=answers.TemplatesAnswer,
-        handler=list_templates,
-        own_codes=(Code.INVALID_PARAMETER, Code.UNSUPPORTED_CHARACTER),
+    _TEMPLATES.endpoint(
+        operations.LIST_TEMPLATES,
+        _list_templates,
+        "read",
+        Text("계정의 템플릿을 최신순으로 조회", "List the account's templates, newest first"),
+        Code.INVALID_PARAMETER,
+        Code.UNSUPPORTED_CHARACTER,
     ),
 )

@@ -5,64 +5,55 @@ from typing import Any
 from pabal.checks import webhooks as checks
 from pabal.checks.body.call import ApiCall, read_paging
 from pabal.domain.base.codes import Code, Text
-from pabal.models import answers
+from pabal.models import operations
 from pabal.models import webhooks as models
 from pabal.service.webhooks import manage, posting
 from pabal.store.accounts.audit_log import API_KEY_NAME, AuditEntry
 from pabal.web import envelope
-from pabal.web.endpoints.endpoint import Endpoint
+from pabal.web.endpoints.endpoint import FIELD_CODES, Group
 
-"""The actor in the audit log."""
-_GROUP = Text("웹훅", "Webhooks")
-_FIELD_CODES = (Code.MISSING_PARAMETER, Code.INVALID_PARAMETER, Code.UNSUPPORTED_CHARACTER)
-_ID_CODES = (*_FIELD_CODES, Code.WEBHOOK_NOT_FOUND)
+_GROUP = Group(Text("웹훅", "Webhooks"))
+_ID_CODES = (*FIELD_CODES, Code.WEBHOOK_NOT_FOUND)
 
 
-async def create_webhook(call: ApiCall) -> dict[str, Any]:
-    """Create a webhook; its secret is shown only in this answer."""
+async def _create_webhook(call: ApiCall) -> dict[str, Any]:
     fields = checks.read_new_fields(call.form)
     made = await manage.create(call.context, call.account_id, fields, _audit_entry(call, "webhook.create"))
     return {"item": models.NewWebhookItem(str(made.webhook_id), made.secret)}
 
 
-async def update_webhook(call: ApiCall) -> dict[str, Any]:
-    """Change a webhook, enable or disable it, or rotate its secret."""
+async def _update_webhook(call: ApiCall) -> dict[str, Any]:
     webhook_id, fields = checks.read_changes(call.form)
     entry = _audit_entry(call, "webhook.update", webhook_id)
     changed, secret = await manage.update(call.context, call.account_id, webhook_id, fields, entry)
     return {"item": checks.build_webhook_item(changed, call.locale, secret)}
 
 
-async def delete_webhook(call: ApiCall) -> dict[str, Any]:
-    """Delete a webhook with everything that was not delivered to it."""
+async def _delete_webhook(call: ApiCall) -> dict[str, Any]:
     webhook_id = checks.read_id(call.form)
     entry = _audit_entry(call, "webhook.delete", webhook_id)
     await manage.delete(call.context, call.account_id, webhook_id, entry)
     return {}
 
 
-async def send_test(call: ApiCall) -> dict[str, Any]:
-    """Post a `webhook.test` event, and answer with what came back."""
+async def _send_test(call: ApiCall) -> dict[str, Any]:
     result = await posting.send_test(call.context, call.account_id, checks.read_id(call.form))
     return {"item": checks.build_test_item(result)}
 
 
-async def replay_webhook(call: ApiCall) -> dict[str, Any]:
-    """Post events of the last days again, with new webhook ids and the same event ids."""
+async def _replay_webhook(call: ApiCall) -> dict[str, Any]:
     webhook_id, since = checks.read_replay(call)
     entry = _audit_entry(call, "webhook.replay", webhook_id)
     await manage.replay(call.context, call.account_id, webhook_id, since, entry)
     return {}
 
 
-async def list_webhooks(call: ApiCall) -> dict[str, Any]:
-    """List the account's webhooks, oldest first."""
+async def _list_webhooks(call: ApiCall) -> dict[str, Any]:
     found = await manage.list_all(call.context, call.account_id)
     return envelope.list_fields([checks.build_webhook_item(each, call.locale) for each in found])
 
 
-async def list_deliveries(call: ApiCall) -> dict[str, Any]:
-    """List recent tries to deliver posts of a webhook, newest first."""
+async def _list_deliveries(call: ApiCall) -> dict[str, Any]:
     page, page_size = read_paging(call.form)
     webhook_id = checks.read_id(call.form)
     total, found = await manage.list_deliveries(call.context, call.account_id, webhook_id, page, page_size)
@@ -76,113 +67,73 @@ def _audit_entry(call: ApiCall, action: str, webhook_id: int | None = None) -> A
 
 
 ENDPOINTS = (
-    Endpoint(
-        method="POST",
-        path="/api/webhook/create.v1.0",
-        operation_id="create_webhook",
-        summary=Text(
+    _GROUP.endpoint(
+        operations.CREATE_WEBHOOK,
+        _create_webhook,
+        "manage",
+        Text(
             "웹훅 만들기. 비밀 키는 이 응답에서만 보여 줍니다",
             "Create a webhook; its secret is shown only in this answer",
         ),
-        group=_GROUP,
-        scope="manage",
-        input_source="body",
-        body=models.CreateWebhook,
-        answer=models.NewWebhookAnswer,
-        handler=create_webhook,
-        own_codes=(*_FIELD_CODES, Code.INVALID_STATE),
+        *FIELD_CODES,
+        Code.INVALID_STATE,
     ),
-    Endpoint(
-        method="POST",
-        path="/api/webhook/update.v1.0",
-        operation_id="update_webhook",
-        summary=Text(
+    _GROUP.endpoint(
+        operations.UPDATE_WEBHOOK,
+        _update_webhook,
+        "manage",
+        Text(
             "웹훅 변경, 사용과 사용 중지, 비밀 키 교체",
             "Change a webhook, enable or disable it, or rotate its secret",
         ),
-        group=_GROUP,
-        scope="manage",
-        input_source="body",
-        body=models.UpdateWebhook,
-        answer=models.WebhookAnswer,
-        handler=update_webhook,
-        own_codes=_ID_CODES,
+        *_ID_CODES,
     ),
-    Endpoint(
-        method="POST",
-        path="/api/webhook/delete.v1.0",
-        operation_id="delete_webhook",
-        summary=Text(
+    _GROUP.endpoint(
+        operations.DELETE_WEBHOOK,
+        _delete_webhook,
+        "manage",
+        Text(
             "전달되지 않은 모든 것과 함께 웹훅 삭제",
             "Delete a webhook with everything that was not delivered to it",
         ),
-        group=_GROUP,
-        scope="manage",
-        input_source="body",
-        body=models.DeleteWebhook,
-        answer=answers.EnvelopeOnly,
-        handler=delete_webhook,
-        own_codes=_ID_CODES,
+        *_ID_CODES,
     ),
-    Endpoint(
-        method="POST",
-        path="/api/webhook/test.v1.0",
-        operation_id="test_webhook",
-        summary=Text(
+    _GROUP.endpoint(
+        operations.TEST_WEBHOOK,
+        _send_test,
+        "manage",
+        Text(
             "`webhook.test` 이벤트를 보내고 무엇이 돌아왔는지 응답",
             "Post a `webhook.test` event, and answer with what came back",
         ),
-        group=_GROUP,
-        scope="manage",
-        input_source="body",
-        body=models.SendWebhookTest,
-        answer=models.WebhookTestAnswer,
-        handler=send_test,
-        own_codes=_ID_CODES,
+        *_ID_CODES,
     ),
-    Endpoint(
-        method="POST",
-        path="/api/webhook/replay.v1.0",
-        operation_id="replay_webhook",
-        summary=Text(
+    _GROUP.endpoint(
+        operations.REPLAY_WEBHOOK,
+        _replay_webhook,
+        "manage",
+        Text(
             "최근 며칠의 이벤트를 새 webhook-id와 같은 이벤트 ID로 다시 보내기",
             "Post events of the last days again, with new webhook ids and the same event ids",
         ),
-        group=_GROUP,
-        scope="manage",
-        input_source="body",
-        body=models.ReplayWebhook,
-        answer=answers.EnvelopeOnly,
-        handler=replay_webhook,
-        own_codes=(*_ID_CODES, Code.INVALID_DATE, Code.INVALID_STATE),
+        *_ID_CODES,
+        Code.INVALID_DATE,
+        Code.INVALID_STATE,
     ),
-    Endpoint(
-        method="GET",
-        path="/api/webhook/list.v1.0",
-        operation_id="list_webhooks",
-        summary=Text("계정의 웹훅을 오래된 것부터 조회", "List the account's webhooks, oldest first"),
-        group=_GROUP,
-        scope="manage",
-        input_source="query",
-        body=models.ListWebhooks,
-        answer=models.WebhooksAnswer,
-        handler=list_webhooks,
-        own_codes=(),
+    _GROUP.endpoint(
+        operations.LIST_WEBHOOKS,
+        _list_webhooks,
+        "manage",
+        Text("계정의 웹훅을 오래된 것부터 조회", "List the account's webhooks, oldest first"),
     ),
-    Endpoint(
-        method="GET",
-        path="/api/webhook/deliveries.v1.0",
-        operation_id="list_webhook_deliveries",
-        summary=Text(
+    _GROUP.endpoint(
+        operations.LIST_WEBHOOK_DELIVERIES,
+        _list_deliveries,
+        "manage",
+        Text(
             "웹훅의 최근 전송 시도를 최신순으로 조회",
             "List recent tries to deliver posts of a webhook, newest first",
         ),
-        group=_GROUP,
-        scope="manage",
-        input_source="query",
-        body=models.ListDeliveries,
-        answer=models.DeliveriesAnswer,
-        handler=list_deliveries,
-        own_codes=_ID_CODES,
+        *_ID_CODES,
     ),
 )

@@ -14,8 +14,7 @@ from starlette.routing import Route
 
 from pabal.checks.body.locale import choose_language
 from pabal.domain.base.codes import LANGUAGES, Text
-from pabal.web.guide.contents import CHAPTERS
-from pabal.web.guide.documents import find_picture, read_title
+from pabal.web.guide.documents import CHAPTERS, find_picture, read_title
 from pabal.web.guide.rendering import PREFIX, render_page
 from pabal.web.guide.search import MAX_QUERY_CHARACTERS, search
 

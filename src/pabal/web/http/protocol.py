@@ -1,19 +1,30 @@
-"""The server's HTTP protocol: HTTP/1.1 with time-outs, which answers what it refuses in the envelope."""
+"""Listens for connections; on each, parses requests, hands them to the apps and sends their answers."""
 
 import asyncio
+import contextlib
+import functools
 import logging
+import socket
 from collections import deque
+from collections.abc import AsyncIterator, Mapping
 
 import httptools
 
 from pabal.service.errors import describe_error
 from pabal.web.http.asgi import run_asgi
-from pabal.web.http.connection_refusals import FAILED, MALFORMED, TIMED_OUT, TOO_MANY_CONNECTIONS, ConnectionRefusal
 from pabal.web.http.connections import HEALTH_PATHS, CloseReason, ConnectionTable
 from pabal.web.http.exchange import HttpExchange, encode_head
 from pabal.web.http.flow import ByteFlow
 from pabal.web.http.head import MAX_HEAD_BYTES, MAX_HEADERS, UnacceptableHead, read_head
-from pabal.web.http.messages import ClientDisconnected, HttpApp
+from pabal.web.http.messages import (
+    FAILED,
+    MALFORMED,
+    TIMED_OUT,
+    TOO_MANY_CONNECTIONS,
+    ClientDisconnected,
+    ConnectionRefusal,
+    HttpApp,
+)
 
 MAX_PIPELINED = 16
 """Requests that may wait behind the one in progress on the same connection."""
@@ -342,3 +353,27 @@ class HttpProtocol(asyncio.Protocol):
 def _address(transport: asyncio.BaseTransport, name: str) -> tuple[str, int] | None:
     found = transport.get_extra_info(name)
     return (str(found[0]), int(found[1])) if isinstance(found, tuple) else None
+
+
+LISTEN_BACKLOG = 2048
+"""Connections that the system queues before the server accepts them."""
+
+
+@contextlib.asynccontextmanager
+async def serving(
+    apps: Mapping[socket.socket, HttpApp], table: ConnectionTable, stop_s: float
+) -> AsyncIterator[None]:
+    """Serve an app at each socket until the end of the block; then finish answers, for `stop_s` at most."""
+    loop = asyncio.get_running_loop()
+    servers = [
+        await loop.create_server(functools.partial(HttpProtocol, app, table), sock=listener, backlog=LISTEN_BACKLOG)
+        for listener, app in apps.items()
+    ]
+    try:
+        yield
+    finally:
+        for server in servers:
+            server.close()
+        for listener in apps:
+            listener.close()
+        await table.stop(stop_s)

@@ -7,8 +7,8 @@ import psycopg
 import pytest
 
 from pabal.store.engine.base import NodeUnavailable, StoreUnavailable, Tx, transaction
-from pabal.store.engine.postgres.session import find_lost_node
 from pabal.store.engine.postgres.postgres_store import PostgresStore
+from pabal.store.engine.postgres.session import find_lost_node
 from tests.fixtures.postgres_store import query_outside, run_scenario, stored_words
 from tests.fixtures.store_modes import add_word
 from tests.fixtures.virtual import VirtualWorld, run_in_virtual_time

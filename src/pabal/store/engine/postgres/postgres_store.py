@@ -11,7 +11,6 @@ import psycopg
 from psycopg import errors
 
 from pabal.store.engine.base import NodeUnavailable, P, ReadTimedOut, StoreUnavailable, T
-from pabal.store.engine.postgres.session import find_lost_node, unavailable
 from pabal.store.engine.citus.distribution import USE_TWO_PHASES
 from pabal.store.engine.commit.group_commit import (
     SEARCH_CONNECTIONS,
@@ -24,7 +23,7 @@ from pabal.store.engine.commit.group_commit import (
 from pabal.store.engine.commit.write_queue import PendingWrite, WriteQueue
 from pabal.store.engine.postgres.postgres_tx import Connection, PostgresTx
 from pabal.store.engine.postgres.session import connect as connect
-from pabal.store.engine.postgres.session import describe_connect_error, is_distributed
+from pabal.store.engine.postgres.session import describe_connect_error, find_lost_node, is_distributed, unavailable
 from pabal.world import World
 
 TIMEOUT_S = 20.0
