@@ -151,7 +151,7 @@ def _import(settings: Settings, given: argparse.Namespace) -> None:
 
 def _export(settings: Settings, given: argparse.Namespace) -> None:
     from pabal.console.contacts.opt_out_file import HEADER, to_cells
-    from pabal.console.history.export import csv_line
+    from pabal.console.shell.download import csv_line
 
     async def work(store: Store) -> None:
         account_id = await find_account_id(store, given.account)

@@ -41,11 +41,6 @@ class BookView(NamedTuple):
     group: ContactGroup | None
 
 
-async def list_contacts(request: PageRequest) -> Response:
-    """Show a page of the contacts that a search finds, in a group if one is chosen."""
-    return await _render_list(request)
-
-
 async def add_contact(request: PageRequest) -> Response:
     """Add one contact."""
     view = await load_book(request)
@@ -56,7 +51,7 @@ async def add_contact(request: PageRequest) -> Response:
             request.context, request.account_id, entry, ticked_ids(request.fields, GROUP), audit_entry
         )
     except Refused as refused:
-        return await _render_list(request, refused)
+        return await list_contacts(request, refused)
     return request.redirect(CONTACTS_PATH)
 
 
@@ -110,7 +105,7 @@ async def change_selected(request: PageRequest) -> Response:
     action, group_id = request.field("action"), parse_id(request.field("to_group"))
     shown = parse_id(request.field("group"))
     if not ids:
-        return await _render_list(request, Refused(Code.MISSING_PARAMETER, "selected"))
+        return await list_contacts(request, Refused(Code.MISSING_PARAMETER, "selected"))
     if action == "delete":
         audit_entry = request.audit_entry("contact.delete", f"{len(ids)}")
         await contacts.delete_contacts(request.context, request.account_id, ids, audit_entry)
@@ -119,7 +114,7 @@ async def change_selected(request: PageRequest) -> Response:
     elif action == "remove" and shown:
         await contact_groups.remove_members(request.context, request.account_id, shown, ids)
     else:
-        return await _render_list(request, Refused(Code.MISSING_PARAMETER, "to_group"))
+        return await list_contacts(request, Refused(Code.MISSING_PARAMETER, "to_group"))
     return request.redirect(list_url(request.field("q"), shown, _place(request)))
 
 
@@ -172,7 +167,8 @@ def _errors(request: PageRequest, problems: Sequence[Problem]) -> dict[str, str]
     return {each.field: each.message(request.locale.language) for each in problems}
 
 
-async def _render_list(request: PageRequest, refused: Refused | None = None) -> Response:
+async def list_contacts(request: PageRequest, refused: Refused | None = None) -> Response:
+    """Show a page of the contacts that a search finds, in a group if one is chosen."""
     view = await load_book(request)
     typed, after = request.field("q"), _place(request)
     found = await contacts.search(
@@ -240,19 +236,15 @@ TEXTS = {
         "opted out get no advertising.",
     ),
     "contacts.total": Text("{count}명", "{count} in all"),
-    "contacts.name": Text("이름", "Name"),
     "contacts.nameless": Text("이름 없음", "No name"),
-    "contacts.number": Text("휴대폰 번호", "Phone number"),
     "contacts.groups": Text("그룹", "Groups"),
     "contacts.groups.manage": Text("그룹과 항목 관리", "Groups and fields"),
     "contacts.groups.none": Text("아직 그룹이 없습니다.", "There are no groups yet."),
     "contacts.group": Text("그룹", "Group"),
-    "contacts.group.all": Text("전체", "All"),
     "contacts.group.none": Text("넣지 않음", "None"),
     "contacts.group.choose": Text("그룹 선택", "Choose a group"),
     "contacts.group.new": Text("새 그룹 이름", "Name of a new group"),
     "contacts.group.add": Text("그룹 만들기", "Create group"),
-    "contacts.group.rename": Text("이름 바꾸기", "Rename"),
     "contacts.group.delete": Text("그룹 삭제", "Delete group"),
     "contacts.group.delete.ask": Text(
         "그룹을 삭제하시겠습니까? 연락처는 주소록에 남습니다.",
@@ -266,11 +258,8 @@ TEXTS = {
     ),
     "contacts.group.delete_all.yes": Text("예, 모두 삭제합니다", "Yes, delete all"),
     "contacts.members": Text("연락처", "Contacts"),
-    "contacts.actions": Text("작업", "Actions"),
     "contacts.search": Text("이름이나 번호", "Name or number"),
     "contacts.search.how": Text("홍길, 5678, 010-1234-5678", "Kim, 5678, 010-1234-5678"),
-    "contacts.find": Text("검색", "Search"),
-    "contacts.all": Text("전체 보기", "Show all"),
     "contacts.first": Text("처음으로", "Back to the first"),
     "contacts.none": Text(
         "주소록이 비어 있습니다. 연락처를 추가하거나 파일로 가져오세요.",
@@ -278,19 +267,15 @@ TEXTS = {
     ),
     "contacts.none_found": Text("찾는 연락처가 없습니다.", "No contact fits."),
     "contacts.new": Text("연락처 추가", "Add a contact"),
-    "contacts.add": Text("추가", "Add"),
-    "contacts.save": Text("저장", "Save"),
     "contacts.choose": Text("선택", "Choose"),
     "contacts.choose_some": Text("연락처를 선택하세요.", "Choose some contacts."),
     "contacts.choose_group": Text("그룹을 선택하세요.", "Choose a group."),
     "contacts.to_group": Text("넣을 그룹", "Put into group"),
     "contacts.put": Text("선택한 연락처를 그룹에 넣기", "Put chosen contacts into it"),
     "contacts.take_out": Text("선택한 연락처를 이 그룹에서 빼기", "Take chosen contacts out of this group"),
-    "contacts.delete": Text("삭제", "Delete"),
     "contacts.delete.ask": Text(
         "연락처를 삭제하시겠습니까? 되돌릴 수 없습니다.", "Delete what you chose? This cannot be undone."
     ),
-    "contacts.delete.yes": Text("예, 삭제합니다", "Yes, delete"),
     "contacts.opted_out": Text("수신거부", "Opted out"),
     "contacts.opted_out.about": Text(
         "이 번호는 광고를 수신거부했습니다. 광고는 보내지 않고 그 밖의 메시지는 보냅니다.",
@@ -329,7 +314,6 @@ TEXTS = {
     "contacts.import.known.title": Text("이미 있는 번호는", "Numbers that are there already"),
     "contacts.import.update": Text("파일의 내용으로 갱신", "Update them from the file"),
     "contacts.import.keep": Text("주소록의 내용을 그대로 둠", "Leave them as they are"),
-    "contacts.import.do": Text("가져오기", "Import"),
     "send.groups": Text("주소록 그룹에 보내기", "Send to groups of the address book"),
     "send.groups.about": Text(
         "선택한 그룹의 연락처에 위 메시지를 보냅니다. 여러 그룹에 있는 번호에는 한 번만 보냅니다.",

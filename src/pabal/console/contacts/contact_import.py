@@ -1,17 +1,16 @@
 """The pages that import a file of contacts with a mapping of its columns, and export contacts."""
 
-import logging
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import BinaryIO, NamedTuple
 
-from starlette.responses import Response, StreamingResponse
+from starlette.responses import Response
 
-from pabal.console.contacts.address_book import CONTACTS_PATH, load_book
-from pabal.console.history.export import BOM, csv_line, unescape_formula
+from pabal.console.contacts.address_book import CONTACTS_PATH, BookView, load_book
 from pabal.console.sheets import mapping, sheet, sheet_limits
 from pabal.console.sheets.mapping import FIELD, IGNORE, PHONE, FileHead, cell_of, is_number
 from pabal.console.sheets.sheet import SheetRow
+from pabal.console.shell.download import BOM, attach, csv_line, dated_name, unescape_formula
 from pabal.console.shell.form_body import File
 from pabal.console.shell.form_fields import parse_id
 from pabal.console.shell.page_request import PageRequest
@@ -22,15 +21,12 @@ from pabal.domain.people.contact import Contact, ContactEntry
 from pabal.service.access.accounts import audit
 from pabal.service.access.contacts import contact_groups, contacts
 from pabal.service.access.contacts.contacts import SAVE_BATCH, ImportBatch
-from pabal.service.errors import StoreUnavailable
 
 IMPORT_PATH = f"{CONTACTS_PATH}/file"
 EXPORT_BATCH = 1000
 SHOWN_BAD_ROWS = 50
 MAX_FORM_BYTES = sheet_limits.MAX_FILE_BYTES + 64 * 1024
 """A form with the largest file."""
-
-log = logging.getLogger("pabal.console")
 
 
 NAME = "name"
@@ -162,11 +158,6 @@ class ImportResult:
         return bool(self.added or self.changed or self.known)
 
 
-async def show_import(request: PageRequest) -> Response:
-    """Show the form for a file."""
-    return await _render(request)
-
-
 async def show_columns(request: PageRequest) -> Response:
     """Answer with the columns of the chosen file, each with what it seems to hold, to be changed."""
     try:
@@ -196,39 +187,25 @@ async def import_contacts(request: PageRequest) -> Response:
             raise
         if result.has_rows:
             await _add_audit_entry(request, result)
-        return await _render(request, refused, result if result.has_rows else None)
+        return await show_import(request, refused, result if result.has_rows else None)
     await _add_audit_entry(request, result)
-    return await _render(request, result=result)
+    return await show_import(request, result=result)
 
 
 async def export_contacts(request: PageRequest) -> Response:
     """Answer with the contacts of the account, or of a group, as a CSV file, which can be imported again."""
     await audit.add_entry(request.context, request.audit_entry("contact.export"))
-    name = f"pabal-contacts-{request.locale.format_timestamp(request.now)[:10]}.csv"
-    headers = {"content-disposition": f'attachment; filename="{name}"'}
-    return StreamingResponse(await _export(request), media_type="text/csv; charset=utf-8", headers=headers)
+    return attach(dated_name(request, "pabal-contacts", "csv"), _export_lines(request, await load_book(request)))
 
 
-async def _export(request: PageRequest) -> AsyncIterator[bytes]:
-    view = await load_book(request)
+async def _export_lines(request: PageRequest, view: BookView) -> AsyncGenerator[bytes, None]:
     fields = view.book.fields
     chosen = [view.group.id] if view.group else []
-    head = [sheet.PHONE_NAMES[0], rules.NAME_FIELD, *fields]
-
-    async def lines() -> AsyncIterator[bytes]:
-        yield (BOM + csv_line(head)).encode()
-        after = 0
-        try:
-            while found := await contacts.list_some(
-                request.context, request.account_id, chosen, after, EXPORT_BATCH
-            ):
-                after = found[-1].id
-                yield "".join(csv_line(to_cells(each, fields)) for each in found).encode()
-        except StoreUnavailable:
-            log.warning("an export ends early: the store is away")
-            raise
-
-    return lines()
+    yield (BOM + csv_line([sheet.PHONE_NAMES[0], rules.NAME_FIELD, *fields])).encode()
+    after = 0
+    while found := await contacts.list_some(request.context, request.account_id, chosen, after, EXPORT_BATCH):
+        after = found[-1].id
+        yield "".join(csv_line(to_cells(each, fields)) for each in found).encode()
 
 
 def _file(request: PageRequest) -> File:
@@ -320,15 +297,16 @@ def _render_columns(
         roles=[
             (mapping.IGNORE, request.t("columns.ignore")),
             (mapping.PHONE, request.t("columns.phone")),
-            (NAME, request.t("contacts.name")),
+            (NAME, request.t("word.name")),
             *((f"{mapping.FIELD}{name}", name) for name in fields),
         ],
     )
 
 
-async def _render(
+async def show_import(
     request: PageRequest, refused: Refused | None = None, result: ImportResult | None = None
 ) -> Response:
+    """Show the form for a file."""
     view = await load_book(request)
     language = request.locale.language
     return request.render(

@@ -4,21 +4,13 @@ from pabal.domain.base.codes import Text
 
 TEXTS = {
     "menu.opt_outs": Text("수신거부", "Opt-outs"),
-    "opt_outs.title": Text("수신거부", "Opt-outs"),
     "opt_outs.about": Text(
         "여기에 있는 번호로는 광고를 보내지 않습니다. 광고가 아닌 메시지는 그대로 보냅니다.",
         "Numbers in this list get no advertising. Other messages are sent to them as before.",
     ),
-    "opt_outs.number": Text("휴대폰 번호", "Phone number"),
-    "opt_outs.sender": Text("발신번호", "Sender number"),
     "opt_outs.sender_field": Text("발신번호(비우면 전체)", "Sender number (empty: all)"),
-    "opt_outs.every": Text("전체", "All"),
-    "opt_outs.reason": Text("사유", "Reason"),
     "opt_outs.source": Text("등록 경로", "Added by"),
     "opt_outs.since": Text("등록 시각", "Added at"),
-    "opt_outs.actions": Text("작업", "Actions"),
-    "opt_outs.add": Text("추가", "Add"),
-    "opt_outs.remove": Text("삭제", "Remove"),
     "opt_outs.remove_it": Text("{number} 수신거부 삭제", "Remove the opt-out of {number}"),
     "opt_outs.remove_why": Text(
         "삭제하면 이 번호로 광고를 다시 보냅니다. 수신자가 다시 받겠다고 동의했을 때만 삭제하세요.",
@@ -30,8 +22,6 @@ TEXTS = {
     ),
     "opt_outs_done.removed": Text("수신거부를 삭제했습니다.", "The opt-out was removed."),
     "opt_outs.search_number": Text("번호로 찾기", "Find a number"),
-    "opt_outs.search": Text("검색", "Search"),
-    "opt_outs.all": Text("전체 보기", "Show all"),
     "opt_outs.export": Text("전체 목록 CSV 내려받기", "Download all as CSV"),
     "opt_outs.new": Text("번호 추가", "Add a number"),
     "opt_outs.file": Text("파일로 추가", "Add from a file"),
@@ -40,7 +30,6 @@ TEXTS = {
         "CSV나 Excel, {rows}행까지. 첫 행의 열 이름: 휴대폰번호, 발신번호(선택), 사유(선택).",
         "CSV or Excel, up to {rows} rows. Columns in the first row: phone, sender (optional), reason (optional).",
     ),
-    "opt_outs.import": Text("가져오기", "Import"),
     "opt_outs.imported": Text(
         "파일의 {rows}개 번호 가운데 {added}개를 새로 추가했습니다.",
         "The file has {rows} numbers; {added} of them were added.",

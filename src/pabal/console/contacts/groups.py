@@ -13,11 +13,6 @@ MAX_DELETED_AT_ONCE = 20_000
 """A larger group is deleted in the background: the list shows how many contacts are left in it."""
 
 
-async def show_groups(request: PageRequest) -> Response:
-    """Show the groups and the fields of the address book."""
-    return await _render(request)
-
-
 async def create_group(request: PageRequest) -> Response:
     """Create a group."""
     try:
@@ -26,7 +21,7 @@ async def create_group(request: PageRequest) -> Response:
             request.context, request.account_id, name, request.audit_entry("contact.group_add")
         )
     except Refused as refused:
-        return await _render(request, refused)
+        return await show_groups(request, refused)
     return request.redirect(f"{CONTACTS_PATH}/groups")
 
 
@@ -43,7 +38,7 @@ async def rename_group(request: PageRequest) -> Response:
     except Refused as refused:
         if refused.code is Code.NOT_FOUND:
             raise
-        return await _render(request, refused)
+        return await show_groups(request, refused)
     return request.redirect(f"{CONTACTS_PATH}/groups")
 
 
@@ -75,7 +70,7 @@ async def set_fields(request: PageRequest) -> Response:
         audit_entry = request.audit_entry("contact.fields")
         await contacts.set_fields(request.context, request.account_id, names, audit_entry)
     except Refused as refused:
-        return await _render(request, Refused(refused.code, "fields", refused.problems[0].detail))
+        return await show_groups(request, Refused(refused.code, "fields", refused.problems[0].detail))
     return request.redirect(f"{CONTACTS_PATH}/groups")
 
 
@@ -86,7 +81,8 @@ def _group_id(request: PageRequest) -> int:
     return found
 
 
-async def _render(request: PageRequest, refused: Refused | None = None) -> Response:
+async def show_groups(request: PageRequest, refused: Refused | None = None) -> Response:
+    """Show the groups and the fields of the address book."""
     book, groups = await contacts.get_book(request.context, request.account_id)
     errors = {each.field: each.message(request.locale.language) for each in refused.problems} if refused else {}
     return request.render(

@@ -1,19 +1,17 @@
 """The pages of inbound messages: those of an account, with their export, and for operators those of none."""
 
-import logging
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from urllib.parse import urlencode
 
-from starlette.responses import Response, StreamingResponse
+from starlette.responses import Response
 
-from pabal.console.history.export import BOM, csv_line
+from pabal.console.shell.download import BOM, attach, csv_line, dated_name
 from pabal.console.shell.page_request import PageRequest
 from pabal.domain.base.codes import Code, Refused, Text
 from pabal.domain.people import phone
 from pabal.domain.people.inbound import mask_number, show_number
 from pabal.service.access.accounts import audit
-from pabal.service.errors import StoreUnavailable
 from pabal.service.history import history
 from pabal.service.history.history import NEWEST, Inbound
 
@@ -27,8 +25,6 @@ NUMBERS_MASKED = Text(
     "Your role does not see phone numbers, so it cannot search by number.",
 )
 EXPORT_COLUMNS = ("time", "sender", "receiver", "content", "opted_out")
-
-log = logging.getLogger("pabal.console")
 
 
 async def list_inbound(request: PageRequest) -> Response:
@@ -51,21 +47,15 @@ async def export_inbound(request: PageRequest) -> Response:
     """
     sender = _searched_sender(request)
     await audit.add_entry(request.context, request.audit_entry("inbound.export", "csv"))
-    name = f"pabal-inbound-{request.locale.format_timestamp(request.now)[:10]}.csv"
-    headers = {"content-disposition": f'attachment; filename="{name}"'}
-    return StreamingResponse(_export_lines(request, sender), media_type="text/csv; charset=utf-8", headers=headers)
+    return attach(dated_name(request, "pabal-inbound", "csv"), _export_lines(request, sender))
 
 
-async def _export_lines(request: PageRequest, sender: str | None) -> AsyncIterator[bytes]:
+async def _export_lines(request: PageRequest, sender: str | None) -> AsyncGenerator[bytes, None]:
     yield (BOM + csv_line([request.t(f"inbound.{each}") for each in EXPORT_COLUMNS])).encode()
     before = NEWEST
-    try:
-        while found := await history.list_before(request.context, request.account_id, before, EXPORT_BATCH, sender):
-            before = found[-1].id
-            yield "".join(csv_line(_cells(request, each)) for each in found).encode()
-    except StoreUnavailable:
-        log.warning("an export ends early: the store is away")
-        raise
+    while found := await history.list_before(request.context, request.account_id, before, EXPORT_BATCH, sender):
+        before = found[-1].id
+        yield "".join(csv_line(_cells(request, each)) for each in found).encode()
 
 
 def _cells(request: PageRequest, message: Inbound) -> list[str]:

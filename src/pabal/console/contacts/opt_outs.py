@@ -1,29 +1,27 @@
 """The page of opt-outs: list, search, add, remove, import and export."""
 
-import logging
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, Callable
 from typing import BinaryIO, TypeVar
 from urllib.parse import urlencode
 
-from starlette.responses import Response, StreamingResponse
+from starlette.responses import Response
 
 from pabal.console.contacts import opt_out_file
-from pabal.console.history.export import BOM, csv_line
 from pabal.console.sheets import sheet_limits
+from pabal.console.shell.download import BOM, attach, csv_line, dated_name
+from pabal.console.shell.form_fields import parse_id
 from pabal.console.shell.page_request import PageRequest
 from pabal.domain.base.codes import Code, Problem, Refused
 from pabal.domain.people import opt_out, phone
 from pabal.service.access.accounts import audit
 from pabal.service.access.contacts import opt_outs
 from pabal.service.access.contacts.opt_outs import NewOptOuts, OptOutEntry, OptOutSource
-from pabal.service.errors import StoreUnavailable
 
 OPT_OUTS_PATH = "/console/opt-outs"
 REMOVE_PATH = f"{OPT_OUTS_PATH}/remove"
 PAGE_SIZE = 50
 EXPORT_BATCH = 1000
 MAX_PAGE = 1_000_000
-MAX_ID_DIGITS = 18
 DONE = ("added", "known", "removed")
 """What the page says after a form: the number was added, was there before, or was removed."""
 MAX_FORM_BYTES = sheet_limits.MAX_FILE_BYTES + 64 * 1024
@@ -31,20 +29,13 @@ MAX_FORM_BYTES = sheet_limits.MAX_FILE_BYTES + 64 * 1024
 
 T = TypeVar("T")
 
-log = logging.getLogger("pabal.console")
-
-
-async def list_opt_outs(request: PageRequest) -> Response:
-    """Show the account's opt-outs, newest first."""
-    return await _render(request)
-
 
 async def add_opt_out(request: PageRequest) -> Response:
     """Add an opt-out."""
     try:
         entry = _read_entry(request)
     except Refused as refused:
-        return await _render(request, refused)
+        return await list_opt_outs(request, refused)
     new = NewOptOuts(request.account_id, [entry], OptOutSource.CONSOLE)
     audit_entry = request.audit_entry(opt_outs.ADD_ACTION, phone.mask(entry.phone))
     is_new = await opt_outs.add(request.context, new, audit_entry)
@@ -53,10 +44,10 @@ async def add_opt_out(request: PageRequest) -> Response:
 
 async def remove_opt_out(request: PageRequest) -> Response:
     """Remove an opt-out; one that is gone already is no error."""
-    word = request.field("id")
-    if word.isascii() and word.isdigit() and len(word) <= MAX_ID_DIGITS:
-        audit_entry = request.audit_entry(opt_outs.REMOVE_ACTION, word)
-        await opt_outs.remove_one(request.context, request.account_id, int(word), audit_entry)
+    opt_out_id = parse_id(request.field("id"))
+    if opt_out_id is not None:
+        audit_entry = request.audit_entry(opt_outs.REMOVE_ACTION, request.field("id"))
+        await opt_outs.remove_one(request.context, request.account_id, opt_out_id, audit_entry)
     return request.redirect(f"{OPT_OUTS_PATH}?done=removed")
 
 
@@ -76,16 +67,14 @@ async def import_opt_outs(request: PageRequest) -> Response:
     except Refused as refused:
         if refused.code is Code.RATE_LIMITED:
             raise
-        return await _render(request, refused)
+        return await list_opt_outs(request, refused)
     return request.redirect(f"{OPT_OUTS_PATH}?{urlencode({'added': added, 'rows': count})}")
 
 
 async def export_opt_outs(request: PageRequest) -> Response:
     """Answer with all opt-outs of the account as a CSV file, which can be imported again."""
     await audit.add_entry(request.context, request.audit_entry(opt_outs.EXPORT_ACTION))
-    name = f"pabal-opt-outs-{request.locale.format_timestamp(request.now)[:10]}.csv"
-    headers = {"content-disposition": f'attachment; filename="{name}"'}
-    return StreamingResponse(_export_lines(request), media_type="text/csv; charset=utf-8", headers=headers)
+    return attach(dated_name(request, "pabal-opt-outs", "csv"), _export_lines(request))
 
 
 async def _import(request: PageRequest, stream: BinaryIO) -> tuple[int, int]:
@@ -104,26 +93,22 @@ async def _import(request: PageRequest, stream: BinaryIO) -> tuple[int, int]:
     return added, count
 
 
-async def _export_lines(request: PageRequest) -> AsyncIterator[bytes]:
+async def _export_lines(request: PageRequest) -> AsyncGenerator[bytes, None]:
     head = [*opt_out_file.HEADER, request.t("opt_outs.source"), request.t("opt_outs.since")]
     yield (BOM + csv_line(head)).encode()
     after = 0
-    try:
-        while found := await opt_outs.list_some(request.context.store, request.account_id, after, EXPORT_BATCH):
-            after = found[-1].id
-            yield "".join(
-                csv_line(
-                    [
-                        *opt_out_file.to_cells(each),
-                        request.translate(each.source.label),
-                        request.locale.format_timestamp(each.created_at),
-                    ]
-                )
-                for each in found
-            ).encode()
-    except StoreUnavailable:
-        log.warning("an export ends early: the store is away")
-        raise
+    while found := await opt_outs.list_some(request.context.store, request.account_id, after, EXPORT_BATCH):
+        after = found[-1].id
+        yield "".join(
+            csv_line(
+                [
+                    *opt_out_file.to_cells(each),
+                    request.translate(each.source.label),
+                    request.locale.format_timestamp(each.created_at),
+                ]
+            )
+            for each in found
+        ).encode()
 
 
 def _read_entry(request: PageRequest) -> OptOutEntry:
@@ -152,7 +137,7 @@ def _read_entry(request: PageRequest) -> OptOutEntry:
     return entry
 
 
-async def _render(request: PageRequest, refused: Refused | None = None) -> Response:
+async def list_opt_outs(request: PageRequest, refused: Refused | None = None) -> Response:
     """Show a page of opt-outs, with what was typed and what is wrong with it."""
     language = request.locale.language
     errors = {each.field: each.message(language) for each in refused.problems} if refused else {}
@@ -195,8 +180,8 @@ def _imported(request: PageRequest) -> tuple[int, int] | None:
 
 
 def _read_number(word: str, limit: int) -> int | None:
-    is_number = word.isascii() and word.isdigit() and len(word) <= MAX_ID_DIGITS
-    return min(int(word), limit) if is_number else None
+    number = parse_id(word)
+    return None if number is None else min(number, limit)
 
 
 def _page_url(searched: str, page: int) -> str:

@@ -1,23 +1,20 @@
 """Exports the history as CSV or Excel, streamed while it is read."""
 
-import csv
-import io
-import logging
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
 from functools import partial
 
-from starlette.responses import Response, StreamingResponse
+from starlette.responses import Response
 
 from pabal.console.history import filters
 from pabal.console.history.workbook import MEDIA_TYPE, Workbook
+from pabal.console.shell.download import BOM, CSV_TYPE, attach, csv_line, dated_name
 from pabal.console.shell.page_request import PageRequest
 from pabal.domain.base import identifiers
 from pabal.domain.base.codes import Refused
 from pabal.domain.people import phone
 from pabal.domain.sends.price import HUNDREDTHS_PER_WON
 from pabal.service.access.accounts import audit
-from pabal.service.errors import StoreUnavailable
 from pabal.service.history import timeline
 from pabal.service.history.history import build_each
 from pabal.service.history.timeline import (
@@ -33,16 +30,11 @@ from pabal.service.sending import compose
 BATCH_ROWS = 1000
 MAX_ROWS = 1_000_000
 """About as many rows as a spreadsheet can hold."""
-BOM = "\ufeff"
-"""Byte order mark: without it Excel does not recognize UTF-8."""
-_FORMULA_PREFIXES = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 COLUMNS = (
     "requestDate", "scheduledDate", "completedDate", "product", "receiver", "status", "resultCode", "result",
     "sender", "channelId", "templateCode", "subject", "content", "reference", "requestId", "messageId",
     "submittedDate", "carrier", "carrierCode", "cost", "key",
 )  # fmt: skip
-
-log = logging.getLogger("pabal.console")
 
 
 async def export_csv(request: PageRequest) -> Response:
@@ -50,7 +42,7 @@ async def export_csv(request: PageRequest) -> Response:
 
     Raises Refused for an invalid search.
     """
-    return await _download(request, _csv_chunks(request, _read_filter(request)), "csv", "text/csv; charset=utf-8")
+    return await _download(request, _csv_chunks(request, _read_filter(request)), "csv", CSV_TYPE)
 
 
 async def export_xlsx(request: PageRequest) -> Response:
@@ -71,16 +63,14 @@ def _read_filter(request: PageRequest) -> MessageFilter | None:
 
 
 async def _download(
-    request: PageRequest, chunks: AsyncIterator[bytes], extension: str, media_type: str
+    request: PageRequest, chunks: AsyncGenerator[bytes, None], extension: str, media_type: str
 ) -> Response:
     """Answer with a file, and record the export in the audit log."""
     await audit.add_entry(request.context, request.audit_entry("history.export", extension))
-    name = f"pabal-{request.locale.format_timestamp(request.now)[:10]}.{extension}"
-    headers = {"content-disposition": f'attachment; filename="{name}"'}
-    return StreamingResponse(chunks, media_type=media_type, headers=headers)
+    return attach(dated_name(request, "pabal", extension), chunks, media_type)
 
 
-async def _csv_chunks(request: PageRequest, wanted_filter: MessageFilter | None) -> AsyncIterator[bytes]:
+async def _csv_chunks(request: PageRequest, wanted_filter: MessageFilter | None) -> AsyncGenerator[bytes, None]:
     yield (BOM + csv_line(_header(request))).encode()
     async for rows in limit_rows(
         MAX_ROWS, _row_batches(request, wanted_filter), request.t("export.cut", most=f"{MAX_ROWS:,}")
@@ -88,7 +78,7 @@ async def _csv_chunks(request: PageRequest, wanted_filter: MessageFilter | None)
         yield "".join(map(csv_line, rows)).encode()
 
 
-async def _xlsx_chunks(request: PageRequest, wanted_filter: MessageFilter | None) -> AsyncIterator[bytes]:
+async def _xlsx_chunks(request: PageRequest, wanted_filter: MessageFilter | None) -> AsyncGenerator[bytes, None]:
     book = Workbook(request.t("history.title"), _header(request), request.now)
     yield book.start()
     async for rows in limit_rows(
@@ -121,11 +111,7 @@ async def _row_batches(
     """Yield the cells of the messages that the search finds, in batches of rows."""
     before: bytes | None = NEWEST if wanted_filter else None
     while wanted_filter and before:
-        try:
-            found = await timeline.search_deliveries(request.context, wanted_filter, before, BATCH_ROWS)
-        except StoreUnavailable:
-            log.warning("an export ends early: the store is away")
-            raise
+        found = await timeline.search_deliveries(request.context, wanted_filter, before, BATCH_ROWS)
         before = found.page.next_before
         if found.page.found or found.page.unreadable:
             yield build_each(
@@ -184,20 +170,3 @@ def _unreadable_cells(request: PageRequest, message_id: bytes) -> list[str]:
         "messageId": message_id.hex(),
     }
     return [known.get(column, "") for column in COLUMNS]
-
-
-def csv_line(cells: Sequence[str]) -> str:
-    """Return a line of a CSV file; no cell of it is read as a formula."""
-    written = io.StringIO()
-    csv.writer(written, lineterminator="\r\n").writerow([_escape_formula(cell) for cell in cells])
-    return written.getvalue()
-
-
-def unescape_formula(cell: str) -> str:
-    """Return a cell of one of our files as it was before `csv_line` wrote it."""
-    return cell[1:] if cell.startswith("'") and cell[1:].startswith(_FORMULA_PREFIXES) else cell
-
-
-def _escape_formula(cell: str) -> str:
-    """Return a cell that no spreadsheet reads as a formula."""
-    return f"'{cell}" if cell.startswith(_FORMULA_PREFIXES) else cell

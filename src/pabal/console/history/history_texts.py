@@ -5,7 +5,6 @@ from pabal.domain.base.codes import Text
 TEXTS = {
     "menu.history": Text("발송 내역", "History"),
     "menu.codes": Text("결과 코드", "Result codes"),
-    "codes.title": Text("결과 코드", "Result codes"),
     "codes.outcomes": Text("메시지의 결과", "Outcomes of messages"),
     "codes.results": Text("API 호출의 결과", "Results of API calls"),
     "codes.code": Text("코드", "Code"),

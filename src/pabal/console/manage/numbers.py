@@ -12,11 +12,6 @@ from pabal.service.access.accounts import opt_out_numbers, sender_numbers
 NUMBERS_PATH = "/console/numbers"
 
 
-async def list_numbers(request: PageRequest) -> Response:
-    """Show the account's sender numbers."""
-    return await _render_list(request)
-
-
 async def register_number(request: PageRequest) -> Response:
     """Register a number; an owner's may have to wait for an operator."""
     try:
@@ -26,7 +21,7 @@ async def register_number(request: PageRequest) -> Response:
         add = sender_numbers.register_number if is_operator else sender_numbers.request_number
         await add(request.context, request.account_id, number, audit_entry)
     except Refused as refused:
-        return await _render_list(request, refused)
+        return await list_numbers(request, refused)
     return request.redirect(NUMBERS_PATH)
 
 
@@ -36,7 +31,7 @@ async def set_opt_out_number(request: PageRequest) -> Response:
     try:
         number = phone.parse_opt_out(spelling) if spelling else None
     except Refused as refused:
-        return await _render_list(request, refused, "optOutNumber")
+        return await list_numbers(request, refused, "optOutNumber")
     audit_entry = request.audit_entry("account.opt_out", phone.mask(number) if number else "")
     await opt_out_numbers.change_number(request.context, request.account_id, number, audit_entry)
     return request.redirect(NUMBERS_PATH)
@@ -70,7 +65,8 @@ def _read_number(request: PageRequest) -> str:
     return phone.parse_sender(request.field("number"))
 
 
-async def _render_list(request: PageRequest, refused: Refused | None = None, field: str = "number") -> Response:
+async def list_numbers(request: PageRequest, refused: Refused | None = None, field: str = "number") -> Response:
+    """Show the account's sender numbers."""
     own_number = await opt_out_numbers.get_number(request.context, request.account_id)
     own_shown = phone.hyphenate(own_number) if own_number else ""
     default_number = request.context.policy.opt_out_number
@@ -94,7 +90,6 @@ async def _render_list(request: PageRequest, refused: Refused | None = None, fie
 
 TEXTS = {
     "menu.numbers": Text("발신번호", "Sender numbers"),
-    "numbers.title": Text("발신번호", "Sender numbers"),
     "numbers.about": Text(
         "수신자의 휴대폰에 발신자로 표시되는 번호입니다. 국내에서는 사전 등록한 발신번호로만 문자를 발송할 "
         "수 있습니다.",
@@ -121,14 +116,11 @@ TEXTS = {
     ),
     "numbers.list": Text("등록된 번호", "Registered numbers"),
     "numbers.number": Text("번호", "Number"),
-    "numbers.state": Text("상태", "Status"),
     "numbers.pending": Text(
         "승인 대기 중인 번호는 운영자가 확인한 뒤 쓸 수 있습니다.",
         "A pending number can be used after an operator has approved it.",
     ),
     "numbers.since": Text("등록 시각", "Registered at"),
-    "numbers.actions": Text("작업", "Actions"),
-    "numbers.remove": Text("삭제", "Remove"),
     "numbers.remove_it": Text("{number} 삭제", "Remove {number}"),
     "numbers.none": Text(
         "등록된 발신번호가 없습니다. 위에서 등록하세요.", "No sender numbers are registered. Register one above."
@@ -141,7 +133,6 @@ TEXTS = {
         "The 080 number in the last line of advertising texts. A message can name another one.",
     ),
     "opt_out.number": Text("080 번호", "080 number"),
-    "opt_out.save": Text("저장", "Save"),
     "opt_out.default": Text(
         "비워 두면 운영자가 정한 {number}을(를) 씁니다.", "If it is empty, the operator's number {number} is used."
     ),
@@ -157,6 +148,4 @@ TEXTS = {
         "including scheduled ones, are still sent.",
     ),
     "number_remove.title": Text("발신번호 삭제", "Remove a sender number"),
-    "number_remove.do": Text("삭제", "Remove"),
-    "number_remove.keep": Text("취소", "Cancel"),
 }

@@ -1,17 +1,16 @@
 """The page that shows, exports and erases what is stored about one phone number."""
 
-import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from typing import NamedTuple
 
-from starlette.responses import Response, StreamingResponse
+from starlette.responses import Response
 
 from pabal.answers.personal_data import write_export
+from pabal.console.shell.download import attach, dated_name
 from pabal.console.shell.page_request import PageRequest
 from pabal.domain.base.codes import Code, Refused, Text
 from pabal.domain.people import phone
 from pabal.service.access.accounts import audit
-from pabal.service.errors import StoreUnavailable
 from pabal.service.history import history
 from pabal.service.history.timeline import MessageFilter
 from pabal.service.upkeep import privacy
@@ -31,8 +30,6 @@ CONSEQUENCES = (
 )
 """What to know before an erasure, in this order; each has a text."""
 
-log = logging.getLogger("pabal.console")
-
 
 class StoredCounts(NamedTuple):
     """How much an account has stored about a number."""
@@ -48,11 +45,6 @@ class StoredCounts(NamedTuple):
     contacts: int
 
 
-async def show_form(request: PageRequest) -> Response:
-    """Show the form for a number."""
-    return _render(request)
-
-
 async def look_up_number(request: PageRequest) -> Response:
     """Show how much is stored about a number; it is in the form, so that no address or log contains it.
 
@@ -61,7 +53,7 @@ async def look_up_number(request: PageRequest) -> Response:
     try:
         number = _read_number(request)
     except Refused as refused:
-        return _render(request, refused=refused)
+        return await show_form(request, refused=refused)
     wanted = MessageFilter(request.account_id, receiver=number)
     messages = await history.find_messages(request.context, wanted, 1, 1)
     context = request.context
@@ -78,7 +70,7 @@ async def look_up_number(request: PageRequest) -> Response:
         len(found.draft_lines),
         len(found.contacts),
     )
-    return _render(request, number, counts=counts)
+    return await show_form(request, number, counts=counts)
 
 
 async def export_number(request: PageRequest) -> Response:
@@ -86,11 +78,10 @@ async def export_number(request: PageRequest) -> Response:
     try:
         number = _read_number(request)
     except Refused as refused:
-        return _render(request, refused=refused)
+        return await show_form(request, refused=refused)
     await audit.add_entry(request.context, request.audit_entry(privacy.EXPORT_ACTION))
-    name = f"pabal-personal-data-{request.locale.format_timestamp(request.now)[:10]}.json"
-    headers = {"content-disposition": f'attachment; filename="{name}"'}
-    return StreamingResponse(_export_pieces(request, number), media_type="application/json", headers=headers)
+    name = dated_name(request, "pabal-personal-data", "json")
+    return attach(name, _export_pieces(request, number), "application/json")
 
 
 async def erase_number(request: PageRequest) -> Response:
@@ -98,20 +89,18 @@ async def erase_number(request: PageRequest) -> Response:
     try:
         number = _read_number(request)
     except Refused as refused:
-        return _render(request, refused=refused)
+        return await show_form(request, refused=refused)
     audit_entry = request.audit_entry(privacy.ERASE_ACTION)
-    return _render(request, erasure=await privacy.erase(request.context, request.account_id, number, audit_entry))
+    return await show_form(
+        request, erasure=await privacy.erase(request.context, request.account_id, number, audit_entry)
+    )
 
 
-async def _export_pieces(request: PageRequest, number: str) -> AsyncIterator[bytes]:
+async def _export_pieces(request: PageRequest, number: str) -> AsyncGenerator[bytes, None]:
     assert request.session is not None
     store, keys, account = request.context.store, request.context.policy.hash_keys, request.session.account
-    try:
-        async for piece in write_export(store, keys, request.account_id, account or "", number, request.locale):
-            yield piece
-    except StoreUnavailable:
-        log.warning("an export ends early: the store is away")
-        raise
+    async for piece in write_export(store, keys, request.account_id, account or "", number, request.locale):
+        yield piece
 
 
 def _read_number(request: PageRequest) -> str:
@@ -120,7 +109,7 @@ def _read_number(request: PageRequest) -> str:
     return phone.parse_mobile(request.field("number"))
 
 
-def _render(
+async def show_form(
     request: PageRequest,
     number: str = "",
     *,
@@ -128,6 +117,7 @@ def _render(
     erasure: ErasureResult | None = None,
     refused: Refused | None = None,
 ) -> Response:
+    """Show the form for a number."""
     return request.render(
         "manage/privacy.html",
         refused.code.http_status if refused else 200,

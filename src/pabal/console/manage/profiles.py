@@ -74,11 +74,6 @@ async def list_profiles(request: PageRequest) -> Response:
     )
 
 
-async def show_registration(request: PageRequest) -> Response:
-    """Show the registration form."""
-    return await _render_registration(request)
-
-
 async def show_categories(request: PageRequest) -> Response:
     """Answer with the category choices that remain."""
     return request.render("manage/profile_category.html", choices=await _read_category_choices(request), errors={})
@@ -91,7 +86,7 @@ async def register_profile(request: PageRequest) -> Response:
     try:
         registered = await register_checked_profile(request.api_call(CreateSender, fields, audit_entry))
     except Refused as refused:
-        return await _render_registration(request, refused)
+        return await show_registration(request, refused)
     return request.redirect(_token_url(registered.channel_id))
 
 
@@ -169,7 +164,8 @@ async def delete_profile(request: PageRequest) -> Response:
     return request.redirect(PROFILES_PATH)
 
 
-async def _render_registration(request: PageRequest, refused: Refused | None = None) -> Response:
+async def show_registration(request: PageRequest, refused: Refused | None = None) -> Response:
+    """Show the registration form."""
     errors = {}
     if refused:
         errors = {each.field: each.message(request.locale.language) for each in refused.problems}
@@ -271,32 +267,25 @@ def _valid_choice(chosen: str, choices: list[str]) -> str:
 
 TEXTS = {
     "menu.profiles": Text("발신 프로필", "Sender profiles"),
-    "profiles.title": Text("발신 프로필", "Sender profiles"),
     "profiles.about": Text(
         "알림톡과 친구톡은 카카오톡 채널 이름으로 발송됩니다. 채널을 등록하고 인증하면 발송할 수 있습니다.",
         "Alimtalk and friend talk messages are sent from a KakaoTalk channel. Register the channel and "
         "verify it first.",
     ),
-    "profiles.new": Text("채널 등록", "Register a channel"),
     "profiles.list": Text("등록한 채널", "Registered channels"),
     "profiles.none": Text("아직 등록한 채널이 없습니다.", "No channels are registered yet."),
-    "profiles.channel": Text("채널", "Channel"),
     "profiles.category": Text("카테고리", "Category"),
     "profiles.phone": Text("채널 관리자 휴대폰", "Channel administrator's phone"),
-    "profiles.status": Text("상태", "Status"),
     "profiles.sender_key": Text("발신 프로필 키", "Sender key"),
     "profiles.made": Text("등록 시각", "Registered"),
-    "profiles.actions": Text("작업", "Actions"),
     "profiles.disabled": Text("운영자가 사용을 중지했습니다.", "Disabled by an operator."),
     "profiles.enter": Text("토큰 입력", "Enter token"),
-    "profiles.delete": Text("삭제", "Delete"),
     "profiles.of": Text("{what}: {channel}", "{what}: {channel}"),
     "profiles.approved": Text(
         "{channel} 채널이 승인되었습니다. 이제 템플릿을 등록하고 메시지를 발송할 수 있습니다.",
         "{channel} is approved. You can now create templates and send messages from it.",
     ),
     "profiles.pages": Text("페이지 이동", "Pages"),
-    "profile_new.title": Text("채널 등록", "Register a channel"),
     "profile_new.steps": Text(
         "아래 세 가지를 입력하면 채널 관리자의 휴대폰으로 인증 토큰을 발송합니다. 다음 화면에서 토큰을 입력하세요.",
         "Fill in the three fields below. A token is sent to the channel administrator's phone. Enter it on "
@@ -320,7 +309,6 @@ TEXTS = {
         "The phone must be registered as an administrator of the channel. The token is sent to it.",
     ),
     "profile_new.send": Text("인증 토큰 발송", "Send token"),
-    "profile_new.cancel": Text("취소", "Cancel"),
     "profile_token.title": Text("인증 토큰 입력", "Enter token"),
     "profile_token.sent": Text(
         "{channel} 채널 관리자의 휴대폰 {number}(으)로 여섯 자리 인증 토큰을 발송했습니다.",
@@ -353,6 +341,4 @@ TEXTS = {
         "All waiting messages of this channel are cancelled, and its templates can no longer be used. The "
         "history stays. To use the channel again, register and verify it again.",
     ),
-    "profile_delete.do": Text("삭제", "Delete"),
-    "profile_delete.keep": Text("취소", "Cancel"),
 }

@@ -55,7 +55,6 @@ TEXTS = {
         "이 계정의 사용자가 콘솔에서 발송할 때 적용됩니다. API로 보내는 요청에는 적용되지 않습니다.",
         "These apply when users of this account send in the console. Requests to the API are not affected.",
     ),
-    "preferences.done": Text("저장했습니다.", "Saved."),
     "preferences.lms": Text("긴 문자", "Long texts"),
     "preferences.lms.on": Text("SMS 길이를 넘으면 LMS로 발송", "Send as LMS what is too long for SMS"),
     "preferences.lms.about": Text(
@@ -80,5 +79,4 @@ TEXTS = {
         "운영자가 정한 {count}명보다 느슨하게 정할 수는 없습니다.",
         "The operator has set {count}; a higher number has no effect.",
     ),
-    "preferences.save": Text("저장", "Save"),
 }

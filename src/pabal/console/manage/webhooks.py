@@ -32,11 +32,6 @@ EVENT_FIELD, PRODUCT_FIELD, ENABLED_FIELD = "event.", "product.", "enabled"
 DEFAULT_EVENTS = ("message.result",)
 
 
-async def list_webhooks(request: PageRequest) -> Response:
-    """Show the account's webhooks, and a form for a new one."""
-    return await _render_list(request)
-
-
 async def create_webhook(request: PageRequest) -> Response:
     """Create a webhook and show its secret, once."""
     try:
@@ -44,24 +39,8 @@ async def create_webhook(request: PageRequest) -> Response:
         entry = request.audit_entry("webhook.create")
         made = await manage.create(request.context, request.account_id, new, entry)
     except Refused as refused:
-        return await _render_list(request, refused)
+        return await list_webhooks(request, refused)
     return _render_secret(request, made.webhook_id, made.secret)
-
-
-async def show_webhook(request: PageRequest) -> Response:
-    """Show a webhook with its last deliveries.
-
-    Raises Refused(WEBHOOK_NOT_FOUND).
-    """
-    return await _render_webhook(request)
-
-
-async def show_edit_form(request: PageRequest) -> Response:
-    """Show the form that changes a webhook.
-
-    Raises Refused(WEBHOOK_NOT_FOUND).
-    """
-    return await _render_edit_form(request)
 
 
 async def update_webhook(request: PageRequest) -> Response:
@@ -75,7 +54,7 @@ async def update_webhook(request: PageRequest) -> Response:
     except Refused as refused:
         if refused.code is Code.WEBHOOK_NOT_FOUND:
             raise
-        return await _render_edit_form(request, refused)
+        return await show_edit_form(request, refused)
     return request.redirect(f"{_path(request)}?saved=1")
 
 
@@ -107,12 +86,10 @@ async def send_test(request: PageRequest) -> Response:
     except Refused as refused:
         if refused.code is not Code.RATE_LIMITED:
             raise
-        return await _render_webhook(request, refused)
+        return await show_webhook(request, refused)
     item = checks.build_test_item(result)
     tested = summarize(request, result.status, posting.describe_error(result))
-    return await _render_webhook(
-        request, tested=tested, tested_ms=f"{item.durationMs:,}", tested_answer=item.answer
-    )
+    return await show_webhook(request, tested=tested, tested_ms=f"{item.durationMs:,}", tested_answer=item.answer)
 
 
 async def replay_events(request: PageRequest) -> Response:
@@ -129,8 +106,8 @@ async def replay_events(request: PageRequest) -> Response:
     except Refused as refused:
         if refused.code in (Code.WEBHOOK_NOT_FOUND, Code.INVALID_STATE):
             raise
-        return await _render_webhook(request, refused)
-    return await _render_webhook(request, is_replayed=True)
+        return await show_webhook(request, refused)
+    return await show_webhook(request, is_replayed=True)
 
 
 async def delete_webhook(request: PageRequest) -> Response:
@@ -163,7 +140,8 @@ def _render_secret(request: PageRequest, webhook_id: int, secret: str) -> Respon
     return request.render("manage/webhook_secret.html", secret=secret, path=f"{WEBHOOKS_PATH}/{webhook_id}")
 
 
-async def _render_list(request: PageRequest, refused: Refused | None = None) -> Response:
+async def list_webhooks(request: PageRequest, refused: Refused | None = None) -> Response:
+    """Show the account's webhooks, and a form for a new one."""
     found = await manage.list_all(request.context, request.account_id)
     return request.render(
         "manage/webhooks.html",
@@ -182,7 +160,11 @@ def _row(request: PageRequest, listed: ListedWebhook) -> tuple[ListedWebhook, st
     return listed, request.locale.format_timestamp(last) if last else ""
 
 
-async def _render_edit_form(request: PageRequest, refused: Refused | None = None) -> Response:
+async def show_edit_form(request: PageRequest, refused: Refused | None = None) -> Response:
+    """Show the form that changes a webhook.
+
+    Raises Refused(WEBHOOK_NOT_FOUND).
+    """
     listed = await manage.get(request.context, request.account_id, _id(request))
     return request.render(
         "manage/webhook_edit.html",
@@ -193,7 +175,11 @@ async def _render_edit_form(request: PageRequest, refused: Refused | None = None
     )
 
 
-async def _render_webhook(request: PageRequest, refused: Refused | None = None, **more: object) -> Response:
+async def show_webhook(request: PageRequest, refused: Refused | None = None, **more: object) -> Response:
+    """Show a webhook with its last deliveries.
+
+    Raises Refused(WEBHOOK_NOT_FOUND).
+    """
     webhook_id, page = _id(request), _page_number(request)
     listed = await manage.get(request.context, request.account_id, webhook_id)
     total, tries = await manage.list_deliveries(

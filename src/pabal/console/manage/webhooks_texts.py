@@ -4,7 +4,6 @@ from pabal.domain.base.codes import Text
 
 TEXTS = {
     "menu.webhooks": Text("웹훅", "Webhooks"),
-    "webhooks.title": Text("웹훅", "Webhooks"),
     "webhooks.about": Text(
         "발송 결과 같은 이벤트를 귀사의 서버로 보내 드립니다. 보낸 내용은 Standard Webhooks 규격으로 서명되므로 "
         "받는 쪽에서 진위를 확인할 수 있습니다.",
@@ -16,9 +15,6 @@ TEXTS = {
         "등록된 웹훅이 없습니다. 아래에서 첫 웹훅을 등록하세요.",
         "There are no webhooks. Create the first one below.",
     ),
-    "webhooks.url": Text("주소", "Address"),
-    "webhooks.state": Text("상태", "Status"),
-    "webhooks.last_success": Text("마지막 성공", "Last success"),
     "webhooks.never": Text("아직 없음", "Never"),
     "webhooks.failures": Text("연속 실패", "Consecutive failures"),
     "webhooks.backlog": Text("대기 중인 이벤트", "Waiting events"),
@@ -61,8 +57,6 @@ TEXTS = {
     ),
     "webhook.back_to_one": Text("웹훅으로", "Back to the webhook"),
     "webhook.enabled": Text("사용", "Enabled"),
-    "webhook.save": Text("저장", "Save"),
-    "webhook.cancel": Text("취소", "Cancel"),
     "webhook.saved": Text("변경 내용을 저장했습니다.", "The changes were saved."),
     "webhook.not_saved": Text(
         "저장하지 않았습니다. 표시된 항목을 고치세요.", "Nothing was saved. Correct the fields that are marked."
@@ -102,7 +96,6 @@ TEXTS = {
         "새 비밀 값을 만듭니다. 이전 값으로도 24시간 동안 함께 서명합니다.",
         "Makes a new secret. The old one signs along for 24 hours.",
     ),
-    "webhook.delete": Text("삭제", "Delete"),
     "webhook.delete_why": Text(
         "이 웹훅과 아직 보내지 못한 이벤트, 전송 기록을 삭제합니다. 되돌릴 수 없습니다.",
         "Deletes the webhook, what was not delivered, and its deliveries. This cannot be undone.",
@@ -119,13 +112,11 @@ TEXTS = {
         "아직 보낸 것이 없습니다. 테스트를 눌러 서버가 받는지 확인하세요.",
         "Nothing was posted yet. Test the webhook to see whether your server takes posts.",
     ),
-    "webhook.time": Text("시각", "Time"),
     "webhook.result": Text("결과", "Result"),
     "webhook.event_count": Text("이벤트 수", "Events"),
     "webhook.try": Text("시도", "Try"),
     "webhook.duration": Text("걸린 시간", "Duration"),
     "webhook.details": Text("상세", "Details"),
-    "webhook.show_details": Text("보기", "Show"),
     "webhook.answer": Text("응답", "Answer"),
     "webhook.no_answer": Text("내용 없음", "Empty"),
     "webhook.no_status": Text("응답 없음", "No answer"),
@@ -184,7 +175,6 @@ TEXTS = {
     "webhook_secret.once": Text(
         "지금만 표시됩니다. 안전한 곳에 저장하세요.", "It is shown only now. Store it in a safe place."
     ),
-    "webhook_secret.label": Text("비밀 값", "Secret"),
     "webhook_secret.use": Text(
         "받는 서버에서 Standard Webhooks 라이브러리에 이 값을 넘겨 서명을 확인하세요.",
         "Pass it to a Standard Webhooks library in your server to verify signatures.",

@@ -256,7 +256,6 @@ TEXTS = {
     "me.link": Text("내 정보: {name}", "My profile: {name}"),
     "me.back": Text("내 정보로", "Back to my profile"),
     "me.refused": Text("바꾸지 않았습니다. 아래 내용을 확인하세요.", "Nothing was changed. See below."),
-    "me.password": Text("비밀번호", "Password"),
     "me.password.current": Text("현재 비밀번호", "Current password"),
     "me.password.new": Text("새 비밀번호 ({least}자 이상)", "New password (at least {least} characters)"),
     "me.password.repeated": Text("새 비밀번호 확인", "New password again"),
@@ -286,13 +285,11 @@ TEXTS = {
     "me.openid.unlink.ask": Text(
         "{name} 계정으로 로그인할 수 없게 됩니다.", "You cannot sign in with {name} any more then."
     ),
-    "me.openid.unlink.do": Text("예, 해제합니다", "Yes, unlink"),
     "me.openid.done": Text("연결했습니다.", "You are linked."),
     "me.openid.undone": Text("연결을 해제했습니다.", "The link was removed."),
     "me.two_factor.provider": Text(
         "{name} 계정으로 로그인할 때는 쓰지 않습니다.", "It is not asked for when you sign in with {name}."
     ),
-    "me.two_factor": Text("2단계 인증", "Two-factor sign-in"),
     "me.two_factor.on": Text("사용 중", "On"),
     "me.two_factor.off": Text("사용 안 함", "Off"),
     "me.two_factor.about": Text(
@@ -346,7 +343,6 @@ TEXTS = {
     "me.used_at": Text("마지막 사용", "Last used"),
     "me.created_at": Text("로그인 시각", "Signed in at"),
     "me.session.this": Text("지금 이 브라우저", "This browser"),
-    "me.session.end": Text("로그아웃", "Sign out"),
     "me.session.done": Text("그 브라우저에서 로그아웃했습니다.", "That browser was signed out."),
     "me.sessions.end": Text("다른 브라우저 모두 로그아웃", "Sign out everywhere else"),
     "me.sessions.end.ask": Text(

@@ -14,20 +14,15 @@ from pabal.service.notices.own_notices import CONFIRM_LIFETIME_MS, LINK_GONE
 MAX_TOKEN_CHARACTERS = 200
 
 
-async def show_notices(request: PageRequest) -> Response:
-    """Show what the user is told, and where."""
-    return await _render(request)
-
-
 async def choose_notices(request: PageRequest) -> Response:
     """Set what the user is told, and in which language."""
     kinds = [each for each in NoticeKind if request.field(f"kind.{each.code}")]
     language = request.field("mail_language")
     if language not in LANGUAGES:
-        return await _render(request, Refused(Code.INVALID_PARAMETER, "mail_language"))
+        return await show_notices(request, Refused(Code.INVALID_PARAMETER, "mail_language"))
     audit_entry = request.own_audit_entry("notices.choose", " ".join(each.code for each in kinds))
     await own_notices.choose(request.context, request.user, kinds, language, audit_entry)
-    return await _render(request, notice="notices.saved")
+    return await show_notices(request, notice="word.saved")
 
 
 async def set_address(request: PageRequest) -> Response:
@@ -38,15 +33,15 @@ async def set_address(request: PageRequest) -> Response:
             request.context, request.user, request.fields.get("address", ""), request.locale.language, audit_entry
         )
     except Refused as refused:
-        return await _render(request, refused)
-    return await _render(request, notice="notices.asked")
+        return await show_notices(request, refused)
+    return await show_notices(request, notice="notices.asked")
 
 
 async def remove_address(request: PageRequest) -> Response:
     """Forget the user's address."""
     audit_entry = request.own_audit_entry("notices.remove")
     await own_notices.remove_address(request.context, request.user, audit_entry)
-    return await _render(request, notice="notices.removed")
+    return await show_notices(request, notice="notices.removed")
 
 
 async def show_confirmation(request: PageRequest) -> Response:
@@ -67,10 +62,11 @@ async def confirm_address(request: PageRequest) -> Response:
     except Refused as refused:
         status, problem = refused.code.http_status, request.translate(LINK_GONE)
         return request.render("me/confirm_address.html", status, token="", address="", problem=problem)
-    return await _render(request, notice="notices.confirmed")
+    return await show_notices(request, notice="notices.confirmed")
 
 
-async def _render(request: PageRequest, refused: Refused | None = None, notice: str = "") -> Response:
+async def show_notices(request: PageRequest, refused: Refused | None = None, notice: str = "") -> Response:
+    """Show what the user is told, and where."""
     found = await own_notices.get_settings(request.context, request.user)
     chosen = found.chosen(request.user.role)
     is_pending = found.new_address is not None and (found.expires_at or 0) > request.now
@@ -92,9 +88,7 @@ async def _render(request: PageRequest, refused: Refused | None = None, notice: 
 
 
 TEXTS = {
-    "me.notices": Text("메일 알림", "Notices by mail"),
     "me.notices.open": Text("알림과 메일 주소 설정", "Choose notices and the address"),
-    "notices.title": Text("메일 알림", "Notices by mail"),
     "notices.about": Text(
         "템플릿 심사, 캠페인 종료, 높은 실패율과 같은 일을 메일로 알려 드립니다. "
         "수신자의 번호나 내용은 메일에 넣지 않습니다.",
@@ -138,8 +132,6 @@ TEXTS = {
     "notices.kind.carrier": Text("발송 경로 연결이 끊기거나 복구되었을 때", "A carrier is down, or up again."),
     "notices.kind.quota": Text("계정의 한도를 거의 다 썼을 때", "A limit of an account is nearly used up."),
     "notices.language": Text("메일의 언어", "Language of mails"),
-    "notices.save": Text("저장", "Save"),
-    "notices.saved": Text("저장했습니다.", "Saved."),
     "notices.confirm.title": Text("메일 주소 확인", "Confirm the address"),
     "notices.confirm.about": Text("사용자 {user}의 알림을 받을 주소:", "Notices for the user {user} go to"),
     "notices.confirm.do": Text("이 주소로 받기", "Confirm this address"),

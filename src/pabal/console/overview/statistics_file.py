@@ -4,10 +4,10 @@ from msgspec import UNSET
 from starlette.responses import Response
 
 from pabal.answers.statistics import MAX_ROWS, GroupColumn, Interval, build_statistics_items, list_periods
-from pabal.console.history.export import BOM, csv_line
 from pabal.console.history.workbook import MEDIA_TYPE, Workbook
 from pabal.console.overview.overview import SHOWN_DAYS
 from pabal.console.overview.statistics_report import count, detail_rows, heads, read_form
+from pabal.console.shell.download import BOM, CSV_TYPE, attach, csv_line, dated_name
 from pabal.console.shell.page_request import PageRequest
 from pabal.domain.base.dates import DAY
 from pabal.models.answers import LabelledValue
@@ -26,7 +26,7 @@ async def export_csv(request: PageRequest) -> Response:
     """
     head, rows = await _read(request)
     body = (BOM + "".join(map(csv_line, [head, *rows]))).encode()
-    return await _answer(request, body, "csv", "text/csv; charset=utf-8")
+    return await _answer(request, body, "csv", CSV_TYPE)
 
 
 async def export_xlsx(request: PageRequest) -> Response:
@@ -56,9 +56,7 @@ async def _read(request: PageRequest) -> tuple[list[str], list[list[str]]]:
 
 async def _answer(request: PageRequest, body: bytes, extension: str, media_type: str) -> Response:
     await audit.add_entry(request.context, request.audit_entry("statistics.export", extension))
-    name = f"pabal-statistics-{request.locale.format_timestamp(request.now)[:10]}.{extension}"
-    headers = {"content-disposition": f'attachment; filename="{name}"'}
-    return Response(body, media_type=media_type, headers=headers)
+    return attach(dated_name(request, "pabal-statistics", extension), body, media_type)
 
 
 async def export_statistics(request: PageRequest) -> Response:
@@ -68,11 +66,8 @@ async def export_statistics(request: PageRequest) -> Response:
     columns = [each.column for each in GROUPS]
     found = await get_grouped_statistics(request.context, request.account_id, periods, columns, MAX_ROWS)
     items = build_statistics_items(found.rows, GROUPS, found.names, request.locale)
-    await audit.add_entry(request.context, request.audit_entry("statistics.export", "csv"))
     lines = [csv_line([request.t(f"overview.export.{each}") for each in COLUMNS]), *map(_line, items)]
-    name = f"pabal-statistics-{request.locale.format_timestamp(request.now)[:10]}.csv"
-    headers = {"content-disposition": f'attachment; filename="{name}"'}
-    return Response((BOM + "".join(lines)).encode(), media_type="text/csv; charset=utf-8", headers=headers)
+    return await _answer(request, (BOM + "".join(lines)).encode(), "csv", CSV_TYPE)
 
 
 def _line(item: StatisticsItem) -> str:

@@ -112,13 +112,10 @@ def _button(button: Button) -> tuple[str, str]:
 
 TEXTS = {
     "menu.phone": Text("가상 휴대폰", "Simulated phone"),
-    "phone.title": Text("가상 휴대폰", "Simulated phone"),
     "phone.about": Text(
         "시뮬레이터로 발송한 메시지가 도착하는 가상의 휴대폰입니다. 화면을 열어 두면 새 메시지가 바로 표시됩니다.",
         "Messages sent through the simulator arrive here. New messages appear while this page is open.",
     ),
-    "phone.number": Text("휴대폰 번호", "Phone number"),
-    "phone.show": Text("보기", "Show"),
     "phone.known": Text("최근에 메시지를 받은 휴대폰", "Phones that received messages recently"),
     "phone.nobody": Text(
         "아직 메시지를 받은 휴대폰이 없습니다. 번호를 입력해 두거나 메시지를 발송하세요.",

@@ -4,7 +4,6 @@ from pabal.domain.base.codes import Text
 
 TEXTS = {
     "menu.requests": Text("발송 현황", "Progress"),
-    "follow.title": Text("발송 현황", "Progress"),
     "follow.about": Text(
         "캠페인과 발송 요청을 최신순으로 표시합니다. 진행 중인 항목은 2초마다 새로 고칩니다.",
         "Campaigns and requests, newest first. Those in progress are refreshed every 2 seconds.",
@@ -34,14 +33,11 @@ TEXTS = {
     "follow.unsent.go_on": Text("이어서 보내기", "Go on"),
     "follow.filter": Text("검색·필터", "Search and filter"),
     "follow.filter.words": Text("캠페인 이름·제목·내용", "Campaign name, subject or text"),
-    "follow.filter.state": Text("상태", "State"),
     "follow.filter.what": Text("구분", "What"),
     "follow.filter.request": Text("발송 요청", "Request"),
     "follow.creator": Text("작성자", "Created by"),
     "follow.rest": Text("발송하지 못한 행 고쳐서 보내기", "Correct and send the rows that could not be sent"),
-    "follow.rename": Text("이름 바꾸기", "Rename"),
     "follow.rename.do": Text("이름 저장", "Save the name"),
-    "follow.time": Text("요청 시각", "Requested"),
     "follow.what": Text("발송", "Message"),
     "follow.progress": Text("진행", "Progress"),
     "follow.campaign": Text("캠페인", "Campaign"),
@@ -56,15 +52,11 @@ TEXTS = {
     "follow.news": Text("발송이 끝났습니다: {names}", "Finished: {names}"),
     "follow.back": Text("발송 현황으로", "Back to progress"),
     "follow.facts": Text("기본 정보", "Details"),
-    "follow.content": Text("내용", "Text"),
-    "follow.file": Text("파일·그룹", "File or group"),
-    "follow.bad": Text("발송할 수 없는 행", "Invalid rows"),
     "follow.history": Text("메시지별 발송 결과 보기", "View the result of each message"),
     "follow.part_of": Text("이 요청은 캠페인의 일부입니다", "This request is part of a campaign"),
     "follow.parts": Text("이 캠페인의 요청", "Requests of this campaign"),
     "follow.part": Text("{number}번째 ({count:,}명)", "Request {number} ({count:,})"),
     "follow.parts.more": Text("외 {count}개", "and {count} more"),
-    "follow.actions": Text("작업", "Actions"),
     "follow.halted": Text(
         "접수가 중단되었습니다. 아래 원인을 해결한 뒤 계속하거나 취소하세요.",
         "The campaign was halted. Resolve the cause below, then resume or cancel it.",

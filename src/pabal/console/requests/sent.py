@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 from starlette.responses import Response
 
-from pabal.console.history.export import BOM, csv_line
 from pabal.console.requests.requests import build_entry
 from pabal.console.send import kept_draft
 from pabal.console.send.review import Review, review_draft
+from pabal.console.shell.download import BOM, attach, csv_line
 from pabal.console.shell.page_request import PageRequest
 from pabal.domain.base import identifiers
 from pabal.domain.base.codes import Code, Refused
@@ -60,12 +60,11 @@ async def download_rest(request: PageRequest) -> Response:
     review = await review_draft(request, draft)
     reasons = {each.line_number: each.error for each in review.invalid_rows}
     body = BOM + csv_line(_head(request, review)) + "".join(_lines(review, reasons))
-    headers = {"content-disposition": f'attachment; filename="{FILE_NAME}"'}
-    return Response(body.encode(), media_type="text/csv; charset=utf-8", headers=headers)
+    return attach(FILE_NAME, body.encode())
 
 
 def _head(request: PageRequest, review: Review) -> list[str]:
-    return [request.t("send.number"), *review.message.variables, request.t("upload.reason")]
+    return [request.t("send.number"), *review.message.variables, request.t("word.reason")]
 
 
 def _lines(review: Review, reasons: dict[int, str]) -> Sequence[str]:

@@ -251,7 +251,6 @@ TEXTS = {
     ),
     "sign_in.again.do": Text("로그인하고 계속", "Sign in and go on"),
     "sign_in.again.other": Text("다른 사용자로 로그인", "Sign in as another user"),
-    "sign_in.code.title": Text("2단계 인증", "Two-factor sign-in"),
     "sign_in.code": Text("인증 코드", "Code"),
     "sign_in.code.about": Text(
         "인증 앱에 지금 표시된 6자리 코드를 입력하세요. 앱을 쓸 수 없으면 복구 코드를 입력하세요.",
@@ -262,10 +261,6 @@ TEXTS = {
         "If you have lost both, ask an owner of your account, or your operator, to turn two-factor sign-in off.",
     ),
     "sign_in.code.back": Text("처음부터 다시 로그인", "Start again"),
-    "sign_in.title": Text("로그인", "Sign in"),
-    "sign_in.name": Text("사용자 이름", "User name"),
-    "sign_in.password": Text("비밀번호", "Password"),
-    "sign_in.do": Text("로그인", "Sign in"),
     "sign_in.wrong": Text(
         "사용자 이름 또는 비밀번호가 올바르지 않습니다. 확인하고 다시 입력하세요.",
         "Wrong user name or password. Check both and try again.",

@@ -18,11 +18,6 @@ from pabal.world import new_api_key
 KEYS_PATH = "/console/keys"
 
 
-async def show_keys(request: PageRequest) -> Response:
-    """Show the API keys of the account."""
-    return await _render(request)
-
-
 async def create_key(request: PageRequest) -> Response:
     """Create an API key and show it, once.
 
@@ -39,7 +34,7 @@ async def create_key(request: PageRequest) -> Response:
             request.context, request.account_id, key, new_key, newest_known_id, audit_entry
         )
     except Refused as refused:
-        return await _render(request, typed, refused)
+        return await show_keys(request, typed, refused)
     account = await administration.get_account(request.context, request.account_id)
     return show_new_key(request, account, KEYS_PATH, key, new_key.name)
 
@@ -60,7 +55,7 @@ async def replace_key(request: PageRequest) -> Response:
             request.context, request.account_id, key, new_key, newest_known_id, request.audit_entry("key.create")
         )
     except Refused as refused:
-        return await _render(request, refused=refused, key_id=old.id)
+        return await show_keys(request, refused=refused, key_id=old.id)
     account = await administration.get_account(request.context, request.account_id)
     replaced = Replaced(old.id, f"{KEYS_PATH}/revoke")
     return show_new_key(request, account, KEYS_PATH, key, old.name, replaced)
@@ -75,7 +70,7 @@ async def set_key_rate(request: PageRequest) -> Response:
     try:
         rate = keys.read_rate(request.field("rate"), await _max_rate(request))
     except Refused as refused:
-        return await _render(request, refused=refused, key_id=key_id)
+        return await show_keys(request, refused=refused, key_id=key_id)
     audit_entry = request.audit_entry("key.rate", f"{key_id} ({rate})")
     await administration.set_key_rate(request.context, request.account_id, key_id, rate, audit_entry)
     return request.redirect(KEYS_PATH)
@@ -108,7 +103,7 @@ async def _max_rate(request: PageRequest) -> int:
     return min((rate for rate in rates if rate), default=0)
 
 
-async def _render(
+async def show_keys(
     request: PageRequest,
     typed: Mapping[str, str] | None = None,
     refused: Refused | None = None,

@@ -1,20 +1,25 @@
 """The page of an account's team, where owners invite users, change their roles and remove them."""
 
+from collections.abc import Awaitable, Callable
 from typing import NamedTuple
 
 from starlette.responses import Response
 
 from pabal.console.shell.form_fields import parse_id
+from pabal.console.shell.page import Handler
 from pabal.console.shell.page_request import PageRequest
 from pabal.domain.base.codes import Code, Refused, Text
 from pabal.domain.base.dates import HOUR
 from pabal.domain.users.user import ACCOUNT_ROLES, ROLE_BY_CODE, Role, User
 from pabal.service.access.accounts import administration
+from pabal.service.access.accounts.audit import AuditEntry
 from pabal.service.access.sign_in import passwords
 from pabal.service.access.users import team
 from pabal.service.access.users.team import INVITE_LIFETIME_MS, Invite, Team
+from pabal.service.context import Context
 from pabal.world import new_password
 
+UserChange = Callable[[Context, int, str, AuditEntry], Awaitable[object]]
 TEAM_PATH = "/console/team"
 INVITE_PATH = "/console/invite"
 
@@ -43,18 +48,13 @@ class InviteRow(NamedTuple):
     expires_at: str
 
 
-async def show_team(request: PageRequest) -> Response:
-    """Show the users and the open invitations of the account."""
-    return await render_team(request)
-
-
 async def create_invite(request: PageRequest) -> Response:
     """Create an invitation and show its link, once."""
     try:
         role = _read_role(request)
         token = await team.invite(request.context, request.account_id, role, request.audit_entry("invite.create"))
     except Refused as refused:
-        return await render_team(request, refused)
+        return await show_team(request, refused)
     return request.render(
         "team/invited.html",
         role=role.label,
@@ -79,52 +79,27 @@ async def change_role(request: PageRequest) -> Response:
             request.context, request.account_id, request.field("user"), role, request.audit_entry("user.role")
         )
     except Refused as refused:
-        return await render_team(request, refused)
+        return await show_team(request, refused)
     return request.redirect(TEAM_PATH)
 
 
-async def remove_user(request: PageRequest) -> Response:
-    """Remove a user, who is signed out at once."""
-    try:
-        await team.remove(
-            request.context, request.account_id, request.field("user"), request.audit_entry("user.remove")
-        )
-    except Refused as refused:
-        return await render_team(request, refused)
-    return request.redirect(TEAM_PATH)
+def _change_user(change: UserChange, action: str) -> Handler:
+    """Return what changes the user that a form names."""
+
+    async def handle(request: PageRequest) -> Response:
+        try:
+            await change(request.context, request.account_id, request.field("user"), request.audit_entry(action))
+        except Refused as refused:
+            return await show_team(request, refused)
+        return request.redirect(TEAM_PATH)
+
+    return handle
 
 
-async def reset_two_factor(request: PageRequest) -> Response:
-    """Turn two-factor sign-in off for a user who has lost the app and the recovery codes."""
-    try:
-        await team.reset_two_factor(
-            request.context, request.account_id, request.field("user"), request.audit_entry("two_factor.reset")
-        )
-    except Refused as refused:
-        return await render_team(request, refused)
-    return request.redirect(TEAM_PATH)
-
-
-async def unlock_user(request: PageRequest) -> Response:
-    """End the delay of a user's sign-ins."""
-    try:
-        await team.unlock(
-            request.context, request.account_id, request.field("user"), request.audit_entry("user.unlock")
-        )
-    except Refused as refused:
-        return await render_team(request, refused)
-    return request.redirect(TEAM_PATH)
-
-
-async def unlink_user(request: PageRequest) -> Response:
-    """Have a user not sign in through the OpenID Connect provider any more."""
-    try:
-        await team.unlink(
-            request.context, request.account_id, request.field("user"), request.audit_entry("openid.unlink")
-        )
-    except Refused as refused:
-        return await render_team(request, refused)
-    return request.redirect(TEAM_PATH)
+remove_user = _change_user(team.remove, "user.remove")
+reset_two_factor = _change_user(team.reset_two_factor, "two_factor.reset")
+unlock_user = _change_user(team.unlock, "user.unlock")
+unlink_user = _change_user(team.unlink, "openid.unlink")
 
 
 async def reset_password(request: PageRequest) -> Response:
@@ -137,14 +112,14 @@ async def reset_password(request: PageRequest) -> Response:
             request.context, request.account_id, request.field("user"), hash, request.audit_entry("user.password")
         )
     except Refused as refused:
-        return await render_team(request, refused)
+        return await show_team(request, refused)
     account = await administration.get_account(request.context, request.account_id)
     return request.render(
         "operate/accounts/secret.html", account=account, back=TEAM_PATH, secret=password, kind="password", name=name
     )
 
 
-async def render_team(request: PageRequest, refused: Refused | None = None) -> Response:
+async def show_team(request: PageRequest, refused: Refused | None = None) -> Response:
     """Answer with the page of the team; after a refusal, with its reason."""
     found = await team.get_team(request.context, request.account_id)
     return request.render(
@@ -190,7 +165,6 @@ def _invite_row(request: PageRequest, invite: Invite) -> InviteRow:
 
 TEXTS = {
     "menu.team": Text("팀 관리", "Team"),
-    "team.title": Text("팀 관리", "Team"),
     "team.about": Text(
         "이 계정을 함께 쓰는 사용자입니다. 관리자가 초대하고, 역할을 바꾸고, 내보냅니다.",
         "The people who use this account. Owners invite them, change their roles and remove them.",
@@ -235,7 +209,6 @@ TEXTS = {
         "The user is signed out at once and cannot sign in with {name} any more. A user without a password needs a "
         "new one to sign in again.",
     ),
-    "team.unlink.do": Text("예, 해제합니다", "Yes, unlink"),
     "team.delayed": Text("로그인 지연", "Sign-in delayed"),
     "team.unlock": Text("로그인 지연 해제", "Lift the delay"),
     "team.unlock.ask": Text(

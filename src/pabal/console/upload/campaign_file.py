@@ -1,14 +1,14 @@
 """The file of a campaign: uploaded, its columns found, validated row by row, its invalid rows to be downloaded."""
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from typing import BinaryIO
 
-from starlette.responses import Response, StreamingResponse
+from starlette.responses import Response
 
-from pabal.console.history import export
 from pabal.console.sheets import mapping, sheet, sheet_limits
 from pabal.console.sheets.mapping import FIELD, IGNORE, PHONE, REFERENCE, FileHead
 from pabal.console.sheets.sheet import Columns
+from pabal.console.shell.download import BOM, attach, csv_line
 from pabal.console.shell.form_body import File
 from pabal.console.shell.page_request import PageRequest
 from pabal.console.upload.campaign_message import UPLOAD_PATH, campaign_audit_entry, get_campaign, load_validator
@@ -61,20 +61,14 @@ async def receive_file(request: PageRequest) -> Response:
 async def download_template(request: PageRequest) -> Response:
     """Answer with an empty CSV file that has the columns which the message needs."""
     validator = await load_validator(request, await get_campaign(request))
-    head = export.BOM + export.csv_line([sheet.PHONE_NAMES[0], *validator.variables])
-    return Response(
-        head.encode(), media_type="text/csv; charset=utf-8", headers=_attachment_headers("pabal-template.csv")
-    )
+    head = BOM + csv_line([sheet.PHONE_NAMES[0], *validator.variables])
+    return attach("pabal-template.csv", head.encode())
 
 
 async def download_invalid_rows(request: PageRequest) -> Response:
     """Answer with a CSV file of the rows that cannot be sent to, as they were, and the reason of each."""
     campaign = await get_campaign(request)
-    return StreamingResponse(
-        _invalid_row_chunks(request, campaign),
-        media_type="text/csv; charset=utf-8",
-        headers=_attachment_headers("pabal-bad-rows.csv"),
-    )
+    return attach("pabal-bad-rows.csv", _invalid_row_chunks(request, campaign))
 
 
 def is_stale(campaign: Campaign, now: Instant) -> bool:
@@ -123,23 +117,19 @@ async def _validate_file(request: PageRequest, campaign: Campaign, validator: Ro
         await campaign_files.refuse_file(context, campaign, refused.problems, changed_at, next_change())
 
 
-async def _invalid_row_chunks(request: PageRequest, campaign: Campaign) -> AsyncIterator[bytes]:
+async def _invalid_row_chunks(request: PageRequest, campaign: Campaign) -> AsyncGenerator[bytes, None]:
     width = len(campaign.columns)
-    head = [request.t("upload.row"), *campaign.columns, request.t("upload.reason")]
-    yield (export.BOM + export.csv_line(head)).encode()
+    head = [request.t("upload.row"), *campaign.columns, request.t("word.reason")]
+    yield (BOM + csv_line(head)).encode()
     after = 0
     while rows := await campaign_files.list_invalid_rows(request.context, campaign, after, INVALID_ROWS_PER_READ):
         after = rows[-1].number
-        yield "".join(export.csv_line(_invalid_row_cells(request, row, width)) for row in rows).encode()
+        yield "".join(csv_line(_invalid_row_cells(request, row, width)) for row in rows).encode()
 
 
 def _invalid_row_cells(request: PageRequest, row: InvalidRow, width: int) -> list[str]:
     cells = [*row.cells, *[""] * width][: max(width, len(row.cells))]
     return [str(row.number), *cells, " ".join(request.pick_language(row.reason))]
-
-
-def _attachment_headers(name: str) -> dict[str, str]:
-    return {"content-disposition": f'attachment; filename="{name}"'}
 
 
 async def show_columns(request: PageRequest) -> Response:

@@ -265,14 +265,11 @@ TEXTS = {
     ),
     "upload.title": Text("여러 명에게 발송", "Send to many receivers"),
     "upload.message": Text("발송할 메시지", "Message"),
-    "upload.kind": Text("메시지 종류", "Message type"),
     "upload.upgraded": Text("SMS {sms:,}명 · LMS {lms:,}명", "{sms:,} get an SMS · {lms:,} get an LMS"),
     "upload.upgraded.about": Text(
         "변수를 채운 문자가 SMS 길이(90바이트)를 넘는 수신자에게는 LMS로 발송합니다.",
         "Receivers whose filled-in text is too long for SMS (90 bytes) get an LMS.",
     ),
-    "upload.subject": Text("제목", "Subject"),
-    "upload.text": Text("내용", "Text"),
     "upload.file": Text("수신자 파일", "Receiver file"),
     "upload.columns": Text(
         "필요한 열: {names}. 이름이 다르면 파일을 고른 다음 열을 연결하세요. 그 밖의 열은 무시합니다.",
@@ -284,7 +281,6 @@ TEXTS = {
     ),
     "upload.template": Text("양식 내려받기 (CSV)", "Download sample file (CSV)"),
     "upload.choose": Text("파일 선택", "Choose a file"),
-    "upload.once": Text("같은 번호에는 한 번만 발송", "Send once per number"),
     "upload.do": Text("파일 올리고 확인", "Upload and check"),
     "upload.again": Text("다른 파일 올리기", "Upload another file"),
     "upload.sending": Text("올리는 중: {percent}%", "Uploading: {percent} %"),
@@ -310,7 +306,6 @@ TEXTS = {
     ),
     "upload.refused": Text("이 파일은 사용할 수 없습니다.", "This file cannot be used."),
     "upload.result": Text("확인 결과", "Result"),
-    "upload.file_name": Text("파일·그룹", "File or group"),
     "upload.good": Text("발송 가능", "Valid"),
     "upload.bad": Text("발송 불가", "Invalid"),
     "upload.duplicates": Text("중복된 번호", "Duplicate numbers"),
@@ -318,7 +313,6 @@ TEXTS = {
     "upload.duplicates.in": Text("{count:,}건 (모두 발송)", "{count:,} (sent each time)"),
     "upload.unused": Text("무시한 열", "Ignored columns"),
     "upload.people": Text("{count:,}명", "{count:,}"),
-    "upload.bad.title": Text("발송할 수 없는 행", "Invalid rows"),
     "upload.bad.file": Text("발송할 수 없는 행 내려받기 (CSV)", "Download invalid rows (CSV)"),
     "upload.bad.more": Text(
         "처음 {shown}행만 표시합니다. 전체는 파일에서 확인하세요.",
@@ -326,7 +320,6 @@ TEXTS = {
     ),
     "upload.row": Text("행", "Row"),
     "upload.cells": Text("파일의 값", "Values in the file"),
-    "upload.reason": Text("사유", "Reason"),
     "upload.nobody": Text(
         "발송할 수 있는 행이 없습니다. 파일을 고쳐 다시 올리세요.",
         "There are no valid rows. Correct the file and upload it again.",
@@ -334,8 +327,6 @@ TEXTS = {
     "upload.last": Text("발송", "Send"),
     "upload.first": Text("첫 수신자({receiver})가 받을 메시지", "The message for the first receiver ({receiver})"),
     "upload.name": Text("캠페인 이름", "Campaign name"),
-    "upload.later": Text("예약 발송", "Schedule"),
-    "upload.when": Text("예약 시각 ({zone})", "Date and time ({zone})"),
     "upload.do_send": Text("{count:,}명에게 발송", "Send to {count:,}"),
     "approval.title": Text("승인 대기", "Waiting for approval"),
     "approval.about": Text(

@@ -45,17 +45,12 @@ class UserRow(NamedTuple):
     is_disabled: bool
 
 
-async def list_accounts(request: PageRequest) -> Response:
-    """Show all accounts."""
-    return await _render_list(request)
-
-
 async def create_account(request: PageRequest) -> Response:
     """Create an account."""
     try:
         account_id = await administration.create_account(request.context, request.field("name"), request.actor)
     except Refused as refused:
-        return await _render_list(request, refused)
+        return await list_accounts(request, refused)
     return request.redirect(f"{ACCOUNTS_PATH}/{account_id}")
 
 
@@ -186,7 +181,8 @@ def parse_id(text: str) -> int:
     return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else 0
 
 
-async def _render_list(request: PageRequest, refused: Refused | None = None) -> Response:
+async def list_accounts(request: PageRequest, refused: Refused | None = None) -> Response:
+    """Show all accounts."""
     accounts = await administration.list_accounts(request.context)
     return request.render(
         "operate/accounts/accounts.html",

@@ -4,9 +4,6 @@ from pabal.domain.base.codes import Text
 
 TEXTS = {
     "accounts.title": Text("계정", "Accounts"),
-    "accounts.name": Text("이름", "Name"),
-    "accounts.made": Text("생성 시각", "Created at"),
-    "accounts.state": Text("상태", "Status"),
     "accounts.enabled": Text("사용 중", "Active"),
     "accounts.disabled": Text("사용 중지", "Disabled"),
     "accounts.none": Text("아직 계정이 없습니다.", "There are no accounts yet."),
@@ -20,7 +17,6 @@ TEXTS = {
         "All API keys of this account stop working within a second, and all its users are signed out. "
         "Accepted messages are still sent.",
     ),
-    "account.disable_do": Text("중지", "Disable"),
     "account.enable": Text("중지 해제", "Enable account"),
     "limits.title": Text("한도", "Limits"),
     "limits.about": Text(
@@ -47,7 +43,6 @@ TEXTS = {
         "{name} 한도의 {percent}%를 사용했습니다. {at}에 초기화됩니다.",
         "{percent} % of the limit is used: {name}. It resets at {at}.",
     ),
-    "account.keys": Text("API 키", "API keys"),
     "account.users": Text("사용자", "Users"),
     "key.name": Text("용도", "Purpose"),
     "key.scopes": Text("허용 작업", "Permissions"),
@@ -103,15 +98,10 @@ TEXTS = {
         "Requests made with this key are refused within a second. This cannot be undone.",
     ),
     "key.revoke_do": Text("폐기", "Revoke"),
-    "user.name": Text("사용자 이름", "User name"),
     "user.role": Text("역할", "Role"),
-    "user.made": Text("생성 시각", "Created at"),
-    "user.state": Text("상태", "Status"),
     "user.none": Text("아직 사용자가 없습니다.", "There are no users yet."),
     "user.new": Text("새 사용자 만들기", "New user"),
     "user.create": Text("사용자 만들기", "Create user"),
-    "user.actions": Text("작업", "Actions"),
-    "user.disable": Text("중지", "Disable"),
     "user.enable": Text("중지 해제", "Enable"),
     "user.password": Text("비밀번호 재설정", "Reset password"),
     "user.of": Text("{name}: {what}", "{name}: {what}"),
@@ -122,14 +112,12 @@ TEXTS = {
         "현재 비밀번호는 쓸 수 없게 되고 바로 로그아웃됩니다.",
         "The current password stops working, and the user is signed out at once.",
     ),
-    "user.disable_do": Text("중지", "Disable"),
     "user.password_do": Text("새 비밀번호 발급", "Create new password"),
     "secret.key": Text("새 API 키", "New API key"),
     "secret.password": Text("{name} 사용자의 비밀번호", "Password of {name}"),
     "secret.once": Text(
         "지금 한 번만 표시합니다. 안전한 곳에 보관하세요.", "This is shown only once. Store it in a safe place."
     ),
-    "secret.label": Text("비밀 값", "Secret"),
     "secret.use_key": Text("모든 요청의 헤더에 다음과 같이 넣으세요:", "Send it in a header of every request:"),
     "secret.use_password": Text(
         "로그인할 때 다음 사용자 이름과 함께 입력하세요:", "Sign in with it and this user name:"

@@ -84,7 +84,6 @@ TEXTS = {
     "quotas.left": Text("남음", "Remaining"),
     "quotas.near": Text("한도에 가까움", "Near"),
     "quotas.first": Text("처음", "First"),
-    "quotas.next": Text("다음", "Next"),
     "quotas.none": Text("한도가 있는 계정이 없습니다.", "No account has limits."),
     "quotas.keys": Text("API 키의 호출 속도", "Rates of API keys"),
     "quotas.keys_about": Text(

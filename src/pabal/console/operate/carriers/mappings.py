@@ -13,11 +13,6 @@ MAPPINGS_PATH = "/console/operate/mappings"
 FIELDS = ("account", "channelId", "carrier", "templateCode", "remoteCode")
 
 
-async def show_mappings(request: PageRequest) -> Response:
-    """Show every mapping, each with why it cannot be used."""
-    return await _render(request)
-
-
 async def add_mapping(request: PageRequest) -> Response:
     """Map a profile, or one of its templates."""
     context, carrier, code = request.context, request.field("carrier"), request.field("templateCode").strip()
@@ -30,7 +25,7 @@ async def add_mapping(request: PageRequest) -> Response:
             remote = request.field("remoteCode").strip() or code
             await mappings.map_template(context, account_id, channel_id, carrier, code, remote, entry)
     except Refused as refused:
-        return await _render(request, refused)
+        return await show_mappings(request, refused)
     return request.redirect(MAPPINGS_PATH)
 
 
@@ -59,7 +54,8 @@ def _audit_entry(request: PageRequest, account_id: int, action: str, *words: str
     return request.audit_entry(action, " ".join(filter(None, words)), account_id)
 
 
-async def _render(request: PageRequest, refused: Refused | None = None) -> Response:
+async def show_mappings(request: PageRequest, refused: Refused | None = None) -> Response:
+    """Show every mapping, each with why it cannot be used."""
     listed = await mappings.list_mappings(request.context)
     problems = [each.message(request.locale.language) for each in (refused.problems if refused else ())]
     return request.render(
@@ -85,13 +81,11 @@ TEXTS = {
         "route can send them. A relay without a mapping is skipped. Templates with the same content are mapped "
         "automatically.",
     ),
-    "mappings.channel": Text("채널", "Channel"),
     "mappings.carrier": Text("중계사", "Relay"),
     "mappings.template": Text("템플릿 코드", "Template code"),
     "mappings.template.help": Text("템플릿 코드 (비우면 발신 프로필)", "Template code (empty: the profile)"),
     "mappings.remote": Text("중계사의 발신 키 또는 코드", "Key or code there"),
     "mappings.remote.help": Text("중계사의 템플릿 코드 (같으면 비움)", "Code there (empty: the same)"),
-    "mappings.state": Text("상태", "State"),
     "mappings.usable": Text("사용 가능", "Usable"),
     "mappings.add": Text("연결", "Map"),
     "mappings.remove": Text("해제", "Remove"),

@@ -113,18 +113,14 @@ def _audit_url(user_name: str, before: int | None = None) -> str:
 
 TEXTS = {
     "menu.audit": Text("감사 로그", "Audit log"),
-    "audit.title": Text("감사 로그", "Audit log"),
     "audit.about": Text(
         "로그인과 변경 작업을 400일 동안 보관합니다. 전화번호와 메시지 내용은 남기지 않습니다.",
         "Sign-ins and changes are kept for 400 days. Phone numbers and message texts are not recorded.",
     ),
-    "audit.time": Text("시각", "Time"),
-    "audit.user": Text("사용자", "User"),
     "audit.what": Text("작업", "Action"),
     "audit.target": Text("대상", "Target"),
     "audit.sent": Text("발송 요청 {time}", "Request of {time}"),
     "audit.number": Text("번호 {number}", "Number {number}"),
-    "audit.search": Text("검색", "Search"),
     "audit.everyone": Text("모든 사용자", "All users"),
     "audit.none": Text("기록이 없습니다.", "There are no entries."),
     "audit.command_line": Text("명령줄", "Command line"),

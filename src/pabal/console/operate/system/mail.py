@@ -24,23 +24,19 @@ class FailedMailRow(NamedTuple):
     error: str
 
 
-async def show_mail(request: PageRequest) -> Response:
-    """Show how sending mails goes."""
-    return await _render(request)
-
-
 async def send_test(request: PageRequest) -> Response:
     """Send a test mail to the operator's own address, and show what came of it."""
     try:
         result = await trial.send_test(request.context, request.user)
     except Refused as refused:
-        return await _render(request, refused=refused)
-    return await _render(request, result)
+        return await show_mail(request, refused=refused)
+    return await show_mail(request, result)
 
 
-async def _render(
+async def show_mail(
     request: PageRequest, result: MailResult | None = None, refused: Refused | None = None
 ) -> Response:
+    """Show how sending mails goes."""
     report, settings = await trial.get_report(request.context), request.site.settings
     server = report.server if report else None
     return request.render(
@@ -97,13 +93,10 @@ TEXTS = {
     "mail.works": Text("정상", "Works"),
     "mail.failing": Text("보낼 수 없음", "Mails cannot be sent"),
     "mail.unused": Text("아직 사용 안 함", "Not used yet"),
-    "mail.address": Text("주소", "Address"),
     "mail.tls.starttls": Text("STARTTLS", "STARTTLS"),
     "mail.tls.tls": Text("TLS", "TLS"),
     "mail.tls.none": Text("암호화 없음", "not encrypted"),
     "mail.sender": Text("보내는 주소", "Sender"),
-    "mail.succeeded_at": Text("마지막 성공", "Last success"),
-    "mail.failing_since": Text("실패 시작", "Failing since"),
     "mail.next_try_at": Text("다음 시도", "next try at"),
     "mail.last_error": Text("마지막 실패", "Last failure"),
     "mail.waiting": Text("대기 중인 메일", "Mails waiting"),
@@ -115,9 +108,7 @@ TEXTS = {
     "mail.test.failed": Text("시험 메일을 보내지 못했습니다: {detail}", "The test mail was not sent: {detail}"),
     "mail.failed": Text("최근에 포기한 메일", "Mails given up lately"),
     "mail.none_failed": Text("최근 하루 동안 포기한 메일이 없습니다.", "No mail was given up in the last day."),
-    "mail.user": Text("사용자", "User"),
     "mail.kind": Text("알림", "Notice"),
     "mail.kind.confirm": Text("메일 주소 확인", "Confirmation of the address"),
-    "mail.failed_at": Text("시각", "Time"),
     "mail.reason": Text("이유", "Reason"),
 }

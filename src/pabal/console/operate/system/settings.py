@@ -29,7 +29,6 @@ TEXTS = {
         "Change them in the settings file or with environment variables that start with PABAL_, then "
         "restart. Secrets are not shown.",
     ),
-    "settings.name": Text("이름", "Name"),
     "settings.value": Text("값", "Value"),
     "settings.meaning": Text("설명", "Description"),
     "settings.set": Text("설정됨", "Set"),

@@ -24,11 +24,6 @@ class PausedRow(NamedTuple):
     last: PostSummary | None
 
 
-async def list_paused(request: PageRequest) -> Response:
-    """Show the webhooks that are paused because they keep failing."""
-    return await _render(request)
-
-
 async def resume(request: PageRequest) -> Response:
     """Use a paused webhook again: what has waited is posted at once.
 
@@ -42,11 +37,12 @@ async def resume(request: PageRequest) -> Response:
     except Refused as refused:
         if refused.code is not Code.RATE_LIMITED:
             raise
-        return await _render(request, refused)
+        return await list_paused(request, refused)
     return request.redirect(f"{PAUSED_PATH}?done=1")
 
 
-async def _render(request: PageRequest, refused: Refused | None = None) -> Response:
+async def list_paused(request: PageRequest, refused: Refused | None = None) -> Response:
+    """Show the webhooks that are paused because they keep failing."""
     found = await manage.list_paused(request.context)
     return request.render(
         "operate/waiting/paused_webhooks.html",
@@ -86,8 +82,6 @@ TEXTS = {
         "Webhooks that are paused because they keep failing. One post is tried every 5 minutes; if it succeeds, "
         "the webhook goes on by itself. Resume it to post again at once after the endpoint was repaired.",
     ),
-    "paused.url": Text("주소", "Address"),
-    "paused.since": Text("실패 시작", "Failing since"),
     "paused.failures": Text("연속 실패", "Failures in a row"),
     "paused.last": Text("마지막 응답", "Last answer"),
     "paused.trial": Text("다음 시험", "Next trial"),

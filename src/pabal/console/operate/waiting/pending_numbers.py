@@ -12,11 +12,6 @@ PENDING_PATH = "/console/operate/numbers"
 MAX_ID_DIGITS = 18
 
 
-async def list_pending(request: PageRequest) -> Response:
-    """Show the numbers that wait, each with what speaks against it."""
-    return await _render(request)
-
-
 async def approve_number(request: PageRequest) -> Response:
     """Approve a number.
 
@@ -27,7 +22,7 @@ async def approve_number(request: PageRequest) -> Response:
     try:
         await sender_numbers.approve_number(request.context, account_id, number, audit_entry)
     except Refused as refused:
-        return await _render(request, refused)
+        return await list_pending(request, refused)
     return request.redirect(PENDING_PATH)
 
 
@@ -43,7 +38,7 @@ async def reject_number(request: PageRequest) -> Response:
             request.context, account_id, number, request.field("comment"), audit_entry
         )
     except Refused as refused:
-        return await _render(request, refused)
+        return await list_pending(request, refused)
     return request.redirect(PENDING_PATH)
 
 
@@ -55,7 +50,8 @@ async def _read_target(request: PageRequest) -> tuple[int, str]:
     return account.id, phone.parse_sender(request.field("number"))
 
 
-async def _render(request: PageRequest, refused: Refused | None = None) -> Response:
+async def list_pending(request: PageRequest, refused: Refused | None = None) -> Response:
+    """Show the numbers that wait, each with what speaks against it."""
     pending = await sender_numbers.list_pending(request.context)
     return request.render(
         "operate/waiting/pending_numbers.html",

@@ -113,10 +113,7 @@ TEXTS = {
         "Templates of all accounts whose review was requested, the oldest first. Those that a relay reviews are "
         "not listed.",
     ),
-    "reviews.template": Text("템플릿", "Template"),
-    "reviews.channel": Text("채널", "Channel"),
     "reviews.content": Text("내용", "Content"),
-    "reviews.since": Text("요청 시각", "Requested"),
     "reviews.back": Text("검수 목록", "Reviews"),
     "reviews.none": Text("검수를 기다리는 템플릿이 없습니다.", "No templates are waiting for review."),
     "reviews.approved": Text("승인했습니다.", "Approved."),
