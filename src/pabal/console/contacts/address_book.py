@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 
 from starlette.responses import Response
 
-from pabal.console.shell.form_fields import CONTACT, GROUP, parse_id, ticked_ids
+from pabal.console.shell.form_fields import CONTACT, GROUP, parse_id, require_id, ticked_ids
 from pabal.console.shell.page_request import PageRequest
 from pabal.domain.base.codes import Code, Problem, Refused, Text
 from pabal.domain.people import contact as rules
@@ -60,7 +60,9 @@ async def show_contact(request: PageRequest) -> Response:
 
     Raises Refused(NOT_FOUND), also for another account's.
     """
-    found, group_ids = await contacts.get_contact(request.context, request.account_id, _contact_id(request))
+    found, group_ids = await contacts.get_contact(
+        request.context, request.account_id, require_id(request.http.path_params["contact"])
+    )
     return await _render_contact(request, found, group_ids)
 
 
@@ -69,7 +71,9 @@ async def update_contact(request: PageRequest) -> Response:
 
     Raises Refused(NOT_FOUND), also for another account's.
     """
-    found, _ = await contacts.get_contact(request.context, request.account_id, _contact_id(request))
+    found, _ = await contacts.get_contact(
+        request.context, request.account_id, require_id(request.http.path_params["contact"])
+    )
     group_ids = ticked_ids(request.fields, GROUP)
     view = await load_book(request)
     try:
@@ -90,7 +94,7 @@ async def update_contact(request: PageRequest) -> Response:
 
 async def delete_contact(request: PageRequest) -> Response:
     """Delete a contact; one that is gone already is no error."""
-    contact_id = _contact_id(request)
+    contact_id = require_id(request.http.path_params["contact"])
     audit_entry = request.audit_entry("contact.delete", str(contact_id))
     await contacts.delete_contacts(request.context, request.account_id, [contact_id], audit_entry)
     return request.redirect(CONTACTS_PATH)
@@ -138,13 +142,6 @@ def _place(request: PageRequest) -> Place | None:
     """Return where the page of the list begins that is shown; None: at the beginning."""
     found = _CURSOR.fullmatch(request.field("after"))
     return Place(bytes.fromhex(found[1]), int(found[2])) if found and len(found[1]) % 2 == 0 else None
-
-
-def _contact_id(request: PageRequest) -> int:
-    found = parse_id(str(request.http.path_params["contact"]))
-    if found is None:
-        raise Refused(Code.NOT_FOUND)
-    return found
 
 
 def _read_entry(request: PageRequest, fields: Sequence[str]) -> ContactEntry:

@@ -3,7 +3,7 @@
 from starlette.responses import Response
 
 from pabal.console.contacts.address_book import CONTACTS_PATH, list_url
-from pabal.console.shell.form_fields import parse_id
+from pabal.console.shell.form_fields import require_id
 from pabal.console.shell.page_request import PageRequest
 from pabal.domain.base.codes import Code, Refused
 from pabal.domain.people import contact as rules
@@ -30,7 +30,7 @@ async def rename_group(request: PageRequest) -> Response:
 
     Raises Refused(NOT_FOUND), also for another account's.
     """
-    group_id = _group_id(request)
+    group_id = require_id(request.http.path_params["group"])
     try:
         name = rules.parse_group_name(request.field("name"))
         audit_entry = request.audit_entry("contact.group_rename", str(group_id))
@@ -47,7 +47,7 @@ async def delete_group(request: PageRequest) -> Response:
 
     Raises Refused(NOT_FOUND), also for another account's.
     """
-    group_id = _group_id(request)
+    group_id = require_id(request.http.path_params["group"])
     audit_entry = request.audit_entry("contact.group_delete", str(group_id))
     with_contacts = request.field("with") == "contacts"
     group = await contact_groups.get_group(request.context, request.account_id, group_id)
@@ -74,17 +74,10 @@ async def set_fields(request: PageRequest) -> Response:
     return request.redirect(f"{CONTACTS_PATH}/groups")
 
 
-def _group_id(request: PageRequest) -> int:
-    found = parse_id(str(request.http.path_params["group"]))
-    if found is None:
-        raise Refused(Code.NOT_FOUND)
-    return found
-
-
 async def show_groups(request: PageRequest, refused: Refused | None = None) -> Response:
     """Show the groups and the fields of the address book."""
     book, groups = await contacts.get_book(request.context, request.account_id)
-    errors = {each.field: each.message(request.locale.language) for each in refused.problems} if refused else {}
+    errors = request.errors_by_field(refused)
     return request.render(
         "contacts/groups.html",
         refused.code.http_status if refused else 200,

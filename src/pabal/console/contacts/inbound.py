@@ -7,6 +7,7 @@ from urllib.parse import urlencode
 from starlette.responses import Response
 
 from pabal.console.shell.download import BOM, attach, csv_line, dated_name
+from pabal.console.shell.form_fields import parse_id
 from pabal.console.shell.page_request import PageRequest
 from pabal.domain.base.codes import Code, Refused, Text
 from pabal.domain.people import phone
@@ -19,7 +20,6 @@ INBOUND_PATH = "/console/inbound"
 UNASSIGNED_PATH = "/console/operate/inbound"
 PAGE_SIZE = 50
 EXPORT_BATCH = 1000
-MAX_CURSOR_DIGITS = 18
 NUMBERS_MASKED = Text(
     "이 역할은 전화번호를 볼 수 없어 번호로 검색할 수 없습니다.",
     "Your role does not see phone numbers, so it cannot search by number.",
@@ -60,7 +60,7 @@ async def _export_lines(request: PageRequest, sender: str | None) -> AsyncGenera
 
 def _cells(request: PageRequest, message: Inbound) -> list[str]:
     return [
-        request.locale.format_timestamp(message.received_at),
+        request.time(message.received_at),
         _shown_sender(request, message),
         show_number(message.receiver),
         message.content,
@@ -90,9 +90,8 @@ def _searched_sender(request: PageRequest) -> str | None:
 
 async def _render(request: PageRequest, account_id: int | None, path: str) -> Response:
     sender = _searched_sender(request)
-    word = request.field("before")
-    is_cursor = word.isascii() and word.isdigit() and len(word) <= MAX_CURSOR_DIGITS
-    before = int(word) if is_cursor else NEWEST
+    cursor = parse_id(request.field("before"))
+    before = NEWEST if cursor is None else cursor
     found = await history.list_before(request.context, account_id, before, PAGE_SIZE + 1, sender)
     shown = found[:PAGE_SIZE]
     search = {"number": request.field("number")} if sender is not None else {}
@@ -103,7 +102,7 @@ async def _render(request: PageRequest, account_id: int | None, path: str) -> Re
                 each,
                 _shown_sender(request, each),
                 show_number(each.receiver),
-                request.locale.format_timestamp(each.received_at),
+                request.time(each.received_at),
             )
             for each in shown
         ],
@@ -112,7 +111,7 @@ async def _render(request: PageRequest, account_id: int | None, path: str) -> Re
         searched=request.field("number"),
         export=_url(f"{INBOUND_PATH}.csv", search) if account_id is not None else "",
         older=_url(path, {**search, "before": str(shown[-1].id)}) if len(found) > PAGE_SIZE else "",
-        newest=_url(path, search) if is_cursor else "",
+        newest=_url(path, search) if cursor is not None else "",
     )
 
 

@@ -9,7 +9,7 @@ from starlette.responses import Response
 from pabal.console.contacts import opt_out_file
 from pabal.console.sheets import sheet_limits
 from pabal.console.shell.download import BOM, attach, csv_line, dated_name
-from pabal.console.shell.form_fields import parse_id
+from pabal.console.shell.form_fields import page_number, parse_id
 from pabal.console.shell.page_request import PageRequest
 from pabal.domain.base.codes import Code, Problem, Refused
 from pabal.domain.people import opt_out, phone
@@ -104,7 +104,7 @@ async def _export_lines(request: PageRequest) -> AsyncGenerator[bytes, None]:
                 [
                     *opt_out_file.to_cells(each),
                     request.translate(each.source.label),
-                    request.locale.format_timestamp(each.created_at),
+                    request.time(each.created_at),
                 ]
             )
             for each in found
@@ -140,22 +140,19 @@ def _read_entry(request: PageRequest) -> OptOutEntry:
 async def list_opt_outs(request: PageRequest, refused: Refused | None = None) -> Response:
     """Show a page of opt-outs, with what was typed and what is wrong with it."""
     language = request.locale.language
-    errors = {each.field: each.message(language) for each in refused.problems} if refused else {}
+    errors = request.errors_by_field(refused)
     rows_wrong = [each.message(language) for each in refused.problems if each.field == "file"] if refused else []
     searched = "" if refused else request.field("number")
     try:
         number = phone.parse_mobile(searched) if searched else None
     except Refused as wrong:
         number, errors = None, {"number": wrong.problems[0].message(language)}
-    page = _read_number(request.field("page"), MAX_PAGE) or 1
+    page = page_number(request, MAX_PAGE)
     total, found = await opt_outs.find(request.context, request.account_id, number, None, page, PAGE_SIZE)
     return request.render(
         "contacts/opt_outs.html",
         refused.code.http_status if refused else 400 if errors else 200,
-        rows=[
-            (each, request.phone_number(each.phone), request.locale.format_timestamp(each.created_at))
-            for each in found
-        ],
+        rows=found,
         total=total,
         searched=searched,
         typed={name: request.field(name) if refused else "" for name in ("phoneNumber", "senderNumber", "reason")},

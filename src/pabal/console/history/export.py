@@ -124,7 +124,7 @@ async def _row_batches(
 
 def _cells(request: PageRequest, found: DeliveredPage, message: Message, send_request: Request) -> list[str]:
     is_fallback = compose.is_fallback(message, send_request)
-    outcome, stamp = message.outcome, request.locale.format_timestamp
+    outcome, stamp = message.outcome, request.time
     sender = send_request.fallback_sender if is_fallback else send_request.sender
     return [
         stamp(identifiers.requested_at(send_request.id)),
@@ -152,7 +152,7 @@ def _delivery_cells(request: PageRequest, delivery: DeliveryRecord) -> list[str]
     """Return when a message was last submitted, the carrier that decided it, that carrier's code, and the cost."""
     cost, submitted_at, carrier, carrier_code = delivery
     return [
-        "" if submitted_at is None else request.locale.format_timestamp(submitted_at),
+        request.time(submitted_at),
         carrier or "",
         carrier_code or "",
         "" if cost is None else f"{cost / HUNDREDTHS_PER_WON:.2f}",
@@ -161,7 +161,7 @@ def _delivery_cells(request: PageRequest, delivery: DeliveryRecord) -> list[str]
 
 def _unreadable_cells(request: PageRequest, message_id: bytes) -> list[str]:
     """Return the cells of a message that cannot be read: when it was requested, why that is all, and its ids."""
-    requested = request.locale.format_timestamp(identifiers.requested_at(message_id))
+    requested = request.time(identifiers.requested_at(message_id))
     note = request.t("history.unreadable", id=message_id.hex())
     known = {
         "requestDate": requested,

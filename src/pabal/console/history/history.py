@@ -88,9 +88,7 @@ async def show_history(request: PageRequest) -> Response:
             result.found,
             result.unreadable,
             lambda message, send_request: _row(request, message, send_request),
-            lambda message_id: UnreadableRow(
-                message_id.hex(), request.locale.format_timestamp(identifiers.requested_at(message_id))
-            ),
+            lambda message_id: UnreadableRow(message_id.hex(), request.time(identifiers.requested_at(message_id))),
         ),
         older=_history_url(search, result.next_before) if result.next_before else "",
         newest=_history_url(search) if search.before else "",
@@ -150,7 +148,7 @@ def _shown_values(request: PageRequest, details: Timeline) -> dict[str, object]:
 def _row(request: PageRequest, message: Message, send_request: Request) -> MessageRow:
     return MessageRow(
         id=message.id.hex(),
-        time=request.locale.format_timestamp(identifiers.requested_at(send_request.id)),
+        time=request.time(identifiers.requested_at(send_request.id)),
         kind=request.translate(message.product.label),
         receiver=request.phone_number(message.receiver),
         status=message.status,
@@ -165,7 +163,7 @@ def _deadline(request: PageRequest, message: Message, send_request: Request) -> 
     """Return until when a message that has not ended, or has expired, must be with a carrier; else empty."""
     if message.status not in (Status.WAITING, Status.SENDING) and message.outcome is not Outcome.EXPIRED:
         return ""
-    return request.locale.format_timestamp(request.context.policy.deadline_of(send_request))
+    return request.time(request.context.policy.deadline_of(send_request))
 
 
 def _sender(message: Message, send_request: Request) -> str:
@@ -199,7 +197,7 @@ def _searched_until(request: PageRequest, result: SearchPage) -> str:
     """Return how far an unfinished search with less than a page of results has looked; else empty."""
     if result.next_before is None or len(result.found) >= PAGE_SIZE:
         return ""
-    return request.locale.format_timestamp(identifiers.requested_at(result.next_before))
+    return request.time(identifiers.requested_at(result.next_before))
 
 
 def _timeline_entries(request: PageRequest, timeline: Timeline) -> Sequence[TimelineEntry]:
@@ -207,7 +205,7 @@ def _timeline_entries(request: PageRequest, timeline: Timeline) -> Sequence[Time
     entries = [_describe_event(request, timeline, each) for each in list_events(timeline)]
     if queue_entry := timeline.queue_entry:
         waiting = request.t(_waiting_key(timeline), carrier=queue_entry.carrier)
-        entries.append(TimelineEntry(request.locale.format_timestamp(queue_entry.ready_at), waiting, False))
+        entries.append(TimelineEntry(request.time(queue_entry.ready_at), waiting, False))
     return entries
 
 
@@ -224,7 +222,7 @@ def _describe_event(request: PageRequest, timeline: Timeline, event: MessageEven
     description = request.t(key, carrier=event.carrier, number=event.attempt, reason=reason)
     if event.code:
         description += " " + request.t("timeline.code", code=event.code)
-    time = request.locale.format_timestamp(event.at) if event.at is not None else ""
+    time = request.time(event.at)
     return TimelineEntry(time, description, is_failure)
 
 

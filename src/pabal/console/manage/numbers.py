@@ -75,10 +75,7 @@ async def list_numbers(request: PageRequest, refused: Refused | None = None, fie
     return request.render(
         "manage/numbers.html",
         refused.code.http_status if refused else 200,
-        rows=[
-            (each, request.phone_number(each.number), request.locale.format_timestamp(each.created_at))
-            for each in registered
-        ],
+        rows=registered,
         is_pending=any(each.state is NumberState.PENDING for each in registered),
         registration_required=request.context.policy.checks_sender_numbers,
         typed=request.field("number") if "number" in errors else "",

@@ -8,6 +8,7 @@ from starlette.responses import Response
 
 from pabal.checks.profiles import authenticate_profile
 from pabal.checks.profiles import register_profile as register_checked_profile
+from pabal.console.shell.form_fields import page_number
 from pabal.console.shell.page_request import PageRequest
 from pabal.domain.base.codes import Code, Refused, Text
 from pabal.domain.base.dates import SECOND
@@ -42,29 +43,14 @@ class CategoryChoices(NamedTuple):
         return [(each, each) for each in self.minors]
 
 
-class ProfileRow(NamedTuple):
-    """A profile in the list."""
-
-    channel: str
-    category: str
-    phone: str
-    status: AuthStatus
-    sender_key: str
-    is_enabled: bool
-    suspension: Text | None
-    """Why the relay has suspended it, if it has."""
-    registered_at: str
-
-
 async def list_profiles(request: PageRequest) -> Response:
     """Show the account's profiles, newest first."""
-    number = request.field("page")
-    page = min(max(int(number), 1), MAX_PAGE) if number.isascii() and number.isdigit() and len(number) < 7 else 1
+    page = page_number(request, MAX_PAGE)
     total, found = await lookup.find_profiles(request.context, request.account_id, page, PAGE_SIZE)
     known = await categories.sender_categories(request.context)
-    rows = [_profile_row(request, each, known) for each in found]
+    rows = [(each, _category_name(each, known)) for each in found]
     approved = request.field("approved")
-    is_just_approved = any(each.channel == approved and each.status is AuthStatus.APPROVAL for each in rows)
+    is_just_approved = any(each.channel_id == approved and each.status is AuthStatus.APPROVAL for each in found)
     return request.render(
         "manage/profiles.html",
         rows=rows,
@@ -215,18 +201,9 @@ def _normalized_channel(channel: str) -> str:
         return ""
 
 
-def _profile_row(request: PageRequest, profile: Profile, known: Mapping[str, Category]) -> ProfileRow:
+def _category_name(profile: Profile, known: Mapping[str, Category]) -> str:
     category = known.get(profile.category)
-    return ProfileRow(
-        channel=profile.channel_id,
-        category=" › ".join(dict.fromkeys(split_levels(category.name))) if category else profile.category,
-        phone=request.phone_number(profile.cellphone),
-        status=profile.status,
-        sender_key=(profile.sender_key or "") if request.may_see_numbers else "",
-        is_enabled=profile.is_enabled,
-        suspension=profile.suspension.label if profile.suspension else None,
-        registered_at=request.locale.format_timestamp(profile.created_at),
-    )
+    return " › ".join(dict.fromkeys(split_levels(category.name))) if category else profile.category
 
 
 def _token_url(channel_id: str, *, is_resent: bool = False) -> str:

@@ -302,7 +302,7 @@ async def load_typed(request: PageRequest, form: str) -> tuple[dict[str, str] | 
     found = await draft_service.load(request.context, _draft_key(request, form))
     if found is None:
         return None, KeptTemplate(form)
-    return read_fields(found.fields), KeptTemplate(form, request.locale.format_timestamp(found.changed_at)[:19])
+    return read_fields(found.fields), KeptTemplate(form, request.time(found.changed_at)[:19])
 
 
 async def discard_typed(request: PageRequest, form: str) -> None:

@@ -8,7 +8,7 @@ from starlette.responses import Response
 from pabal.checks import templates as template_checks
 from pabal.console.manage import template_form
 from pabal.console.manage.template_form import KeptTemplate
-from pabal.console.shell.form_fields import new_tab_id, tab_id
+from pabal.console.shell.form_fields import new_tab_id, page_number, require_id, tab_id
 from pabal.console.shell.page_request import PageRequest
 from pabal.domain.base.codes import Code, Refused
 from pabal.domain.content.button import DEFAULT_NAMES, MAX_BUTTONS
@@ -53,9 +53,7 @@ class TemplatePreview(NamedTuple):
 
 async def list_templates(request: PageRequest) -> Response:
     """List the account's templates, newest first."""
-    status_code, number = request.field("status"), request.field("page")
-    page = int(number) if number.isascii() and number.isdigit() and len(number) < 8 else 1
-    page = min(max(page, 1), MAX_PAGE)
+    status_code, page = request.field("status"), page_number(request, MAX_PAGE)
     status = TEMPLATE_STATUS_BY_CODE.get(status_code)
     total, found = await lookup.find_templates(request.context, request.account_id, status, page, PAGE_SIZE)
     return request.render(
@@ -218,10 +216,7 @@ async def _find_template(request: PageRequest, template_id: str) -> Template:
 
     Raises Refused(NOT_FOUND), also for another account's.
     """
-    is_number = template_id.isascii() and template_id.isdigit() and len(template_id) < 19
-    if not is_number:
-        raise Refused(Code.NOT_FOUND)
-    return await lookup.get_template(request.context, request.account_id, int(template_id))
+    return await lookup.get_template(request.context, request.account_id, require_id(template_id))
 
 
 def image_field(template: Template) -> dict[str, str]:

@@ -8,6 +8,7 @@ from starlette.responses import Response
 
 from pabal.checks import webhooks as checks
 from pabal.checks.webhooks import ERROR_WORDS
+from pabal.console.shell.form_fields import page_number
 from pabal.console.shell.page_request import PageRequest
 from pabal.domain.base.codes import Code, Refused, Text
 from pabal.domain.events.webhook import MAX_WEBHOOKS, Webhook, WebhookState
@@ -157,7 +158,7 @@ async def list_webhooks(request: PageRequest, refused: Refused | None = None) ->
 
 def _row(request: PageRequest, listed: ListedWebhook) -> tuple[ListedWebhook, str]:
     last = listed.webhook.last_success_at
-    return listed, request.locale.format_timestamp(last) if last else ""
+    return listed, request.time(last)
 
 
 async def show_edit_form(request: PageRequest, refused: Refused | None = None) -> Response:
@@ -180,7 +181,7 @@ async def show_webhook(request: PageRequest, refused: Refused | None = None, **m
 
     Raises Refused(WEBHOOK_NOT_FOUND).
     """
-    webhook_id, page = _id(request), _page_number(request)
+    webhook_id, page = _id(request), page_number(request, MAX_PAGE)
     listed = await manage.get(request.context, request.account_id, webhook_id)
     total, tries = await manage.list_deliveries(
         request.context, request.account_id, webhook_id, page, SHOWN_DELIVERIES
@@ -207,12 +208,6 @@ async def show_webhook(request: PageRequest, refused: Refused | None = None, **m
         older=f"{path}?{urlencode({'page': page + 1})}" if total > page * SHOWN_DELIVERIES else "",
         **values,
     )
-
-
-def _page_number(request: PageRequest) -> int:
-    """Return which page of the deliveries is wanted, 1 if that is not said well."""
-    word = request.field("page")
-    return min(max(int(word), 1), MAX_PAGE) if word.isascii() and word.isdigit() and len(word) <= 4 else 1
 
 
 class PostSummary(NamedTuple):

@@ -1,7 +1,6 @@
 """The page of one's own password, sessions, two-factor sign-in, and link to the OpenID Connect provider."""
 
 import math
-from typing import NamedTuple
 
 from starlette.responses import Response
 
@@ -13,7 +12,6 @@ from pabal.domain.users import totp, user
 from pabal.openid.flow import Purpose
 from pabal.service.access.sign_in import passwords, sign_in, two_factor
 from pabal.service.access.users import profile_settings, provider_sign_in
-from pabal.service.access.users.profile_settings import ListedSession
 
 ME_PATH = "/console/me"
 WRONG_PASSWORD = Text("현재 비밀번호가 올바르지 않습니다.", "This is not your current password.")
@@ -22,16 +20,6 @@ BEGIN_AGAIN = Text(
     "The setup key has changed. Begin again on your profile.",
 )
 _HASH_CHARACTERS = 64
-
-
-class SessionRow(NamedTuple):
-    """A browser in which the user is signed in."""
-
-    id: str
-    browser: str
-    created_at: str
-    used_at: str
-    is_this: bool
 
 
 async def show_me(request: PageRequest) -> Response:
@@ -201,26 +189,16 @@ async def render_me(
     return request.render(
         "me/me.html",
         refused.code.http_status if refused else status,
-        sessions=[_session_row(request, each) for each in found],
-        enabled_at=request.locale.format_timestamp(state.enabled_at)[:16] if state.enabled_at is not None else "",
+        sessions=[(each, profile_settings.is_of_token(each, request.session_token)) for each in found],
+        enabled_at=request.minute(state.enabled_at),
         recovery_codes=state.recovery_codes,
         all_codes=totp.RECOVERY_CODES,
         least=user.MIN_PASSWORD_CHARACTERS,
         link=link,
-        linked_at=request.locale.format_timestamp(link.linked_at)[:16] if link.linked_at is not None else "",
+        linked_at=request.minute(link.linked_at),
         notice=notice,
         told=told,
-        errors={each.field: each.message(request.locale.language) for each in refused.problems} if refused else {},
-    )
-
-
-def _session_row(request: PageRequest, session: ListedSession) -> SessionRow:
-    return SessionRow(
-        session.hash.hex(),
-        session.browser,
-        request.locale.format_timestamp(session.created_at)[:16],
-        request.locale.format_timestamp(session.used_at)[:16],
-        profile_settings.is_of_token(session, request.session_token),
+        errors=request.errors_by_field(refused),
     )
 
 

@@ -81,9 +81,9 @@ async def show_notices(request: PageRequest, refused: Refused | None = None, not
         has_mail=request.context.mail.is_sent,
         hours=CONFIRM_LIFETIME_MS // HOUR,
         error=found.error,
-        failed_at=request.locale.format_timestamp(found.failed_at)[:16] if found.failed_at else "",
+        failed_at=request.minute(found.failed_at),
         notice=notice,
-        errors={each.field: each.message(request.locale.language) for each in refused.problems} if refused else {},
+        errors=request.errors_by_field(refused),
     )
 
 

@@ -94,7 +94,7 @@ async def show_overview(request: PageRequest) -> Response:
         reasons=_failure_reasons(request, in_period),
         failed=_failed_messages_url(dates[-period_days], dates[-1]),
         carriers=_carrier_summaries(request, carrier_states),
-        as_of=request.locale.format_timestamp(as_of if as_of is not None else request.now),
+        as_of=request.time(as_of if as_of is not None else request.now),
         legend=STATES,
         limit_use=await account_limits.get_use(request.context, request.account_id),
     )
@@ -211,7 +211,7 @@ def _carrier_summaries(request: PageRequest, states: list[CarrierState]) -> list
             CarrierSummary(
                 name,
                 state.state if state else "unused",
-                request.locale.format_timestamp(state.since) if state else "",
+                request.time(state.since) if state else "",
                 sum(each.throughput_at(request.now) for each in reported),
                 round(carrier.rate),
             )

@@ -33,6 +33,7 @@ from pabal.console.overview.statistics_report import (
     heads,
 )
 from pabal.console.shell.column_chart import ChartColumn, DrawnChart, draw_chart
+from pabal.console.shell.form_fields import page_number
 from pabal.console.shell.page_request import PageRequest
 from pabal.domain.base.codes import Code, Refused, Text
 from pabal.domain.base.dates import SECOND
@@ -105,7 +106,7 @@ def _shown(request: PageRequest, form: StatisticsForm, report: StatisticsReport)
     """Return what the page shows of a report with messages."""
     shows_cost = form.typed[SHOW_FIELD] == COST and report.has_costs
     rows = statistics_report.detail_rows(request, report)
-    page = _read_page(request, len(rows))
+    page = page_number(request, max(1, -(-len(rows) // PAGE_ROWS)))
     together = -(-len(report.periods) // MAX_COLUMNS)
     series = by_period(report.cells, len(report.periods), together)
     before = None if report.before is None else by_period(report.before, len(report.periods), together)
@@ -230,12 +231,6 @@ def _group_rows(request: PageRequest, report: StatisticsReport, *, shows_cost: b
 
 def _size(figure: Figure, *, shows_cost: bool) -> float:
     return figure.won or 0.0 if shows_cost else figure.counts.messages
-
-
-def _read_page(request: PageRequest, rows: int) -> int:
-    word = request.field("page")
-    page = int(word) if word.isascii() and word.isdigit() and len(word) < 6 else 1
-    return min(max(page, 1), max(1, -(-rows // PAGE_ROWS)))
 
 
 def _dates_of(offered: OfferedPeriod) -> dict[str, str]:

@@ -89,7 +89,7 @@ async def count(request: PageRequest, form: StatisticsForm) -> StatisticsReport:
     if len(found.rows) > MAX_ROWS:
         raise Refused(Code.INVALID_PARAMETER, "groupBy", TOO_MANY_ROWS)
     is_compared = bool(before) and len(found.before) <= MAX_ROWS
-    as_of = request.locale.format_timestamp(found.as_of if found.as_of is not None else now)
+    as_of = request.time(found.as_of if found.as_of is not None else now)
     return StatisticsReport(
         query.groups,
         interval,
@@ -149,10 +149,7 @@ def period_name(request: PageRequest, report: StatisticsReport, first: int, toge
     """Return the name of a period, or of several in a row: 2026-11-15, 2026-11-15 ~ 11-17."""
     characters = _DATE_CHARACTERS[report.interval]
     last = min(first + together, len(report.periods)) - 1
-    begins, ends = (
-        request.locale.format_timestamp(int(report.periods[place].start or 0))[:characters]
-        for place in (first, last)
-    )
+    begins, ends = (request.time(int(report.periods[place].start or 0))[:characters] for place in (first, last))
     if first == last:
         return begins
     return f"{begins} ~ {ends[11:] if begins[:10] == ends[:10] and characters > 10 else ends[5:]}"

@@ -91,7 +91,7 @@ def _bubble(request: PageRequest, arrival: SimulatedMessage) -> Bubble:
     product = PRODUCT_BY_CODE.get(arrival.kind)
     is_sender_number = arrival.sender.isascii() and arrival.sender.isdigit()
     return Bubble(
-        time=request.locale.format_timestamp(arrival.arrives_at or arrival.accepted_at),
+        time=request.time(arrival.arrives_at or arrival.accepted_at),
         kind=request.translate(product.label) if product else request.t("phone.token"),
         is_token=arrival.kind == TOKEN_KIND,
         is_talk=product is not None and not product.is_text,

@@ -152,9 +152,7 @@ async def _render_list(
         max_unsent=MAX_UNSENT_COUNT,
         products=SENDABLE_PRODUCTS,
         states=list(SentState),
-        looked_until=request.locale.format_timestamp(identifiers.requested_at(further))
-        if is_short and further
-        else "",
+        looked_until=request.time(identifiers.requested_at(further)) if is_short and further else "",
         older=search.url(path, before=further.hex()) if further else "",
         newest=search.url(path) if before else "",
         news="",
@@ -322,14 +320,12 @@ def build_entry(request: PageRequest, sent: SentItem) -> RequestEntry:
     return RequestEntry(
         id=sent.id.hex(),
         path=f"{REQUESTS_PATH}/{sent.id.hex()}",
-        time=request.locale.format_timestamp(identifiers.requested_at(sent.id)),
+        time=request.time(identifiers.requested_at(sent.id)),
         kind=request.translate(sent.product.label),
         name=name,
         state=state,
         state_class=word,
-        scheduled=request.locale.format_timestamp(scheduled_at)[:16]
-        if is_scheduled and scheduled_at is not None
-        else "",
+        scheduled=request.minute(scheduled_at) if is_scheduled and scheduled_at is not None else "",
         total=sent.total,
         counts=[(status, getattr(sent.progress, status.code)) for status in Status],
         fallbacks=sent.progress.fallbacks,

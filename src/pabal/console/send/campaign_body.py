@@ -66,7 +66,7 @@ async def submit_typed(request: PageRequest, draft: MessageDraft, sending: Sendi
     """
     message = message_from_draft(draft)
     campaign_id = _campaign_id(key)
-    at = request.locale.format_timestamp(request.now)[:16]
+    at = request.minute(request.now)
     name = " ".join((sending.subject or sending.content).split())
     new = CampaignDraft(
         campaign_id,

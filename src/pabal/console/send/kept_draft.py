@@ -113,7 +113,7 @@ def _key(request: PageRequest, form: str) -> DraftKey:
 
 
 def _time(request: PageRequest, at: int) -> str:
-    return request.locale.format_timestamp(at)[:19]
+    return request.time(at)[:19]
 
 
 def rest_form(sent_id: bytes) -> str:

@@ -135,7 +135,7 @@ def _start_from_request(request: PageRequest, form: str, copy: RequestCopy, way:
             raise Refused(Code.INVALID_STATE, "", NOT_WAITING)
         if not is_editable(copy):
             raise Refused(Code.INVALID_STATE, "", NOT_EDITABLE)
-        at = request.locale.format_timestamp(copy.request.scheduled_at)[:16].replace(" ", "T")
+        at = request.minute(copy.request.scheduled_at).replace(" ", "T")
         draft = replace(
             draft,
             texts={**draft.texts, "sendDate": at, "edits": copy.request.id.hex()},

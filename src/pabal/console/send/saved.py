@@ -41,7 +41,7 @@ async def show_texts(request: PageRequest) -> Response:
             each.name,
             request.t(f"send_kind.{each.kind}") if each.kind in KINDS else each.kind,
             (fields.get("content") or fields.get("templateCode") or "")[:SHOWN_CHARACTERS],
-            request.locale.format_timestamp(each.changed_at)[:16],
+            request.minute(each.changed_at),
         )
         for each, fields in await saved_texts.list_saved(request.context, request.account_id)
     ]
@@ -84,7 +84,7 @@ async def _recent_texts(request: PageRequest) -> list[TextRow]:
     for each in page.items:
         content = each.request.content if each.request else each.campaign.name if each.campaign else ""
         kind = request.t(f"send_kind.{KIND_BY_PRODUCT[each.product]}")
-        at = request.locale.format_timestamp(identifiers.requested_at(each.id))[:16]
+        at = request.minute(identifiers.requested_at(each.id))
         if content:
             rows.setdefault((kind, content), TextRow(each.id.hex(), "", kind, content[:SHOWN_CHARACTERS], at))
     return list(rows.values())

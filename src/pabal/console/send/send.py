@@ -349,7 +349,7 @@ async def _confirmation(request: PageRequest, review: Review, sending: Sending) 
         total=len(sending.receivers),
         skipped_duplicates=len(review.receivers.duplicates) if review.draft.checkboxes["once"] else 0,
         left_out=review.left_out,
-        scheduled=request.locale.format_timestamp(at)[:16] if at is not None else "",
+        scheduled=request.minute(at),
         is_postponed=bool(review.night_key),
         key=_new_key(request),
         product=sending.product,

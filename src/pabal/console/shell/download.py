@@ -39,7 +39,7 @@ async def _log_early_end(pieces: AsyncGenerator[bytes, None]) -> AsyncIterator[b
 
 def dated_name(request: PageRequest, name: str, extension: str) -> str:
     """Return the name of a file that is made today."""
-    return f"{name}-{request.locale.format_timestamp(request.now)[:10]}.{extension}"
+    return f"{name}-{request.time(request.now)[:10]}.{extension}"
 
 
 def csv_line(cells: Sequence[str]) -> str:

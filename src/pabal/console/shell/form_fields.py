@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping
 
 from pabal.console.shell.page_request import PageRequest
+from pabal.domain.base.codes import Code, Refused
 from pabal.service.access.sign_in.sign_in import new_secret
 
 MAX_ID_DIGITS = 18
@@ -17,6 +18,22 @@ _TAB_ID = re.compile(rf"[0-9a-f]{{{TAB_ID_CHARACTERS}}}", re.ASCII)
 def parse_id(word: str) -> int | None:
     """Return an id, None for what cannot be one."""
     return int(word) if word.isascii() and word.isdigit() and len(word) <= MAX_ID_DIGITS else None
+
+
+def require_id(word: str) -> int:
+    """Return an id.
+
+    Raises Refused(NOT_FOUND) for what cannot be one.
+    """
+    found = parse_id(word)
+    if found is None:
+        raise Refused(Code.NOT_FOUND)
+    return found
+
+
+def page_number(request: PageRequest, most: int) -> int:
+    """Return the page of a list that is asked for, from 1 to `most`; 1 where that is no number."""
+    return min(parse_id(request.field("page")) or 1, most)
 
 
 def ticked_ids(fields: Mapping[str, str], letter: str) -> list[int]:

@@ -186,6 +186,18 @@ class PageRequest:
         details = [each.detail for each in refused.problems if each.detail]
         return self.translate(details[0]) if details else refused.problems[0].message(self.locale.language)
 
+    def time(self, at: Instant | None) -> str:
+        """Return a time of the user's zone to the second; empty where there is none."""
+        return "" if at is None else self.locale.format_timestamp(at)
+
+    def minute(self, at: Instant | None) -> str:
+        """Return a time of the user's zone to the minute; empty where there is none."""
+        return self.time(at)[:16]
+
+    def errors_by_field(self, refused: Refused | None) -> dict[str, str]:
+        """Return what is wrong with each field, in the user's language; nothing where nothing was refused."""
+        return {each.field: each.message(self.locale.language) for each in refused.problems} if refused else {}
+
     def phone_number(self, digits: str) -> str:
         """Return a phone number as the user may see it."""
         if not digits:

@@ -117,5 +117,5 @@ async def render_join(
         name=name,
         told=told,
         least=user.MIN_PASSWORD_CHARACTERS,
-        errors={each.field: each.message(request.locale.language) for each in refused.problems} if refused else {},
+        errors=request.errors_by_field(refused),
     )

@@ -1,7 +1,6 @@
 """The page of an account's team, where owners invite users, change their roles and remove them."""
 
 from collections.abc import Awaitable, Callable
-from typing import NamedTuple
 
 from starlette.responses import Response
 
@@ -10,42 +9,18 @@ from pabal.console.shell.page import Handler
 from pabal.console.shell.page_request import PageRequest
 from pabal.domain.base.codes import Code, Refused, Text
 from pabal.domain.base.dates import HOUR
-from pabal.domain.users.user import ACCOUNT_ROLES, ROLE_BY_CODE, Role, User
+from pabal.domain.users.user import ACCOUNT_ROLES, ROLE_BY_CODE, Role
 from pabal.service.access.accounts import administration
 from pabal.service.access.accounts.audit import AuditEntry
 from pabal.service.access.sign_in import passwords
 from pabal.service.access.users import team
-from pabal.service.access.users.team import INVITE_LIFETIME_MS, Invite, Team
+from pabal.service.access.users.team import INVITE_LIFETIME_MS
 from pabal.service.context import Context
 from pabal.world import new_password
 
 UserChange = Callable[[Context, int, str, AuditEntry], Awaitable[object]]
 TEAM_PATH = "/console/team"
 INVITE_PATH = "/console/invite"
-
-
-class MemberRow(NamedTuple):
-    """A user in the list."""
-
-    name: str
-    role: Role
-    created_at: str
-    is_disabled: bool
-    is_self: bool
-    has_two_factor: bool
-    is_linked: bool
-    """Whether the user can sign in through the OpenID Connect provider."""
-    is_delayed: bool
-    """Whether sign-ins may have to wait after failed ones."""
-
-
-class InviteRow(NamedTuple):
-    """An invitation that nobody has accepted yet."""
-
-    id: int
-    role: Text
-    inviter: str
-    expires_at: str
 
 
 async def create_invite(request: PageRequest) -> Response:
@@ -125,8 +100,7 @@ async def show_team(request: PageRequest, refused: Refused | None = None) -> Res
     return request.render(
         "team/team.html",
         refused.code.http_status if refused else 200,
-        users=[_member_row(request, each, found) for each in found.users],
-        invites=[_invite_row(request, each) for each in found.invites],
+        team=found,
         roles=[(each.code, request.translate(each.label)) for each in ACCOUNT_ROLES],
         role=request.field("role") if refused else Role.SENDER.code,
         hours=INVITE_LIFETIME_MS // HOUR,
@@ -143,24 +117,6 @@ def _read_role(request: PageRequest) -> Role:
     if role not in ACCOUNT_ROLES:
         raise Refused(Code.INVALID_PARAMETER, "role")
     return role
-
-
-def _member_row(request: PageRequest, user: User, found: Team) -> MemberRow:
-    return MemberRow(
-        user.name,
-        user.role,
-        request.locale.format_timestamp(user.created_at)[:16],
-        user.disabled_at is not None,
-        user.id == request.user.id,
-        user.id in found.two_factor_ids,
-        user.id in found.linked_ids,
-        user.name in found.delayed_names,
-    )
-
-
-def _invite_row(request: PageRequest, invite: Invite) -> InviteRow:
-    expires_at = request.locale.format_timestamp(invite.expires_at)[:16]
-    return InviteRow(invite.id, invite.role.label, invite.inviter.name, expires_at)
 
 
 TEXTS = {

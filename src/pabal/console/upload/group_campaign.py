@@ -83,7 +83,7 @@ async def check_message(request: PageRequest) -> CampaignStart:
 async def start_campaign(request: PageRequest, start: CampaignStart, name: str, source: ReceiverSource) -> Response:
     """Create a campaign, begin to validate its receivers, and show how far that has come."""
     campaign_id = new_request_id(request.context.world, 0)
-    at = request.locale.format_timestamp(request.now)[:16]
+    at = request.minute(request.now)
     new = CampaignDraft(
         campaign_id,
         request.account_id,

@@ -75,7 +75,7 @@ async def create_campaign(request: PageRequest) -> Response:
     except Refused as refused:
         return await send_page.show_refused(request, typed, refused)
     campaign_id = new_request_id(request.context.world, 0)
-    name = f"{request.translate(draft.product.label)} {request.locale.format_timestamp(request.now)[:16]}"
+    name = f"{request.translate(draft.product.label)} {request.minute(request.now)}"
     campaign = CampaignDraft(
         campaign_id, request.account_id, request.user.id, draft.product.code, name, message.to_json()
     )
@@ -207,8 +207,8 @@ async def render_campaign(request: PageRequest, campaign: Campaign, problems: Se
         approval=await approvals.get_approval(request.context, campaign, request.user) if is_waiting else None,
         needs_approval=await approvals.needs_approval(request.context, request.account_id, campaign.receivers),
         approvers=await approvals.count_approvers(request.context, request.account_id, request.user.id),
-        submitted=request.locale.format_timestamp(campaign.changed_at)[:16],
-        scheduled=request.locale.format_timestamp(campaign.scheduled_at)[:16] if campaign.scheduled_at else "",
+        submitted=request.minute(campaign.changed_at),
+        scheduled=request.minute(campaign.scheduled_at),
         state=campaign.state,
         product=product,
         cost=await _cost(request, campaign, product),

@@ -1,14 +1,15 @@
 """The operators' pages of accounts and their users."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from starlette.responses import Response
 
+from pabal.console.shell.form_fields import require_id
 from pabal.console.shell.page_request import PageRequest
-from pabal.domain.base.codes import Code, Problem, Refused, Text
+from pabal.domain.base.codes import Code, Refused
 from pabal.domain.base.dates import Instant
-from pabal.domain.users.user import ACCOUNT_ROLES, ROLE_BY_CODE, Role, User
+from pabal.domain.users.user import ACCOUNT_ROLES, ROLE_BY_CODE, Role
 from pabal.service.access.accounts import account_limits, administration
 from pabal.service.access.accounts.accounts import MAX_NAME_CHARACTERS
 from pabal.service.access.accounts.administration import Account, ApiKey
@@ -34,15 +35,6 @@ class KeyRow(NamedTuple):
     """The last use; empty: none yet."""
     state: str
     """live, revoked or expired."""
-
-
-class UserRow(NamedTuple):
-    """A user in the list."""
-
-    name: str
-    role: Text
-    created_at: str
-    is_disabled: bool
 
 
 async def create_account(request: PageRequest) -> Response:
@@ -133,8 +125,7 @@ async def find_account(request: PageRequest) -> Account:
 
     Raises Refused(NOT_FOUND).
     """
-    account_id = parse_id(str(request.http.path_params["account"]))
-    return await administration.get_account(request.context, account_id)
+    return await administration.get_account(request.context, require_id(request.http.path_params["account"]))
 
 
 async def render_account(
@@ -152,18 +143,17 @@ async def render_account(
         "operate/accounts/account.html",
         refused.code.http_status if refused else 200,
         account=account,
-        created_at=request.locale.format_timestamp(account.created_at),
         keys=[key_row(request, each) for each in reversed(keys)],
         newest_key=keys[-1].id if keys else 0,
         may_create=True,
-        users=[_user_row(request, each) for each in users],
+        users=users,
         key=key_fields or blank_key(request.site.settings.key_rate),
         user=user_fields or {"user": "", "role": Role.SENDER.code},
         scopes=SCOPES,
         roles=ACCOUNT_ROLES,
         limit_use=await account_limits.get_use(request.context, account.id),
         limits=limit_fields or await _limit_fields(request, account.id),
-        errors=_errors_by_field(request, refused.problems if refused else ()),
+        errors=request.errors_by_field(refused),
     )
 
 
@@ -176,23 +166,16 @@ async def _limit_fields(request: PageRequest, account_id: int) -> dict[str, str]
     return shown
 
 
-def parse_id(text: str) -> int:
-    """Return an id as a number, 0 if it is invalid."""
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else 0
-
-
 async def list_accounts(request: PageRequest, refused: Refused | None = None) -> Response:
     """Show all accounts."""
-    accounts = await administration.list_accounts(request.context)
     return request.render(
         "operate/accounts/accounts.html",
         refused.code.http_status if refused else 200,
-        rows=[(each.id, each.name, request.locale.format_timestamp(each.created_at), each.disabled_at is not None)
-              for each in accounts],
+        accounts=await administration.list_accounts(request.context),
         typed=request.field("name") if refused else "",
         max_characters=MAX_NAME_CHARACTERS,
-        errors=_errors_by_field(request, refused.problems if refused else ()),
-    )  # fmt: skip
+        errors=request.errors_by_field(refused),
+    )
 
 
 def _wants_disabled(request: PageRequest) -> bool:
@@ -206,10 +189,6 @@ async def _new_password(request: PageRequest) -> tuple[str, str]:
     password = new_password(request.context.world)
     salt = passwords.new_salt(request.context.world)
     return password, await request.site.password_threads.run(passwords.hash_with_salt, password, salt)
-
-
-def _errors_by_field(request: PageRequest, problems: Sequence[Problem]) -> dict[str, str]:
-    return {each.field: each.message(request.locale.language) for each in problems}
 
 
 def blank_key(rate: int) -> dict[str, str]:
@@ -227,22 +206,16 @@ def key_row(request: PageRequest, key: ApiKey) -> KeyRow:
         scopes=sorted(key.scopes),
         networks=", ".join(map(str, key.allow)),
         rate=key.rate,
-        created_at=request.locale.format_timestamp(key.created_at),
+        created_at=request.time(key.created_at),
         expires=_last_day(request, key.expires_at) if key.expires_at is not None else "",
-        used=request.locale.format_timestamp(key.used_at)[:16] if key.used_at is not None else "",
+        used=request.minute(key.used_at),
         state="revoked" if key.revoked_at is not None else "expired" if is_expired else "live",
     )
 
 
 def _last_day(request: PageRequest, end: Instant) -> str:
     """Return the last day that a key works on: it expires at the end of that day."""
-    return request.locale.format_timestamp(end - 1).split()[0]
-
-
-def _user_row(request: PageRequest, user: User) -> UserRow:
-    return UserRow(
-        user.name, user.role.label, request.locale.format_timestamp(user.created_at), user.disabled_at is not None
-    )
+    return request.time(end - 1).split()[0]
 
 
 async def set_limits(request: PageRequest) -> Response:

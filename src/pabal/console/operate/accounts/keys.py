@@ -8,7 +8,8 @@ from zoneinfo import ZoneInfo
 
 from starlette.responses import Response
 
-from pabal.console.operate.accounts.accounts import find_account, parse_id, render_account
+from pabal.console.operate.accounts.accounts import find_account, render_account
+from pabal.console.shell.form_fields import parse_id
 from pabal.console.shell.page_request import PageRequest
 from pabal.domain.base import dates
 from pabal.domain.base.codes import Code, Problem, Refused, Text
@@ -133,7 +134,7 @@ async def create_key(request: PageRequest) -> Response:
     typed = {name: request.field(name) for name in FIELDS}
     try:
         new_key = read_new_key(typed, request.now, request.locale.zone)
-        key, newest_known_id = new_api_key(request.context.world), parse_id(request.field("after"))
+        key, newest_known_id = new_api_key(request.context.world), parse_id(request.field("after")) or 0
         audit_entry = request.audit_entry("key.create", account_id=account.id)
         await administration.create_key(request.context, account.id, key, new_key, newest_known_id, audit_entry)
     except Refused as refused:
@@ -149,8 +150,8 @@ async def replace_key(request: PageRequest) -> Response:
     """
     account = await find_account(request)
     keys, _ = await administration.get_members(request.context, account.id)
-    old, new_key = find_replaced(keys, parse_id(request.field("key")))
-    key, newest_known_id = new_api_key(request.context.world), parse_id(request.field("after"))
+    old, new_key = find_replaced(keys, parse_id(request.field("key")) or 0)
+    key, newest_known_id = new_api_key(request.context.world), parse_id(request.field("after")) or 0
     audit_entry = request.audit_entry("key.create", account_id=account.id)
     try:
         await administration.create_key(request.context, account.id, key, new_key, newest_known_id, audit_entry)
@@ -166,7 +167,7 @@ async def set_key_rate(request: PageRequest) -> Response:
     Raises Refused: NOT_FOUND, INVALID_PARAMETER.
     """
     account = await find_account(request)
-    key_id, rate = parse_id(request.field("key")), read_rate(request.field("rate"))
+    key_id, rate = parse_id(request.field("key")) or 0, read_rate(request.field("rate"))
     audit_entry = request.audit_entry("key.rate", f"{key_id} ({rate})", account_id=account.id)
     await administration.set_key_rate(request.context, account.id, key_id, rate, audit_entry)
     return request.redirect(f"/console/operate/accounts/{account.id}")
@@ -178,7 +179,7 @@ async def revoke_key(request: PageRequest) -> Response:
     Raises Refused(NOT_FOUND).
     """
     account = await find_account(request)
-    key_id = parse_id(request.field("key"))
+    key_id = parse_id(request.field("key")) or 0
     audit_entry = request.audit_entry("key.revoke", str(key_id), account_id=account.id)
     await administration.revoke_key(request.context, account.id, key_id, audit_entry)
     return request.redirect(f"/console/operate/accounts/{account.id}")

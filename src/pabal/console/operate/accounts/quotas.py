@@ -1,7 +1,5 @@
 """The operators' page of quotas: the limits of accounts, the rates of API keys, and what relays report."""
 
-from typing import NamedTuple
-
 from starlette.responses import Response
 
 from pabal.console.operate.carriers.status import list_used_up
@@ -9,7 +7,6 @@ from pabal.console.shell.form_fields import parse_id
 from pabal.console.shell.page_request import PageRequest
 from pabal.domain.base.codes import Text
 from pabal.service.access.accounts import account_limits, administration
-from pabal.service.access.accounts.account_limits import LimitUse
 from pabal.service.upkeep import reports
 
 QUOTAS_PATH = "/console/operate/quotas"
@@ -18,54 +15,18 @@ SHOWN_KEYS = 50
 """API keys on the page; those of one account are on its own page."""
 
 
-class LimitRow(NamedTuple):
-    """A limit of an account, as it is shown."""
-
-    account_id: int
-    account: str
-    use: LimitUse
-    resets: str
-
-
-class KeyRateRow(NamedTuple):
-    """An API key and its rate, as it is shown."""
-
-    account_id: int
-    account: str
-    name: str
-    rate: int
-    used: str
-
-
 async def show_quotas(request: PageRequest) -> Response:
     """Show how much of their limits accounts have used, those that are near one first."""
     after = parse_id(request.field("after")) or 0
     found = await account_limits.list_use(request.context, after, ACCOUNTS_PER_PAGE + 1)
     shown = found[:ACCOUNTS_PER_PAGE]
-    keys = await administration.list_recent_keys(request.context, SHOWN_KEYS)
     report = await reports.get_delivery_report(request.context)
     return request.render(
         "operate/accounts/quotas.html",
         rows=[
-            LimitRow(
-                account.id,
-                account.name,
-                use,
-                request.locale.format_timestamp(use.resets_at)[:16] if use.resets_at else "",
-            )
-            for account in sorted(shown, key=lambda each: not each.is_near)
-            for use in account.limits
+            (account, use) for account in sorted(shown, key=lambda each: not each.is_near) for use in account.limits
         ],
-        keys=[
-            KeyRateRow(
-                key.account_id,
-                key.account,
-                f"{key.name} #{key.id}".strip(),
-                key.rate,
-                request.locale.format_timestamp(key.used_at) if key.used_at else "",
-            )
-            for key in keys
-        ],
+        keys=await administration.list_recent_keys(request.context, SHOWN_KEYS),
         most_keys=SHOWN_KEYS,
         used_up=list_used_up(request, report.carriers),
         is_first=not after,

@@ -65,7 +65,7 @@ def format_seconds(request: PageRequest, seconds: float) -> str:
 def _build(request: PageRequest, name: str, starts: range, found: Sequence[MinuteLatency]) -> CarrierLatency:
     columns, rows = [], []
     for start in starts:
-        at = request.locale.format_timestamp(start)[11:16]
+        at = request.time(start)[11:16]
         percentiles = find_percentiles(add_up(each for each in found if start <= each.minute < start + starts.step))
         columns.append(_column(request, at, percentiles))
         if percentiles:
@@ -202,7 +202,7 @@ async def _read_snapshot(request: PageRequest) -> StatusSnapshot:
             for state in [*report.carriers, *silent]
         ],
         [_lane_row(request, depth) for depth in report.queue],
-        request.locale.format_timestamp(request.now),
+        request.time(request.now),
         bool(abandoned),
         [_worker_row(request, each) for each in report.workers],
         request.context.slots.total,
@@ -235,10 +235,10 @@ def _carrier_row(
         rate_limit=round(carrier.rate) if carrier else 0,
         worker=state.worker,
         state=(state.state or "unused") if carrier else "gone",
-        since=request.locale.format_timestamp(state.since) if state.since else "",
+        since=request.time(state.since),
         reason=state.reason,
         last_error=state.last_error or "",
-        last_error_at=request.locale.format_timestamp(state.last_error_at) if state.last_error_at else "",
+        last_error_at=request.time(state.last_error_at),
         latency=[format_seconds(request, each) for each in found[1:]] if found else [],
     )
 
@@ -255,7 +255,7 @@ def _worker_row(request: PageRequest, worker: WorkerState) -> WorkerRow:
         worker.slots,
         worker.heartbeat,
         "" if silent is None else _format_age(request, max(0, silent) // SECOND),
-        request.locale.format_timestamp(worker.joined_at),
+        request.time(worker.joined_at),
         "" if ahead is None else request.t("operate.clock_by", seconds=f"{ahead / SECOND:+.1f}"),
         ahead is not None and abs(ahead) > MAX_CLOCK_DIFFERENCE_MS,
     )

@@ -5,6 +5,7 @@ from urllib.parse import urlencode
 
 from starlette.responses import Response
 
+from pabal.console.shell.form_fields import parse_id
 from pabal.console.shell.page_request import PageRequest
 from pabal.console.upload.campaign_message import REQUESTS_PATH
 from pabal.domain.base import identifiers
@@ -22,7 +23,6 @@ from pabal.service.access.accounts.audit import (
 
 PAGE_SIZE = 50
 AUDIT_PATH = "/console/audit"
-MAX_CURSOR_DIGITS = 18
 PROGRAM_ACTORS = {
     API_KEY_NAME: "message.key",
     COMMAND_LINE_NAME: "audit.command_line",
@@ -47,13 +47,12 @@ async def show_audit(request: PageRequest) -> Response:
     """Show a page of the audit log, newest first."""
     is_operator = request.user.role is Role.OPERATOR
     user_name = request.field("user")
-    before = request.field("before")
-    is_cursor = before.isascii() and before.isdigit() and len(before) <= MAX_CURSOR_DIGITS
+    before = parse_id(request.field("before"))
     found = await audit.search_entries(
         request.context,
         None if is_operator else request.account_id,
         user_name.casefold(),
-        int(before) if is_cursor else None,
+        before,
         PAGE_SIZE + 1,
     )
     shown = found[:PAGE_SIZE]
@@ -64,7 +63,7 @@ async def show_audit(request: PageRequest) -> Response:
         max_characters=MAX_NAME_CHARACTERS,
         has_accounts=is_operator,
         older=_audit_url(user_name, shown[-1].id) if len(found) > PAGE_SIZE else "",
-        newest=_audit_url(user_name) if is_cursor else "",
+        newest=_audit_url(user_name) if before is not None else "",
     )
 
 
@@ -73,7 +72,7 @@ def _audit_row(request: PageRequest, listed: ListedEntry) -> AuditRow:
     sent_id = identifiers.parse_request_id(entry.target)
     key = f"audit_action.{entry.action}"
     return AuditRow(
-        time=request.locale.format_timestamp(entry.created_at),
+        time=request.time(entry.created_at),
         actor=_actor(request, entry),
         account=listed.account or "",
         action=request.t(key) if key in request.site.texts else entry.action,
@@ -93,7 +92,7 @@ def _actor(request: PageRequest, entry: AuditEntry) -> str:
 def _target(request: PageRequest, entry: AuditEntry, sent_id: bytes | None) -> str:
     """Return a target for people: what was sent is named by its time, which its id contains."""
     if sent_id:
-        return request.t("audit.sent", time=request.locale.format_timestamp(identifiers.requested_at(sent_id)))
+        return request.t("audit.sent", time=request.time(identifiers.requested_at(sent_id)))
     if entry.action == "invite.create" and entry.target in ROLE_BY_CODE:
         return request.translate(ROLE_BY_CODE[entry.target].label)
     is_number = entry.target.isascii() and entry.target.isdigit()

@@ -1,27 +1,15 @@
 """The operators' page of the mail server: how sending mails goes, and a test."""
 
-from typing import NamedTuple
-
 from starlette.responses import Response
 
 from pabal.console.shell.page_request import PageRequest
 from pabal.domain.base.codes import Refused, Text
-from pabal.domain.base.dates import Instant
 from pabal.domain.events.notice import CONFIRMATION, NOTICE_KIND_BY_CODE
 from pabal.mail.mailer import MailOutcome, MailResult
 from pabal.service.notices import trial
 from pabal.service.notices.trial import FailedMail
 
 MAIL_PATH = "/console/operate/mail"
-
-
-class FailedMailRow(NamedTuple):
-    """A mail that was given up."""
-
-    user: str
-    kind: str
-    failed_at: str
-    error: str
 
 
 async def send_test(request: PageRequest) -> Response:
@@ -38,18 +26,12 @@ async def show_mail(
 ) -> Response:
     """Show how sending mails goes."""
     report, settings = await trial.get_report(request.context), request.site.settings
-    server = report.server if report else None
     return request.render(
         "operate/system/mail.html",
         refused.code.http_status if refused else 200,
         report=report,
         settings=settings,
-        succeeded_at=_spell_time(request, server.succeeded_at if server else None),
-        failing_since=_spell_time(request, server.failing_since if server else None),
-        failed_at=_spell_time(request, server.failed_at if server else None),
-        next_try_at=_spell_time(request, server.next_try_at if server and server.failing_since else None),
-        error=server.error if server else "",
-        failed=[_failed_row(request, each) for each in report.failed] if report else [],
+        failed=[(each, _label(request, each)) for each in report.failed] if report else [],
         is_sent=result is not None and result.outcome is MailOutcome.SENT,
         problem=_describe(request, result, refused),
     )
@@ -64,18 +46,10 @@ def _describe(request: PageRequest, result: MailResult | None, refused: Refused 
     return request.t("mail.test.failed", detail=result.detail)
 
 
-def _failed_row(request: PageRequest, each: FailedMail) -> FailedMailRow:
-    is_confirmation = each.kind == CONFIRMATION or each.kind not in NOTICE_KIND_BY_CODE
-    label = (
-        request.t("mail.kind.confirm")
-        if is_confirmation
-        else request.translate(NOTICE_KIND_BY_CODE[each.kind].label)
-    )
-    return FailedMailRow(each.user, label, _spell_time(request, each.failed_at), each.error)
-
-
-def _spell_time(request: PageRequest, at: Instant | None) -> str:
-    return request.locale.format_timestamp(at) if at else ""
+def _label(request: PageRequest, mail: FailedMail) -> str:
+    if mail.kind == CONFIRMATION or mail.kind not in NOTICE_KIND_BY_CODE:
+        return request.t("mail.kind.confirm")
+    return request.translate(NOTICE_KIND_BY_CODE[mail.kind].label)
 
 
 TEXTS = {

@@ -2,8 +2,9 @@
 
 from starlette.responses import Response
 
+from pabal.console.shell.form_fields import require_id
 from pabal.console.shell.page_request import PageRequest
-from pabal.domain.base.codes import Code, Refused, Text
+from pabal.domain.base.codes import Refused, Text
 from pabal.domain.people import phone
 from pabal.service.access.accounts import administration, sender_numbers
 from pabal.service.access.accounts.numbers import MAX_COMMENT_CHARACTERS
@@ -43,23 +44,16 @@ async def reject_number(request: PageRequest) -> Response:
 
 
 async def _read_target(request: PageRequest) -> tuple[int, str]:
-    word = request.field("account")
-    if not (word.isascii() and word.isdigit() and len(word) <= MAX_ID_DIGITS):
-        raise Refused(Code.NOT_FOUND)
-    account = await administration.get_account(request.context, int(word))
+    account = await administration.get_account(request.context, require_id(request.field("account")))
     return account.id, phone.parse_sender(request.field("number"))
 
 
 async def list_pending(request: PageRequest, refused: Refused | None = None) -> Response:
     """Show the numbers that wait, each with what speaks against it."""
-    pending = await sender_numbers.list_pending(request.context)
     return request.render(
         "operate/waiting/pending_numbers.html",
         refused.code.http_status if refused else 200,
-        rows=[
-            (each, phone.hyphenate(each.number), request.locale.format_timestamp(each.created_at))
-            for each in pending
-        ],
+        rows=await sender_numbers.list_pending(request.context),
         error=refused.problems[0].message(request.locale.language) if refused else "",
         max_characters=MAX_COMMENT_CHARACTERS,
     )

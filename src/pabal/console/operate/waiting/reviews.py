@@ -4,6 +4,7 @@ from starlette.responses import Response
 
 from pabal.console.manage import template_form
 from pabal.console.manage.templates import MAX_COMMENT_CHARACTERS, build_preview, image_field
+from pabal.console.shell.form_fields import parse_id, require_id
 from pabal.console.shell.page_request import PageRequest
 from pabal.domain.base.codes import Code, Refused, Text
 from pabal.domain.kakao.template import ReviewDecision, Template, TemplateStatus
@@ -18,15 +19,13 @@ DECISIONS = ("approve", "reject")
 
 async def list_reviews(request: PageRequest) -> Response:
     """Show the templates that wait for a decision, longest first."""
-    word = request.field("after")
-    after = int(word) if _is_id(word) else 0
+    after = parse_id(request.field("after")) or 0
     found = await lookup.list_reviews(request.context, after, SHOWN_REVIEWS + 1)
     done = request.field("done")
     return request.render(
         "operate/waiting/reviews.html",
         rows=[
-            (account, template, request.locale.format_timestamp(template.changed_at))
-            for account, template in found[:SHOWN_REVIEWS]
+            (account, template, request.time(template.changed_at)) for account, template in found[:SHOWN_REVIEWS]
         ],
         next_after=found[SHOWN_REVIEWS - 1][1].id if len(found) > SHOWN_REVIEWS else None,
         is_first=not after,
@@ -74,10 +73,7 @@ async def show_image(request: PageRequest) -> Response:
 
 
 async def _find(request: PageRequest) -> Template:
-    word = str(request.http.path_params["template"])
-    if not _is_id(word):
-        raise Refused(Code.NOT_FOUND)
-    return await lookup.get_any_template(request.context, int(word))
+    return await lookup.get_any_template(request.context, require_id(request.http.path_params["template"]))
 
 
 async def _render(request: PageRequest, template: Template, refused: Refused | None = None) -> Response:
@@ -98,10 +94,6 @@ async def _render(request: PageRequest, template: Template, refused: Refused | N
         is_waiting=template.status is TemplateStatus.INSPECTING and template.carrier is None,
         max_characters=MAX_COMMENT_CHARACTERS,
     )
-
-
-def _is_id(word: str) -> bool:
-    return word.isascii() and word.isdigit() and len(word) <= MAX_ID_DIGITS
 
 
 TEXTS = {
