@@ -10,7 +10,6 @@ from pabal.service.access.accounts import administration, sender_numbers
 from pabal.service.access.accounts.numbers import MAX_COMMENT_CHARACTERS
 
 PENDING_PATH = "/console/operate/numbers"
-MAX_ID_DIGITS = 18
 
 
 async def approve_number(request: PageRequest) -> Response:

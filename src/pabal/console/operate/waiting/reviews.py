@@ -13,7 +13,6 @@ from pabal.service.relay import categories, lookup
 
 REVIEWS_PATH = "/console/operate/reviews"
 SHOWN_REVIEWS = 50
-MAX_ID_DIGITS = 18
 DECISIONS = ("approve", "reject")
 
 
