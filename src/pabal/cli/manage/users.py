@@ -2,20 +2,23 @@
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable
+from typing import NamedTuple
 
 from pabal.cli.shared.command import WORLD, add_new_account_option, choose_account, current_actor, with_store
 from pabal.cli.shared.language import CommandError, say
-from pabal.cli.shared.options import Run, add_command, add_group, add_list, add_option
+from pabal.cli.shared.options import add_command, add_group, add_list, add_option
 from pabal.cli.shared.table import Cell, print_rows
 from pabal.domain.base import dates
 from pabal.domain.base.codes import Text
+from pabal.domain.base.dates import Instant
 from pabal.domain.users import user
 from pabal.domain.users.user import ROLE_BY_CODE, Role, User
 from pabal.service.access.sign_in import passwords
 from pabal.service.access.users import users
 from pabal.settings.settings import Settings
-from pabal.store.engine.base import Store, Tx
+from pabal.store.accounts.audit_log import Actor
+from pabal.store.engine.base import Tx
 from pabal.store.users import users as user_store
 from pabal.world import new_password
 
@@ -26,6 +29,14 @@ COLUMNS = {
     "created": Text("생성", "Created"),
     "state": Text("상태", "Status"),
 }
+
+
+class UserChange(NamedTuple):
+    """What a command changes about a user, and what it says where there was something to change, and where not."""
+
+    change: Callable[[Tx, str, Instant, Actor], bool]
+    done: Text
+    not_needed: Text
 
 
 def declare_user(parser: argparse.ArgumentParser) -> None:
@@ -58,11 +69,35 @@ def declare_user(parser: argparse.ArgumentParser) -> None:
         parser = add_command(group, name, _set_disabled, ko, en)
         add_option(parser, "name", "사용자의 이름", "the user's name")
         parser.set_defaults(is_disabled=name == "disable")
-    for name, run, ko, en in CHANGES:
-        parser = add_command(group, name, run, ko, en)
+    for name, ko, en in (
+        (
+            "unlock",
+            "로그인에 여러 번 실패한 사용자가 바로 로그인할 수 있게 합니다.",
+            "Let a user sign in at once after many failed sign-ins.",
+        ),
+        (
+            "reset-two-factor",
+            "사용자가 다시 비밀번호만으로 로그인하게 합니다.",
+            "Let a user sign in with the password alone again.",
+        ),
+        (
+            "unlink",
+            "사용자와 OpenID Connect 제공자의 연결을 해제합니다.",
+            "Unlink a user from the OpenID Connect provider.",
+        ),
+    ):
+        parser = add_command(group, name, _change, ko, en)
         add_option(parser, "name", "사용자의 이름", "the user's name")
-        if name == "password":
-            _add_password_option(parser)
+        parser.set_defaults(change=name)
+    parser = add_command(
+        group,
+        "password",
+        _change_password,
+        "비밀번호를 바꿉니다. 만든 비밀번호는 한 번만 출력합니다.",
+        "Change a password. A generated one is printed only once.",
+    )
+    add_option(parser, "name", "사용자의 이름", "the user's name")
+    _add_password_option(parser)
 
 
 def _add_password_option(parser: argparse.ArgumentParser) -> None:
@@ -103,10 +138,7 @@ def _change_password(settings: Settings, given: argparse.Namespace) -> None:
     name = user.parse_name(given.name)
     password, hash = _choose_password(given, name)
 
-    async def work(store: Store) -> None:
-        await store.write(users.change_password, name, hash, WORLD.now(), current_actor())
-
-    with_store(settings, work)
+    with_store(settings, lambda store: store.write(users.change_password, name, hash, WORLD.now(), current_actor()))
     _report(given, Text(f"사용자 {name}의 비밀번호를 바꿨습니다", f"user {name} has a new password"), password)
 
 
@@ -149,49 +181,19 @@ def _list(settings: Settings, given: argparse.Namespace) -> None:
     print_rows(COLUMNS, rows, as_json=given.json)
 
 
-def _unlock(settings: Settings, given: argparse.Namespace) -> None:
-    async def work(store: Store) -> bool:
-        return await store.write(users.unlock, given.name, WORLD.now(), current_actor())
-
-    is_lifted = with_store(settings, work)
-    name = user.parse_name(given.name)
-    if is_lifted:
-        say(f"사용자 {name}의 잠금을 풀었습니다", f"user {name} is unlocked")
-    else:
-        say(f"사용자 {name}에게는 실패한 로그인이 없었습니다", f"user {name} had no failed sign-ins")
-
-
-def _reset_two_factor(settings: Settings, given: argparse.Namespace) -> None:
-    async def work(store: Store) -> bool:
-        return await store.write(users.reset_two_factor, given.name, WORLD.now(), current_actor())
-
-    is_reset = with_store(settings, work)
-    name = user.parse_name(given.name)
-    if is_reset:
-        say(
-            f"사용자 {name}은(는) 이제 비밀번호만으로 로그인합니다", f"user {name} signs in with the password alone"
-        )
-    else:
-        say(f"사용자 {name}은(는) 2단계 인증을 쓰지 않았습니다", f"user {name} had no two-factor sign-in")
-
-
-def _unlink(settings: Settings, given: argparse.Namespace) -> None:
-    async def work(store: Store) -> bool:
-        return await store.write(users.unlink, given.name, WORLD.now(), current_actor())
-
-    is_unlinked = with_store(settings, work)
-    name = user.parse_name(given.name)
-    if is_unlinked:
-        say(f"사용자 {name}의 연결을 해제했습니다", f"user {name} is unlinked")
-    else:
-        say(f"사용자 {name}은(는) 연결되어 있지 않았습니다", f"user {name} was not linked")
+def _change(settings: Settings, given: argparse.Namespace) -> None:
+    """Change a user as the command says, and print whether there was anything to change."""
+    change, done, not_needed = CHANGES[given.change]
+    is_changed = with_store(settings, lambda store: store.write(change, given.name, WORLD.now(), current_actor()))
+    message, name = done if is_changed else not_needed, user.parse_name(given.name)
+    say(message.ko.format(name=name), message.en.format(name=name))
 
 
 def _set_disabled(settings: Settings, given: argparse.Namespace) -> None:
-    async def work(store: Store) -> None:
-        await store.write(users.set_disabled, given.name, given.is_disabled, WORLD.now(), current_actor())
-
-    with_store(settings, work)
+    with_store(
+        settings,
+        lambda store: store.write(users.set_disabled, given.name, given.is_disabled, WORLD.now(), current_actor()),
+    )
     name = user.parse_name(given.name)
     if given.is_disabled:
         say(f"사용자 {name}을(를) 사용 중지했습니다", f"user {name} is disabled")
@@ -199,29 +201,22 @@ def _set_disabled(settings: Settings, given: argparse.Namespace) -> None:
         say(f"사용자 {name}을(를) 다시 사용합니다", f"user {name} is enabled")
 
 
-CHANGES: Sequence[tuple[str, Run, str, str]] = (
-    (
-        "unlock",
-        _unlock,
-        "로그인에 여러 번 실패한 사용자가 바로 로그인할 수 있게 합니다.",
-        "Let a user sign in at once after many failed sign-ins.",
+CHANGES = {
+    "unlock": UserChange(
+        users.unlock,
+        Text("사용자 {name}의 잠금을 풀었습니다", "user {name} is unlocked"),
+        Text("사용자 {name}에게는 실패한 로그인이 없었습니다", "user {name} had no failed sign-ins"),
     ),
-    (
-        "reset-two-factor",
-        _reset_two_factor,
-        "사용자가 다시 비밀번호만으로 로그인하게 합니다.",
-        "Let a user sign in with the password alone again.",
+    "reset-two-factor": UserChange(
+        users.reset_two_factor,
+        Text(
+            "사용자 {name}은(는) 이제 비밀번호만으로 로그인합니다", "user {name} signs in with the password alone"
+        ),
+        Text("사용자 {name}은(는) 2단계 인증을 쓰지 않았습니다", "user {name} had no two-factor sign-in"),
     ),
-    (
-        "unlink",
-        _unlink,
-        "사용자와 OpenID Connect 제공자의 연결을 해제합니다.",
-        "Unlink a user from the OpenID Connect provider.",
+    "unlink": UserChange(
+        users.unlink,
+        Text("사용자 {name}의 연결을 해제했습니다", "user {name} is unlinked"),
+        Text("사용자 {name}은(는) 연결되어 있지 않았습니다", "user {name} was not linked"),
     ),
-    (
-        "password",
-        _change_password,
-        "비밀번호를 바꿉니다. 만든 비밀번호는 한 번만 출력합니다.",
-        "Change a password. A generated one is printed only once.",
-    ),
-)
+}

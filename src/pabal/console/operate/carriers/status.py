@@ -131,15 +131,6 @@ class CarrierStatusRow(NamedTuple):
     """How long half, 95 % and 99 % of its answers took at most; empty: it has answered nothing lately."""
 
 
-class QuotaRow(NamedTuple):
-    """A quota of a carrier that is used up."""
-
-    carrier: str
-    worker: str
-    name: str
-    holders: int
-
-
 class WorkerRow(NamedTuple):
     """A worker, as it is shown."""
 
@@ -155,65 +146,45 @@ class WorkerRow(NamedTuple):
     is_skewed: bool
 
 
-class LaneRow(NamedTuple):
-    """A lane of a carrier's queue: how many messages wait, and how late the oldest due one is."""
-
-    carrier: str
-    name: str
-    messages: int
-    age: str
-
-
-class StatusSnapshot(NamedTuple):
-    """The status of carriers and queue at one time."""
-
-    carriers: Sequence[CarrierStatusRow]
-    lanes: Sequence[LaneRow]
-    at: str
-    has_abandoned: bool
-    """Whether messages wait for a carrier that is not configured."""
-    workers: Sequence[WorkerRow]
-    total_slots: int
-    quotas: Sequence[QuotaRow]
-
-
 async def show_status(request: PageRequest) -> Response:
     """Show the status of carriers, queue and workers, and how long carriers took to answer."""
     return request.render(
         "operate/carriers/status.html",
-        snapshot=await _read_snapshot(request),
+        **await _read_snapshot(request),
         **await read_chart(request),
     )
 
 
 async def refresh_status(request: PageRequest) -> Response:
     """Answer with the current status, for the page that polls it."""
-    return request.render("operate/carriers/status_panel.html", snapshot=await _read_snapshot(request))
+    return request.render("operate/carriers/status_panel.html", **await _read_snapshot(request))
 
 
-async def _read_snapshot(request: PageRequest) -> StatusSnapshot:
+async def _read_snapshot(request: PageRequest) -> dict[str, object]:
+    """Return the status of carriers, queue and workers now."""
     report = await reports.get_delivery_report(request.context)
     reported, configured = {state.name for state in report.carriers}, request.context.carriers
     abandoned = {depth.carrier for depth in report.queue if depth.carrier not in configured}
     silent = [CarrierState(name, "", 0, "") for name in sorted({*configured, *abandoned} - reported)]
-    return StatusSnapshot(
-        [
+    return {
+        "carriers": [
             _carrier_row(request, state, report.kinds.get(state.name, ""), report.latencies)
             for state in [*report.carriers, *silent]
         ],
-        [_lane_row(request, depth) for depth in report.queue],
-        request.time(request.now),
-        bool(abandoned),
-        [_worker_row(request, each) for each in report.workers],
-        request.context.slots.total,
-        list_used_up(request, report.carriers),
-    )
+        "lanes": [
+            (depth, request.t(LANE_KEYS[depth.lane]), _format_delay(request, depth)) for depth in report.queue
+        ],
+        "has_abandoned": bool(abandoned),
+        "workers": [_worker_row(request, each) for each in report.workers],
+        "total_slots": request.context.slots.total,
+        "used_up": list_used_up(request, report.carriers),
+    }
 
 
-def list_used_up(request: PageRequest, carriers: Sequence[CarrierState]) -> list[QuotaRow]:
-    """Return the quotas that relays report as used up."""
+def list_used_up(request: PageRequest, carriers: Sequence[CarrierState]) -> list[tuple[CarrierState, str, int]]:
+    """Return the quotas that relays report as used up: the relay, the name, and how many messages are held."""
     return [
-        QuotaRow(state.name, state.worker, request.t(f"quota.{name}") if name in QUOTA_NAMES else name, holders)
+        (state, request.t(f"quota.{name}") if name in QUOTA_NAMES else name, holders)
         for state in carriers
         for name, holders in _read_quotas(state).items()
     ]
@@ -261,10 +232,10 @@ def _worker_row(request: PageRequest, worker: WorkerState) -> WorkerRow:
     )
 
 
-def _lane_row(request: PageRequest, depth: QueueDepth) -> LaneRow:
+def _format_delay(request: PageRequest, depth: QueueDepth) -> str:
+    """Return how late the oldest due message is."""
     oldest = depth.oldest_ready_at
-    age = "" if oldest is None else _format_age(request, max(0, request.now - oldest) // SECOND)
-    return LaneRow(depth.carrier, request.t(LANE_KEYS[depth.lane]), depth.jobs, age)
+    return "" if oldest is None else _format_age(request, max(0, request.now - oldest) // SECOND)
 
 
 def _format_age(request: PageRequest, seconds: int) -> str:
