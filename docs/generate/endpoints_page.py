@@ -10,7 +10,7 @@ from docs.generate.endpoint_words import WORDS
 from docs.generate.markdown import GENERATED_NOTE, join_lines, link_code, link_codes, make_anchor, make_table
 from pabal.domain.base.codes import Code
 from pabal.models.answers import Envelope
-from pabal.models.schema_names import SCHEMA_NAMES
+from pabal.models.schema_details import SCHEMA_NAMES
 from pabal.models.webhook_posts import POSTS
 from pabal.web.api_document.schemas import build_schemas
 from pabal.web.endpoints.endpoint import COMMON_CODES, Endpoint

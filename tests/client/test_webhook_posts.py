@@ -10,7 +10,7 @@ from pabal.client import InvalidPostError, read_post
 from pabal.domain.events.event import EventType
 from pabal.models.webhook_posts import POSTS, MessageResultPost, OtherPost
 from pabal.web.api_document.example_answers import post_example
-from pabal.webhooks.signing import format_secret, sign
+from pabal.webhooks.poster import format_secret, sign
 
 NOW_S = 1_794_711_603
 SECRET, OTHER = b"s" * 32, b"o" * 32

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pabal.webhooks.signing import SECRET_PREFIX
+from pabal.webhooks.poster import SECRET_PREFIX
 from tests.crash.announcements import count_failed_tries, create_webhook, ended_messages, webhook_settings
 from tests.fakes.smsc.peer import PeerEvent
 from tests.fakes.webhooks.receiver import Receiver, running_receiver

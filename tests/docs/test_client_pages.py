@@ -12,7 +12,7 @@ from pabal.domain.events.event import EventType
 from pabal.testing.account import TemporaryAccount
 from pabal.testing.plugin import pabal, pabal_service
 from pabal.web.api_document.example_answers import post_example
-from pabal.webhooks.signing import format_secret, sign
+from pabal.webhooks.poster import format_secret, sign
 from pabal.world import RealWorld
 
 __all__ = ["pabal", "pabal_service"]

@@ -10,10 +10,8 @@ import pytest
 from starlette.applications import Starlette
 
 from pabal.domain.base.codes import LANGUAGES
-from pabal.web.guide.documents import CHAPTERS, ROOT, read_title
-from pabal.web.guide.rendering import PREFIX, render_page
-from pabal.web.guide.search import MAX_HITS, MAX_QUERY_CHARACTERS, search
-from pabal.web.guide.site import guide_routes
+from pabal.web.guide.documents import CHAPTERS, PREFIX, ROOT, read_title, render_page
+from pabal.web.guide.site import MAX_HITS, MAX_QUERY_CHARACTERS, guide_routes, search
 
 MAX_PICTURE_BYTES = 150_000
 LISTED = [page for chapter in CHAPTERS for page in chapter.pages]

@@ -18,7 +18,7 @@ from pabal.domain.events.event import EventType
 from pabal.settings.settings import load
 from pabal.settings.webhook_settings import AllowedEndpoint
 from pabal.web.api_document.example_answers import post_example
-from pabal.webhooks.signing import format_secret, sign
+from pabal.webhooks.poster import format_secret, sign
 from pabal.world import RealWorld
 from tests.fakes.smsc.peer import NODE, PACKAGES
 from tests.fixtures.live import LiveService, serving

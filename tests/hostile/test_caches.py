@@ -108,8 +108,8 @@ KEYED_BY_US = {
     "pabal.web.guide.documents._pages_by_file",
     "pabal.web.guide.documents._pictures",
     "pabal.web.guide.documents.read_texts",
-    "pabal.web.guide.rendering._render",
-    "pabal.web.guide.search._sections",
+    "pabal.web.guide.documents._render",
+    "pabal.web.guide.site._sections",
 }
 """Caches keyed by our own types, numbers, statements, languages and documents only."""
 

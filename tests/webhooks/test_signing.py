@@ -9,7 +9,7 @@ import pytest
 import standardwebhooks
 
 from pabal.domain.base.dates import SECOND
-from pabal.webhooks import signing
+from pabal.webhooks import poster
 from pabal.world import RealWorld
 from tests.fakes.webhooks.receiver import Receiver, running_receiver
 from tests.fixtures.webhooks import ACCOUNT, posting
@@ -19,35 +19,33 @@ BODY = json.dumps({"type": "message.result", "data": {"items": [{"eventId": "1",
 
 
 def test_secret_is_whsec_and_base64_of_32_bytes() -> None:
-    shown = signing.format_secret(bytes(range(32)))
+    shown = poster.format_secret(bytes(range(32)))
 
     assert shown == "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="
-    assert signing.new_secret(WORLD) != signing.new_secret(WORLD)
-    assert len(signing.new_secret(WORLD)) == 32
+    assert poster.new_secret(WORLD) != poster.new_secret(WORLD)
+    assert len(poster.new_secret(WORLD)) == 32
 
 
 def test_test_vector_of_the_published_libraries_has_the_same_signature() -> None:
     secret = base64.b64decode("MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
 
-    headers = signing.sign(
-        [secret], "msg_p5jXN8AQM9LWM0D4loKWxJek", 1_614_265_330 * SECOND, b'{"test": 2432232314}'
-    )
+    headers = poster.sign([secret], "msg_p5jXN8AQM9LWM0D4loKWxJek", 1_614_265_330 * SECOND, b'{"test": 2432232314}')
 
     assert headers["webhook-signature"] == "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="
 
 
 @pytest.mark.parametrize("body", [BODY, b"{}", '{"a": "가🙂"}'.encode()])
 def test_python_library_verifies_a_signature(body: bytes) -> None:
-    secret = signing.new_secret(WORLD)
-    headers = signing.sign([secret], "msg_1", WORLD.now(), body)
+    secret = poster.new_secret(WORLD)
+    headers = poster.sign([secret], "msg_1", WORLD.now(), body)
 
-    assert standardwebhooks.Webhook(signing.format_secret(secret)).verify(body, headers) == json.loads(body)
+    assert standardwebhooks.Webhook(poster.format_secret(secret)).verify(body, headers) == json.loads(body)
 
 
 def test_python_library_refuses_what_was_changed() -> None:
-    secret = signing.new_secret(WORLD)
-    headers = signing.sign([secret], "msg_1", WORLD.now(), BODY)
-    library = standardwebhooks.Webhook(signing.format_secret(secret))
+    secret = poster.new_secret(WORLD)
+    headers = poster.sign([secret], "msg_1", WORLD.now(), BODY)
+    library = standardwebhooks.Webhook(poster.format_secret(secret))
 
     for changed, body in (
         ({}, BODY + b" "),
@@ -60,32 +58,32 @@ def test_python_library_refuses_what_was_changed() -> None:
 
 
 def test_both_secrets_verify_while_the_old_one_signs_along() -> None:
-    old, new, other = (signing.new_secret(WORLD) for _ in range(3))
+    old, new, other = (poster.new_secret(WORLD) for _ in range(3))
     now = WORLD.now()
-    until = now + signing.ROTATION_OVERLAP
+    until = now + poster.ROTATION_OVERLAP
 
-    headers = signing.sign(signing.valid_secrets(new, old, until, now), "msg_1", now, BODY)
+    headers = poster.sign(poster.valid_secrets(new, old, until, now), "msg_1", now, BODY)
 
     for secret in (old, new):
-        standardwebhooks.Webhook(signing.format_secret(secret)).verify(BODY, headers)
+        standardwebhooks.Webhook(poster.format_secret(secret)).verify(BODY, headers)
     with pytest.raises(standardwebhooks.WebhookVerificationError):
-        standardwebhooks.Webhook(signing.format_secret(other)).verify(BODY, headers)
+        standardwebhooks.Webhook(poster.format_secret(other)).verify(BODY, headers)
 
 
 def test_old_secret_stops_signing_24_hours_after_the_rotation() -> None:
     now = WORLD.now()
     until = now + 24 * 60 * 60 * SECOND
 
-    assert until - now == signing.ROTATION_OVERLAP
-    assert signing.valid_secrets(b"new", b"old", until, until - 1) == (b"new", b"old")
-    assert signing.valid_secrets(b"new", b"old", until, until) == (b"new",)
-    assert signing.valid_secrets(b"new", None, None, now) == (b"new",)
+    assert until - now == poster.ROTATION_OVERLAP
+    assert poster.valid_secrets(b"new", b"old", until, until - 1) == (b"new", b"old")
+    assert poster.valid_secrets(b"new", b"old", until, until) == (b"new",)
+    assert poster.valid_secrets(b"new", None, None, now) == (b"new",)
 
 
 @pytest.mark.parametrize("webhook_id", ["", "a.b", "a\nb", "가"])
 def test_id_that_could_be_confused_is_refused(webhook_id: str) -> None:
     with pytest.raises(ValueError, match="not an id"):
-        signing.sign([b"secret"], webhook_id, 0, BODY)
+        poster.sign([b"secret"], webhook_id, 0, BODY)
 
 
 @pytest.fixture(scope="module")
@@ -95,16 +93,16 @@ def receiver() -> Iterator[Receiver]:
 
 
 def test_node_library_verifies_posts_with_both_secrets_of_a_rotation(receiver: Receiver) -> None:
-    old, new, other = (signing.new_secret(WORLD) for _ in range(3))
+    old, new, other = (poster.new_secret(WORLD) for _ in range(3))
 
     async def post(webhook_id: str, *secrets: bytes) -> int | None:
-        headers = signing.sign(secrets, webhook_id, WORLD.now(), BODY)
+        headers = poster.sign(secrets, webhook_id, WORLD.now(), BODY)
         async with posting() as client:
             return (await client.post(receiver.url, ACCOUNT, headers, BODY)).status
 
     async def main() -> None:
         for accepted in (old, new):
-            receiver.change(secret=signing.format_secret(accepted))
+            receiver.change(secret=poster.format_secret(accepted))
             assert await post("msg_both", new, old) == 204
         assert await post("msg_other", other) == 401
 

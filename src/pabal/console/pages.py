@@ -1,7 +1,7 @@
 """The table of pages with path, handler and roles, from which routes, menu and tests are made."""
 
 from pabal.console.contacts import address_book, contact_import, contacts_texts, groups, inbound, opt_outs
-from pabal.console.history import codes, export, history, history_texts
+from pabal.console.history import codes, export, history
 from pabal.console.manage import (
     numbers,
     privacy,
@@ -13,7 +13,7 @@ from pabal.console.manage import (
     webhooks_texts,
 )
 from pabal.console.me import me, notices
-from pabal.console.operate.accounts import accounts, accounts_texts, keys, quotas
+from pabal.console.operate.accounts import accounts, keys, quotas
 from pabal.console.operate.carriers import mappings, status
 from pabal.console.operate.system import audit, mail, settings
 from pabal.console.operate.waiting import paused_webhooks, pending_numbers, reviews
@@ -344,7 +344,7 @@ TEXTS = TextCatalog(
     upload.TEXTS,
     requests_texts.TEXTS,
     phone.TEXTS,
-    history_texts.TEXTS,
+    history.TEXTS,
     templates_texts.TEXTS,
     profiles.TEXTS,
     numbers.TEXTS,
@@ -354,7 +354,7 @@ TEXTS = TextCatalog(
     address_book.TEXTS,
     webhooks_texts.TEXTS,
     status.TEXTS,
-    accounts_texts.TEXTS,
+    accounts.TEXTS,
     quotas.TEXTS,
     pending_numbers.TEXTS,
     paused_webhooks.TEXTS,

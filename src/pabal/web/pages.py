@@ -2,25 +2,28 @@
 
 import asyncio
 import logging
+from collections.abc import Sequence
 from importlib import resources
 from typing import Any
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
+from pabal.carriers.base import Receipt
 from pabal.checks.body.locale import Locale, choose_language
 from pabal.domain.base.codes import Code, Problem, Refused
-from pabal.service.access.keys.body_budget import BodyBudget
+from pabal.service.access.keys.body_budget import BodyBudget, HeldBody
 from pabal.service.context import Context
+from pabal.service.delivery.receiving.receipts import build_inbox, store_receipts
 from pabal.service.errors import describe_error
 from pabal.service.upkeep.reports import store_figures
 from pabal.store.engine.base import StoreUnavailable
 from pabal.store.queue import cursors
-from pabal.web import envelope, hooks
+from pabal.web import envelope
 from pabal.web.api_document import openapi
 from pabal.web.guide.site import guide_routes
 
@@ -152,7 +155,7 @@ class ServicePages:
     async def receive_webhook(self, request: Request) -> Response:
         """Store the receipts that a carrier sends."""
         try:
-            await hooks.receive_webhook(self._context, self._bodies, request)
+            await receive_webhook(self._context, self._bodies, request)
         except Refused as refused:
             return self._refuse(refused.problems[0].code, request)
         except StoreUnavailable:
@@ -202,3 +205,42 @@ class ServicePages:
     def _locale(self, request: Request) -> Locale:
         header = request.headers.get("accept-language", "").encode("latin-1", "replace")
         return Locale(choose_language(header), self._context.policy.zone)
+
+
+MAX_WEBHOOK_BYTES = 8 * 2**20
+
+
+async def receive_webhook(context: Context, bodies: BodyBudget, request: Request) -> None:
+    """Store a carrier's receipts; return once they are durable.
+
+    Raises Refused, StoreUnavailable.
+    """
+    carrier = context.carriers.get(request.path_params["carrier"])
+    if carrier is None:
+        raise Refused(Code.NOT_FOUND)
+
+    async def on_receipts(receipts: Sequence[Receipt]) -> None:
+        await store_receipts(context, carrier.name, receipts)
+
+    carrier.attach_inbox(build_inbox(context, carrier.name))
+    with bodies.hold(carrier.name, 0) as held:
+        await carrier.handle_webhook(request.headers, lambda: _read_body(request, held), on_receipts)
+
+
+async def _read_body(request: Request, held: HeldBody) -> bytes:
+    """Return the body, which `held` grows with.
+
+    Raises Refused: PAYLOAD_TOO_LARGE as soon as it exceeds the limit, else as `HeldBody.grow` does.
+    """
+    parts: list[bytes] = []
+    size = 0
+    try:
+        async for part in request.stream():
+            size += len(part)
+            if size > MAX_WEBHOOK_BYTES:
+                raise Refused(Code.PAYLOAD_TOO_LARGE)
+            held.grow(size)
+            parts.append(part)
+    except ClientDisconnect:
+        raise Refused(Code.INVALID_JSON) from None
+    return b"".join(parts)

@@ -11,7 +11,7 @@ from pabal.domain.sends.message import Product
 from pabal.domain.sends.sending import Receiver
 from pabal.service.webhooks.retries import MAX_IN_FLIGHT, MAX_ITEMS
 from pabal.store.events import events, webhook_posts, webhooks
-from pabal.webhooks.signing import sign
+from pabal.webhooks.poster import sign
 from tests.fixtures.delivery import accept_without_receipt
 from tests.fixtures.endpoints import SECRET, URL, FakeEndpoints, add_webhook, get_webhook
 from tests.fixtures.service import (

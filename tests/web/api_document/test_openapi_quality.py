@@ -12,9 +12,8 @@ from pabal.checks.body import forms
 from pabal.checks.body.unknown_fields import closed_type
 from pabal.checks.sends.friendtalk import FRIENDTALK_TYPES
 from pabal.checks.webhooks import EVENT_CHOICES, PRODUCT_CHOICES
-from pabal.models.constraints import CONSTRAINTS
 from pabal.models.descriptions import DESCRIPTIONS
-from pabal.models.schema_names import SCHEMA_NAMES
+from pabal.models.schema_details import CONSTRAINTS, SCHEMA_NAMES
 from pabal.models.webhook_posts import POSTS
 from pabal.web.api_document.example_bodies import EXAMPLE_BODIES
 from pabal.web.api_document.openapi import build_document, encode_document

@@ -15,7 +15,7 @@ from pabal.store.engine.base import Tx
 from pabal.store.events import webhook_backlog, webhook_posts, webhooks
 from pabal.store.events.webhook_posts import Delivery
 from pabal.store.events.webhooks import NewWebhook
-from pabal.webhooks import signing
+from pabal.webhooks import poster
 from pabal.webhooks.addresses import parse_url
 
 T = TypeVar("T", bound=Hashable)
@@ -75,7 +75,7 @@ async def create(context: Context, account_id: int, fields: WebhookFields, entry
     """
     assert fields.url is not None
     await _check_address(context, account_id, fields.url)
-    secret = signing.new_secret(context.world)
+    secret = poster.new_secret(context.world)
     new = NewWebhook(
         account_id,
         fields.url,
@@ -86,7 +86,7 @@ async def create(context: Context, account_id: int, fields: WebhookFields, entry
     )
     webhook_id = await context.store.write(_create, new, context.world.now(), entry)
     context.webhooks.announce_change()
-    return CreatedSecret(webhook_id, signing.format_secret(secret))
+    return CreatedSecret(webhook_id, poster.format_secret(secret))
 
 
 async def update(
@@ -98,14 +98,14 @@ async def update(
     """
     if fields.url is not None:
         await _check_address(context, account_id, fields.url)
-    secret = signing.new_secret(context.world) if fields.rotates_secret else None
+    secret = poster.new_secret(context.world) if fields.rotates_secret else None
     sealed = context.secrets.seal(secret, secret_context(account_id)) if secret else None
     now = context.world.now()
     async with context.searches.acquire(account_id):  # before the change: its answer may hold the only secret
         found = await context.store.write(_update, account_id, webhook_id, fields, sealed, now, entry)
         context.webhooks.announce_change()
         listed = await _with_backlog(context, found)
-    return listed, signing.format_secret(secret) if secret else None
+    return listed, poster.format_secret(secret) if secret else None
 
 
 async def delete(context: Context, account_id: int, webhook_id: int, entry: AuditEntry) -> None:
@@ -206,7 +206,7 @@ def _update(
         description=found.description if fields.description is None else fields.description,
     )
     if sealed is not None:
-        overlap_end = now + signing.ROTATION_OVERLAP
+        overlap_end = now + poster.ROTATION_OVERLAP
         changed = changed._replace(secret=sealed, previous_secret=found.secret, previous_until=overlap_end)
     webhooks.change(tx, changed, now)
     if fields.is_enabled and found.state is not WebhookState.ACTIVE:

@@ -12,9 +12,8 @@ from pabal.service.webhooks.manage import check_pause, remember
 from pabal.store.engine.base import Tx
 from pabal.store.events import webhook_posts, webhooks
 from pabal.store.events.webhook_posts import Delivery
-from pabal.webhooks.poster import PostError, PostResult
+from pabal.webhooks.poster import PostError, PostResult, sign
 from pabal.webhooks.secrets import UnreadableSecret
-from pabal.webhooks.signing import sign
 
 POST_ID_PREFIX = "msg_"
 

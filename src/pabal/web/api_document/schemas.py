@@ -11,10 +11,9 @@ from typing import Any
 import msgspec
 
 from pabal.domain.base.codes import Text
-from pabal.models.constraints import CONSTRAINTS
 from pabal.models.description import KOREAN
 from pabal.models.descriptions import DESCRIPTIONS
-from pabal.models.schema_names import SCHEMA_NAMES
+from pabal.models.schema_details import CONSTRAINTS, SCHEMA_NAMES
 from pabal.web.endpoints.table import ENDPOINTS
 
 Schema = dict[str, Any]
