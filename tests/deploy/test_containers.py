@@ -161,7 +161,7 @@ def test_alert_rules_are_those_of_the_page() -> None:
 
 
 def test_rules_and_dashboard_use_existing_metrics() -> None:
-    families = list(Metrics().registry.collect())
+    families = list(Metrics().collect())
     known = {f"{each.name}_total" if each.type == "counter" else each.name for each in families}
     named = {each for text in expressions() for each in re.findall(r"pabal_\w+?(?=_bucket\b|\b)", text)}
 

@@ -3,8 +3,9 @@
 import asyncio
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Concatenate
 
 import httpx
 import jsonschema_rs
@@ -15,7 +16,7 @@ from schemathesis.specs.openapi.definitions import OPENAPI_31
 from pabal.app import build_service
 from pabal.domain.base.codes import Code
 from pabal.store.accounts import accounts
-from pabal.store.engine.base import StoreUnavailable, Tx
+from pabal.store.engine.base import Store, StoreUnavailable, Tx
 from pabal.store.events import webhooks
 from pabal.store.queue import cursors
 from pabal.web.endpoints.endpoint import Endpoint
@@ -24,10 +25,27 @@ from tests.fixtures.cluster import Cluster
 from tests.fixtures.cluster import run_scenario as run_cluster_scenario
 from tests.fixtures.engines import sqlite_only
 from tests.fixtures.virtual import Caller, Environment, VirtualWorld, open_store, settings_for
-from tests.fixtures.web import FailingStore, RunScenario, call_ok, read_metrics, sms_body
+from tests.fixtures.web import FailingStore, P, RunScenario, T, call_ok, read_metrics, sms_body
 from tests.fixtures.webhook_calls import create as create_webhook
 
 each_endpoint = pytest.mark.parametrize("endpoint", ENDPOINTS, ids=[endpoint.path for endpoint in ENDPOINTS])
+
+
+class SilentStore(FailingStore):
+    """A store that does not answer while `answers` is cleared."""
+
+    def __init__(self, store: Store) -> None:
+        super().__init__(store)
+        self.answers = asyncio.Event()
+        self.answers.set()
+
+    async def write(self, work: Callable[Concatenate[Tx, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+        await self.answers.wait()
+        return await super().write(work, *args, **kwargs)
+
+    async def read(self, work: Callable[Concatenate[Tx, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+        await self.answers.wait()
+        return await super().read(work, *args, **kwargs)
 
 
 async def test_running_service_is_healthy_and_ready(env: Environment) -> None:
@@ -47,14 +65,40 @@ def test_service_with_unavailable_store_is_healthy_but_not_ready(run_scenario: R
         call = Caller(env.service, None)
         store.error = StoreUnavailable("gone")
 
-        broken = [await call(page) for page in ("/healthz", "/readyz", "/metrics")]
+        broken = [await call(page) for page in ("/healthz", "/readyz")]
+        figures = await read_metrics(call)
         store.error = None
         await env.wait(60)
-        mended = [await call(page) for page in ("/readyz", "/metrics")]
 
-        assert [answer.status for answer in broken] == [200, 503, 503]
-        assert [answer.result for answer in broken[1:]] == ["SERVICE_UNAVAILABLE"] * 2
-        assert [answer.status for answer in mended] == [200, 200]
+        assert [answer.status for answer in broken] == [200, 503]
+        assert (figures["pabal_store_up"], "pabal_webhook_endpoints_paused" in figures) == (0, False)
+        assert "pabal_http_connections_limit" in figures, "those of the process itself are there"
+        figures = await read_metrics(call)
+        assert (figures["pabal_store_up"], figures["pabal_webhook_endpoints_paused"]) == (1, 0)
+        assert (await call("/readyz")).status == 200
+
+    run_scenario(scenario, world=world, store=store)
+
+
+def test_store_that_does_not_answer_delays_no_page(run_scenario: RunScenario, tmp_path: Path) -> None:
+    world = VirtualWorld()
+    store = SilentStore(open_store(tmp_path, world))
+
+    async def scenario(env: Environment) -> None:
+        call = Caller(env.service, None)
+        assert (await read_metrics(call))["pabal_store_up"] == 1
+        await env.wait(2)
+        store.answers.clear()
+        began = env.world.monotonic()
+
+        ready = await call("/readyz")
+        figures = [await read_metrics(call), await read_metrics(call)]
+
+        assert env.world.monotonic() - began <= 3 * 2
+        assert (ready.status, [each["pabal_store_up"] for each in figures]) == (503, [0, 0])
+        store.answers.set()
+        await env.wait(2)
+        assert (await read_metrics(call))["pabal_store_up"] == 1
 
     run_scenario(scenario, world=world, store=store)
 

@@ -91,7 +91,7 @@ def metric_names() -> frozenset[str]:
     def full_name(metric: Metric) -> str:
         return f"{metric.name}_total" if metric.type == CounterMetricFamily("a", "b").type else metric.name
 
-    return frozenset(full_name(metric) for metric in Metrics().registry.collect())
+    return frozenset(full_name(metric) for metric in Metrics().collect())
 
 
 @cache

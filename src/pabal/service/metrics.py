@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 
 from prometheus_client import (
     CollectorRegistry,
@@ -11,7 +11,7 @@ from prometheus_client import (
     disable_created_metrics,
     generate_latest,
 )
-from prometheus_client.core import CounterMetricFamily
+from prometheus_client.core import CounterMetricFamily, Metric
 
 from pabal.domain.sends.message import Outcome, Product
 from pabal.store.engine.commit.group_commit import CommitStats
@@ -52,10 +52,16 @@ class LabelledCounter:
 
 
 class Metrics:
-    """The metrics of one running service."""
+    """The metrics of one running service.
+
+    Those that are read from the store are left out while it does not answer: old ones would hide the outage.
+    """
 
     def __init__(self) -> None:
         registry = self.registry = CollectorRegistry()
+        self._store_registry = CollectorRegistry()
+        self.store_up = Gauge("pabal_store_up", "Whether the store answers.", registry=registry)
+        self.is_store_up = True
         self.messages_accepted = LabelledCounter(
             "pabal_messages_accepted_total", "Messages accepted.", ["product"], registry
         )
@@ -74,7 +80,7 @@ class Metrics:
         self.webhook_endpoints_paused = Gauge(
             "pabal_webhook_endpoints_paused",
             "Webhooks that are paused because they keep failing.",
-            registry=registry,
+            registry=self._store_registry,
         )
         self._add_mail_metrics(registry)
         self.http_requests = LabelledCounter(
@@ -105,17 +111,19 @@ class Metrics:
         self._add_store_metrics(registry)
         self._add_receipt_metrics(registry)
         self._add_carrier_metrics(registry)
-        self._add_worker_metrics(registry)
+        self._add_worker_metrics(self._store_registry)
 
     def _add_mail_metrics(self, registry: CollectorRegistry) -> None:
         self.mails = LabelledCounter(
             "pabal_mails_total", "Tries to hand mails to the mail server, by result.", ["result"], registry
         )
         self.mails_waiting = Gauge(
-            "pabal_mails_waiting", "Mails to users that were not sent yet.", registry=registry
+            "pabal_mails_waiting", "Mails to users that were not sent yet.", registry=self._store_registry
         )
         self.mail_server_failing = Gauge(
-            "pabal_mail_server_failing", "Whether the last try to use the mail server failed.", registry=registry
+            "pabal_mail_server_failing",
+            "Whether the last try to use the mail server failed.",
+            registry=self._store_registry,
         )
 
     def _add_connection_metrics(self, registry: CollectorRegistry) -> None:
@@ -151,17 +159,19 @@ class Metrics:
             buckets=(1, 2, 4, 8, 16, 32, 64, 128, 256, 512),
             registry=registry,
         )
-        self.queue_jobs = Gauge("pabal_queue_jobs", "Jobs in the queue.", ["carrier", "lane"], registry=registry)
+        self.queue_jobs = Gauge(
+            "pabal_queue_jobs", "Jobs in the queue.", ["carrier", "lane"], registry=self._store_registry
+        )
         self.queue_unconfigured_jobs = Gauge(
             "pabal_queue_unconfigured_jobs",
             "Jobs of carriers that are not configured: they wait for an operator.",
-            registry=registry,
+            registry=self._store_registry,
         )
         self.queue_oldest_due_seconds = Gauge(
             "pabal_queue_oldest_due_seconds",
             "Time the oldest due job has waited.",
             ["carrier", "lane"],
-            registry=registry,
+            registry=self._store_registry,
         )
 
     def _add_receipt_metrics(self, registry: CollectorRegistry) -> None:
@@ -299,9 +309,16 @@ class Metrics:
             oldest = depth.oldest_ready_at
             self.queue_oldest_due_seconds.labels(*labels).set(0 if oldest is None else (now - oldest) / 1000)
 
+    def collect(self) -> Iterator[Metric]:
+        """Yield every metric."""
+        yield from self.registry.collect()
+        yield from self._store_registry.collect()
+
     def render(self) -> bytes:
         """Return all metrics in the text format of Prometheus."""
-        return generate_latest(self.registry)
+        self.store_up.set(self.is_store_up)
+        from_store = generate_latest(self._store_registry) if self.is_store_up else b""
+        return generate_latest(self.registry) + from_store
 
 
 CHECK_INTERVAL_S = 0.1

@@ -30,9 +30,11 @@ from pabal.web.guide.site import guide_routes
 log = logging.getLogger("pabal.web")
 COUNT_INTERVAL_S = 1.0
 """Minimum interval between counts of the queue for /metrics, which needs no key."""
+COUNT_TIMEOUT_S = 1.5
+"""How long /metrics waits for the store; then it answers without the store's figures."""
 PROBE_INTERVAL_S = 1.0
 """Minimum interval between test writes for /readyz, which needs no key."""
-PROBE_TIMEOUT_S = 2.0
+PROBE_TIMEOUT_S = 1.5
 """Timeout of a test write; a store that does not answer in time is not ready."""
 REFUSAL_INTERVAL_S = 2.0
 """How long the service is not ready after the store refused a write: a full disk may take a test write."""
@@ -78,6 +80,7 @@ class ServicePages:
         """The only port that shows metrics, which are one process's, if several share another one; None: any."""
         self._probed_at = -PROBE_INTERVAL_S
         self._counted_at = -COUNT_INTERVAL_S
+        self._counting: asyncio.Task[None] | None = None
         self._is_store_writable = True
         self.app = Starlette(
             routes=[
@@ -130,27 +133,43 @@ class ServicePages:
         return self._context.world.monotonic() - self._context.store.refused_at >= REFUSAL_INTERVAL_S
 
     async def show_metrics(self, request: Request) -> Response:
-        """Answer the metrics in Prometheus text format."""
-        context = self._context
+        """Answer the metrics in Prometheus text format: those of this process also while the store is away."""
         server = request.scope.get("server")
         if self.metrics_port is not None and (server is None or server[1] != self.metrics_port):
             return self._refuse(Code.NOT_FOUND, request)
-        now = context.world.now()
-        if context.world.monotonic() - self._counted_at >= COUNT_INTERVAL_S:
-            self._counted_at = context.world.monotonic()
-            try:
-                mail_server = context.mail.mailer.name if context.mail.is_sent else ""
-                slots = context.nodes.reachable(context.slots.numbers)
-                found = await context.store.read(store_figures, slots, context.carriers, mail_server, now)
-            except StoreUnavailable:
-                return self._refuse(Code.SERVICE_UNAVAILABLE, request)
-            context.metrics.set_queue_depths(found.depths, context.carriers, now)
-            context.metrics.webhook_endpoints_paused.set(found.paused_webhooks)
-            context.metrics.mails_waiting.set(found.mails_waiting)
-            context.metrics.mail_server_failing.set(found.is_mail_server_failing)
-            context.metrics.set_carrier_states(found.carriers, now)
-            context.metrics.set_workers(found.workers)
-        return Response(context.metrics.render(), media_type="text/plain; version=0.0.4; charset=utf-8")
+        await self._count_in_time()
+        return Response(self._context.metrics.render(), media_type="text/plain; version=0.0.4; charset=utf-8")
+
+    async def _count_in_time(self) -> None:
+        """Count what the store has; a count that takes too long goes on, and no second one begins meanwhile."""
+        now = self._context.world.monotonic()
+        if self._counting is None and now - self._counted_at >= COUNT_INTERVAL_S:
+            self._counted_at = now
+            self._counting = asyncio.create_task(self._count())
+        if self._counting is None:
+            return
+        ended, _ = await asyncio.wait({self._counting}, timeout=COUNT_TIMEOUT_S)
+        if ended:
+            self._counting = None
+        else:
+            self._context.metrics.is_store_up = False
+
+    async def _count(self) -> None:
+        context, metrics, now = self._context, self._context.metrics, self._context.world.now()
+        try:
+            mail_server = context.mail.mailer.name if context.mail.is_sent else ""
+            slots = context.nodes.reachable(context.slots.numbers)
+            found = await context.store.read(store_figures, slots, context.carriers, mail_server, now)
+        except StoreUnavailable:
+            metrics.is_store_up = False
+            return
+        metrics.is_store_up = True
+        metrics.set_queue_depths(found.depths, context.carriers, now)
+        metrics.webhook_endpoints_paused.set(found.paused_webhooks)
+        metrics.mails_waiting.set(found.mails_waiting)
+        metrics.mail_server_failing.set(found.is_mail_server_failing)
+        metrics.set_carrier_states(found.carriers, now)
+        metrics.set_workers(found.workers)
 
     async def receive_webhook(self, request: Request) -> Response:
         """Store the receipts that a carrier sends."""
