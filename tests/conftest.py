@@ -1,13 +1,16 @@
 """Shared fixtures and the selection of tests by engine and by weight."""
 
+import asyncio
 import inspect
 import os
 import signal
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
+import uvloop
 
 from tests.fixtures import citus, postgres
 from tests.fixtures.engines import AVAILABLE_ENGINES
@@ -130,25 +133,43 @@ def _uses_store(item: pytest.Item) -> bool:
 
 
 @pytest.fixture
-def env(tmp_path: Path) -> Path:
-    """The environment of a test that is a coroutine; `pytest_pyfunc_call` builds it where the clock runs."""
-    return tmp_path
+def env(tmp_path: Path, request: pytest.FixtureRequest) -> AbstractAsyncContextManager[Environment]:
+    """The environment of a test that is a coroutine, with the settings of its marks."""
+    return _running_environment(
+        tmp_path,
+        **{name: value for mark in request.node.iter_markers("settings") for name, value in mark.kwargs.items()},
+    )
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
-    """Run a test that is a coroutine in virtual time, in an environment with the settings of its marks."""
+    """Run a test that is a coroutine in virtual time, or with `real_time` on the clock of this machine."""
     test = pyfuncitem.obj
     if not inspect.iscoroutinefunction(test):
         return None
-    given: dict[str, Any] = {name: pyfuncitem.funcargs[name] for name in inspect.signature(test).parameters}
-    if "env" not in given:
-        run_in_virtual_time(test(**given))
-        return True
-    folder = given.pop("env")
-    options = {name: value for mark in pyfuncitem.iter_markers("settings") for name, value in mark.kwargs.items()}
-    run_in_virtual_time(_run_in_environment(folder, lambda env: test(env=env, **given), options))
+    given = {name: pyfuncitem.funcargs[name] for name in inspect.signature(test).parameters}
+    work = _enter_and_call(test, given)
+    if pyfuncitem.get_closest_marker("real_time"):
+        with asyncio.Runner(loop_factory=pyfuncitem.funcargs.get("loop_factory")) as runner:
+            runner.run(work)
+    else:
+        run_in_virtual_time(work)
     return True
+
+
+async def _enter_and_call(test: Callable[..., Awaitable[None]], given: dict[str, Any]) -> None:
+    """Call a test; fixtures that are asynchronous context managers are entered first, where the clock runs."""
+    async with AsyncExitStack() as stack:
+        for name, value in given.items():
+            if isinstance(value, AbstractAsyncContextManager):
+                given[name] = await stack.enter_async_context(value)
+        await test(**given)
+
+
+@pytest.fixture(params=["asyncio", "uvloop"])
+def loop_factory(request: pytest.FixtureRequest) -> Callable[[], asyncio.AbstractEventLoop]:
+    """The event loop of a test in real time, each of both."""
+    return asyncio.new_event_loop if request.param == "asyncio" else uvloop.new_event_loop
 
 
 @pytest.fixture
@@ -158,17 +179,19 @@ def run_scenario(tmp_path: Path) -> Callable[..., None]:
     For tests that make something before the environment exists; others are coroutines that ask for `env`.
     """
 
-    def run(scenario: Scenario, **options: Any) -> None:
-        run_in_virtual_time(_run_in_environment(tmp_path, scenario, options))
+    async def whole(scenario: Scenario, options: dict[str, Any]) -> None:
+        async with _running_environment(tmp_path, **options) as env:
+            await scenario(env)
 
-    return run
+    return lambda scenario, **options: run_in_virtual_time(whole(scenario, options))
 
 
-async def _run_in_environment(folder: Path, scenario: Scenario, options: dict[str, Any]) -> None:
+@asynccontextmanager
+async def _running_environment(folder: Path, **options: Any) -> AsyncIterator[Environment]:
     build = {name: value for name, value in options.items() if name in BUILD_OPTIONS}
     settings = {name: value for name, value in options.items() if name not in BUILD_OPTIONS}
     env = await build_environment(folder, settings=settings_for(folder, **settings), **build)
     try:
-        await scenario(env)
+        yield env
     finally:
         await env.service.stop()

@@ -10,7 +10,6 @@ from pabal.carriers.pace import MAX_CATCH_UP_S, TICK_S, Pacer
 from tests.carriers.pace_fixture import Departures, departure_times, max_within
 from tests.fixtures.virtual import (
     VirtualWorld,
-    run_in_virtual_time,
 )
 
 
@@ -29,14 +28,11 @@ async def go(pacer: Pacer, count: int, gone: Departures, stalls: Sequence[tuple[
 
 
 @pytest.mark.parametrize("rate", [1, 3, 7, 50, 100])
-def test_messages_go_out_one_by_one_at_even_intervals(rate: int) -> None:
+async def test_messages_go_out_one_by_one_at_even_intervals(rate: int) -> None:
     gone: Departures = []
+    await asyncio.sleep(10)
+    await go(Pacer(rate, VirtualWorld()), 10 * rate, gone)
 
-    async def scenario() -> None:
-        await asyncio.sleep(10)
-        await go(Pacer(rate, VirtualWorld()), 10 * rate, gone)
-
-    run_in_virtual_time(scenario())
     credit = int(MAX_CATCH_UP_S * rate)
     gaps = [after - before for before, after in pairwise(departure_times(gone))]
     assert len(departure_times(gone)) == 10 * rate
@@ -47,21 +43,18 @@ def test_messages_go_out_one_by_one_at_even_intervals(rate: int) -> None:
 
 
 @pytest.mark.parametrize("rate", [1, 50, 333, 5000])
-def test_no_second_exceeds_the_rate(rate: int) -> None:
+async def test_no_second_exceeds_the_rate(rate: int) -> None:
     gone: Departures = []
+    await asyncio.sleep(100)
+    pacer = Pacer(rate, VirtualWorld())
+    for _ in range(20):
+        await go(pacer, max(1, rate // 2), gone)
 
-    async def scenario() -> None:
-        await asyncio.sleep(100)
-        pacer = Pacer(rate, VirtualWorld())
-        for _ in range(20):
-            await go(pacer, max(1, rate // 2), gone)
-
-    run_in_virtual_time(scenario())
     assert max_within(gone, 1.0) <= rate * (1 + MAX_CATCH_UP_S + TICK_S) + 1
 
 
 @pytest.mark.parametrize("rate", [1, 50, 333, 5000])
-def test_nearly_all_of_the_rate_is_used(rate: int) -> None:
+async def test_nearly_all_of_the_rate_is_used(rate: int) -> None:
     gone: Departures = []
 
     async def scenario() -> None:
@@ -70,22 +63,17 @@ def test_nearly_all_of_the_rate_is_used(rate: int) -> None:
             await go(pacer, max(1, rate // 2), gone)
             await asyncio.sleep(0.004)  # the next batch always comes a little later
 
-    async def whole() -> None:
-        with pytest.raises(TimeoutError):
-            async with asyncio.timeout(10.5):
-                await scenario()
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(10.5):
+            await scenario()
 
-    run_in_virtual_time(whole())
     assert sum(count for at, count in gone if at < 10) >= 0.96 * 10 * rate
 
 
-def test_high_rate_goes_out_in_small_groups() -> None:
+async def test_high_rate_goes_out_in_small_groups() -> None:
     gone: Departures = []
+    await go(Pacer(5000, VirtualWorld()), 5000, gone)
 
-    async def scenario() -> None:
-        await go(Pacer(5000, VirtualWorld()), 5000, gone)
-
-    run_in_virtual_time(scenario())
     a_tick = round(5000 * TICK_S)
     assert max(count for _, count in gone[1:]) <= a_tick + 1
     assert 90 <= len(gone) <= 110
@@ -93,70 +81,55 @@ def test_high_rate_goes_out_in_small_groups() -> None:
 
 
 @pytest.mark.parametrize("rate", [1, 50, 5000])
-def test_pause_is_not_followed_by_a_burst(rate: int) -> None:
+async def test_pause_is_not_followed_by_a_burst(rate: int) -> None:
     before: Departures = []
     gone: Departures = []
+    pacer = Pacer(rate, VirtualWorld())
+    await go(pacer, rate, before)
+    await asyncio.sleep(60)
 
-    async def scenario() -> None:
-        pacer = Pacer(rate, VirtualWorld())
-        await go(pacer, rate, before)
-        await asyncio.sleep(60)
+    await go(pacer, 2 * rate, gone)
 
-        await go(pacer, 2 * rate, gone)
-
-    run_in_virtual_time(scenario())
     assert gone[0][1] <= rate * MAX_CATCH_UP_S + 1
     assert max_within(gone, 1.0) <= rate * (1 + MAX_CATCH_UP_S + TICK_S) + 1
 
 
-def test_stalled_batch_does_not_catch_up_with_a_burst() -> None:
+async def test_stalled_batch_does_not_catch_up_with_a_burst() -> None:
     first: Departures = []
     second: Departures = []
+    pacer = Pacer(50, VirtualWorld())
+    await asyncio.gather(go(pacer, 25, first, stalls=[(5, 0.3), (20, 3.0)]), go(pacer, 100, second))
 
-    async def scenario() -> None:
-        pacer = Pacer(50, VirtualWorld())
-        await asyncio.gather(go(pacer, 25, first, stalls=[(5, 0.3), (20, 3.0)]), go(pacer, 100, second))
-
-    run_in_virtual_time(scenario())
     assert max_within(first + second, 1.0) <= 50 * (1 + MAX_CATCH_UP_S + TICK_S) + 1
     assert (len(departure_times(first)), len(departure_times(second))) == (25, 100)
 
 
-def test_order_and_backlog_are_kept_after_a_stall() -> None:
+async def test_order_and_backlog_are_kept_after_a_stall() -> None:
     first: Departures = []
     second: Departures = []
+    pacer = Pacer(50, VirtualWorld())
+    going = asyncio.gather(go(pacer, 25, first, stalls=[(5, 0.35)]), go(pacer, 25, second))
+    await asyncio.sleep(0.46)
+    assert pacer.backlog_s == pytest.approx((50 - len(departure_times(first))) / 50, abs=0.04)
+    await going
 
-    async def scenario() -> None:
-        pacer = Pacer(50, VirtualWorld())
-        going = asyncio.gather(go(pacer, 25, first, stalls=[(5, 0.35)]), go(pacer, 25, second))
-        await asyncio.sleep(0.46)
-        assert pacer.backlog_s == pytest.approx((50 - len(departure_times(first))) / 50, abs=0.04)
-        await going
-
-    run_in_virtual_time(scenario())
     assert departure_times(first)[-1] < departure_times(second)[0]
 
 
-def test_small_delays_are_caught_up() -> None:
+async def test_small_delays_are_caught_up() -> None:
     gone: Departures = []
+    stalls = [(after, 0.8 * MAX_CATCH_UP_S) for after in range(5, 500, 5)]
+    await go(Pacer(50, VirtualWorld()), 500, gone, stalls)
 
-    async def scenario() -> None:
-        stalls = [(after, 0.8 * MAX_CATCH_UP_S) for after in range(5, 500, 5)]
-        await go(Pacer(50, VirtualWorld()), 500, gone, stalls)
-
-    run_in_virtual_time(scenario())
     assert departure_times(gone)[-1] == pytest.approx(499 / 50, abs=0.1)
 
 
-def test_first_of_two_batches_goes_first() -> None:
+async def test_first_of_two_batches_goes_first() -> None:
     first: Departures = []
     second: Departures = []
+    pacer = Pacer(50, VirtualWorld())
+    await asyncio.gather(go(pacer, 40, first), go(pacer, 40, second))
 
-    async def scenario() -> None:
-        pacer = Pacer(50, VirtualWorld())
-        await asyncio.gather(go(pacer, 40, first), go(pacer, 40, second))
-
-    run_in_virtual_time(scenario())
     assert departure_times(first)[-1] < departure_times(second)[0]
     assert max_within(first + second, 1.0) <= 50 * (1 + MAX_CATCH_UP_S + TICK_S) + 1
 
@@ -185,15 +158,12 @@ async def test_backlog_after_a_pause_is_what_was_reserved() -> None:
     assert pacer.backlog_s == pytest.approx(2, abs=MAX_CATCH_UP_S)
 
 
-def test_without_a_rate_all_goes_at_once_without_backlog() -> None:
+async def test_without_a_rate_all_goes_at_once_without_backlog() -> None:
     gone: Departures = []
+    pacer = Pacer(0, VirtualWorld())
+    await go(pacer, 10_000, gone)
+    assert pacer.backlog_s == 0
 
-    async def scenario() -> None:
-        pacer = Pacer(0, VirtualWorld())
-        await go(pacer, 10_000, gone)
-        assert pacer.backlog_s == 0
-
-    run_in_virtual_time(scenario())
     assert gone == [(0.0, 10_000)]
 
 
@@ -209,63 +179,51 @@ async def go_on(pacer: Pacer, lot: int, gone: Departures) -> None:
 
 
 @pytest.mark.parametrize("rate", [48, 4800])
-def test_smaller_share_applies_to_reserved_messages(rate: int) -> None:
+async def test_smaller_share_applies_to_reserved_messages(rate: int) -> None:
     gone: Departures = []
     shares = [1.0, 0.5, 0.25, 0.375, 0.125, 1.0]
+    pacer = Pacer(rate, VirtualWorld())
+    going = asyncio.create_task(go_on(pacer, rate // 4, gone))
+    for share in shares:
+        pacer.set_share(share)
+        assert pacer.rate == share * rate
+        await asyncio.sleep(8)
+    going.cancel()
 
-    async def scenario() -> None:
-        pacer = Pacer(rate, VirtualWorld())
-        going = asyncio.create_task(go_on(pacer, rate // 4, gone))
-        for share in shares:
-            pacer.set_share(share)
-            assert pacer.rate == share * rate
-            await asyncio.sleep(8)
-        going.cancel()
-
-    run_in_virtual_time(scenario())
     for number, share in enumerate(shares):
         within = [(at, count) for at, count in gone if 8 * number <= at < 8 * number + 8]
         assert max_within(within, 1.0) <= share * rate * (1 + MAX_CATCH_UP_S + TICK_S) + 2
         assert sum(count for _, count in within) >= 0.94 * 8 * share * rate - 1
 
 
-def test_share_of_zero_keeps_the_current_rate() -> None:
+async def test_share_of_zero_keeps_the_current_rate() -> None:
     gone: Departures = []
+    pacer = Pacer(50, VirtualWorld())
+    pacer.set_share(0.5)
+    pacer.set_share(0.0)
+    await go(pacer, 25, gone)
 
-    async def scenario() -> None:
-        pacer = Pacer(50, VirtualWorld())
-        pacer.set_share(0.5)
-        pacer.set_share(0.0)
-        await go(pacer, 25, gone)
-
-    run_in_virtual_time(scenario())
     assert departure_times(gone)[-1] == pytest.approx(24 / 25, abs=0.1)
 
 
-def test_share_of_no_rate_is_no_rate() -> None:
+async def test_share_of_no_rate_is_no_rate() -> None:
     gone: Departures = []
+    pacer = Pacer(0, VirtualWorld())
+    pacer.set_share(0.25)
+    await go(pacer, 1000, gone)
+    assert (pacer.rate, pacer.backlog_s) == (0, 0)
 
-    async def scenario() -> None:
-        pacer = Pacer(0, VirtualWorld())
-        pacer.set_share(0.25)
-        await go(pacer, 1000, gone)
-        assert (pacer.rate, pacer.backlog_s) == (0, 0)
-
-    run_in_virtual_time(scenario())
     assert gone == [(0.0, 1000)]
 
 
-def test_pause_before_a_change_of_share_earns_no_burst() -> None:
+async def test_pause_before_a_change_of_share_earns_no_burst() -> None:
     gone: Departures = []
+    pacer = Pacer(50, VirtualWorld())
+    await go(pacer, 10, [])
+    await asyncio.sleep(30)
+    pacer.set_share(0.1)
+    await asyncio.sleep(30)
+    pacer.set_share(1.0)
+    await go(pacer, 100, gone)
 
-    async def scenario() -> None:
-        pacer = Pacer(50, VirtualWorld())
-        await go(pacer, 10, [])
-        await asyncio.sleep(30)
-        pacer.set_share(0.1)
-        await asyncio.sleep(30)
-        pacer.set_share(1.0)
-        await go(pacer, 100, gone)
-
-    run_in_virtual_time(scenario())
     assert max_within(gone, 1.0) <= 50 * (1 + MAX_CATCH_UP_S + TICK_S) + 1

@@ -1,6 +1,8 @@
 """The rate of a carrier, through the whole service."""
 
 import dataclasses
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 
 import pytest
@@ -12,31 +14,33 @@ from pabal.domain.sends.message import Outcome, Status
 from pabal.settings.carriers import CarrierSettings, SimulatorSettings
 from pabal.store.engine.base import Tx
 from tests.carriers.pace_fixture import max_within
-from tests.fixtures.service import DEFAULT_CARRIER, Scenario, message_id_of, metric_value, outcomes_of, send, sms
+from tests.fixtures.relay_delivery import settings_of
+from tests.fixtures.service import DEFAULT_CARRIER, message_id_of, metric_value, outcomes_of, send, sms
 from tests.fixtures.virtual import (
     NOON,
     Environment,
     build_environment,
-    run_in_virtual_time,
     settings_for,
 )
 
-# Through the whole service.
+RATE = 50
 
 
-def run_scenario_at_rate(folder: Path, rate: int, scenario: Scenario) -> None:
-    """Run a scenario in an environment whose simulator has a rate."""
+@pytest.fixture
+def env(tmp_path: Path, request: pytest.FixtureRequest) -> AbstractAsyncContextManager[Environment]:
+    """An environment whose simulator has the rate of the test's mark."""
+    return running(tmp_path, **settings_of(request))
+
+
+@asynccontextmanager
+async def running(folder: Path, rate: int = RATE) -> AsyncIterator[Environment]:
     carriers: dict[str, CarrierSettings] = {DEFAULT_CARRIER: SimulatorSettings(name=DEFAULT_CARRIER, rate=rate)}
     settings = dataclasses.replace(settings_for(folder, max_receivers=100_000), carriers=carriers)
-
-    async def whole() -> None:
-        env = await build_environment(folder, settings=settings)
-        try:
-            await scenario(env)
-        finally:
-            await env.service.stop()
-
-    run_in_virtual_time(whole())
+    env = await build_environment(folder, settings=settings)
+    try:
+        yield env
+    finally:
+        await env.service.stop()
 
 
 async def list_accepted(env: Environment) -> list[tuple[float, bytes]]:
@@ -55,77 +59,65 @@ def phones(count: int) -> list[str]:
     return [f"010{number:08}" for number in range(10_000, 10_000 + count)]
 
 
-@pytest.mark.parametrize("rate", [5, 50, 200])
-def test_campaign_goes_out_evenly_at_the_carriers_rate(tmp_path: Path, rate: int) -> None:
-    async def scenario(env: Environment) -> None:
-        campaign = await send(env, sms(*phones(12 * rate)))
-        await env.wait(11)
-        times = [at for at, _ in await list_accepted(env)]
-        by_half_a_second = [sum(1 for at in times if half / 2 <= at < half / 2 + 0.5) for half in range(2, 22)]
+@pytest.mark.parametrize(
+    "rate", [pytest.param(each, marks=pytest.mark.settings(rate=each)) for each in (5, 50, 200)]
+)
+async def test_campaign_goes_out_evenly_at_the_carriers_rate(rate: int, env: Environment) -> None:
+    campaign = await send(env, sms(*phones(12 * rate)))
+    await env.wait(11)
+    times = [at for at, _ in await list_accepted(env)]
+    by_half_a_second = [sum(1 for at in times if half / 2 <= at < half / 2 + 0.5) for half in range(2, 22)]
 
-        assert 0.96 * 10 * rate <= sum(1 for at in times if 1 <= at < 11) <= 10 * rate + 1
-        assert max_within([(at, 1) for at in times], 1.0) <= 1.1 * rate + 1
-        assert max(by_half_a_second) - min(by_half_a_second) <= 0.1 * rate + 1
-        await env.wait(3)
-        assert await outcomes_of(env, campaign) == [(Status.COMPLETED, Outcome.DELIVERED)] * (12 * rate)
-        assert metric_value(env, "pabal_carrier_verdicts_total", carrier=DEFAULT_CARRIER, verdict="unknown") == 0
-
-    run_scenario_at_rate(tmp_path, rate, scenario)
+    assert 0.96 * 10 * rate <= sum(1 for at in times if 1 <= at < 11) <= 10 * rate + 1
+    assert max_within([(at, 1) for at in times], 1.0) <= 1.1 * rate + 1
+    assert max(by_half_a_second) - min(by_half_a_second) <= 0.1 * rate + 1
+    await env.wait(3)
+    assert await outcomes_of(env, campaign) == [(Status.COMPLETED, Outcome.DELIVERED)] * (12 * rate)
+    assert metric_value(env, "pabal_carrier_verdicts_total", carrier=DEFAULT_CARRIER, verdict="unknown") == 0
 
 
+@pytest.mark.settings(rate=5000)
 @pytest.mark.slow
-def test_rate_of_5000_goes_out_in_small_groups(tmp_path: Path) -> None:
-    async def scenario(env: Environment) -> None:
-        await send(env, sms(*phones(12_000)))
-        await env.wait(2.1)
-        times = [at for at, _ in await list_accepted(env)]
+async def test_rate_of_5000_goes_out_in_small_groups(env: Environment) -> None:
+    await send(env, sms(*phones(12_000)))
+    await env.wait(2.1)
+    times = [at for at, _ in await list_accepted(env)]
 
-        lots = [times.count(at) for at in dict.fromkeys(times)]
-        assert max(lots) <= 5000 * (MAX_CATCH_UP_S + TICK_S) + 1
-        assert 0.96 * 5000 <= sum(1 for at in times if 1 <= at < 2) <= 1.1 * 5000
-
-    run_scenario_at_rate(tmp_path, 5000, scenario)
+    lots = [times.count(at) for at in dict.fromkeys(times)]
+    assert max(lots) <= 5000 * (MAX_CATCH_UP_S + TICK_S) + 1
+    assert 0.96 * 5000 <= sum(1 for at in times if 1 <= at < 2) <= 1.1 * 5000
 
 
-def test_campaign_after_a_pause_begins_without_a_burst(tmp_path: Path) -> None:
-    async def scenario(env: Environment) -> None:
-        await send(env, sms(*phones(100)))
-        await env.wait(60)
-        await send(env, sms(*phones(200)))
-        await env.wait(10)
+async def test_campaign_after_a_pause_begins_without_a_burst(env: Environment) -> None:
+    await send(env, sms(*phones(100)))
+    await env.wait(60)
+    await send(env, sms(*phones(200)))
+    await env.wait(10)
 
-        times = [at for at, _ in await list_accepted(env) if at >= 60]
-        assert len(times) == 200
-        assert max_within([(at, 1) for at in times], 1.0) <= 55
-
-    run_scenario_at_rate(tmp_path, 50, scenario)
+    times = [at for at, _ in await list_accepted(env) if at >= 60]
+    assert len(times) == 200
+    assert max_within([(at, 1) for at in times], 1.0) <= 55
 
 
-def test_messages_go_out_in_the_order_of_their_request(tmp_path: Path) -> None:
-    async def scenario(env: Environment) -> None:
-        campaign = await send(env, sms(*phones(200)))
-        await env.wait(10)
+async def test_messages_go_out_in_the_order_of_their_request(env: Environment) -> None:
+    campaign = await send(env, sms(*phones(200)))
+    await env.wait(10)
 
-        went = [one for _, one in await list_accepted(env)]
-        assert went == [message_id_of(campaign, number) for number in range(1, 201)]
-
-    run_scenario_at_rate(tmp_path, 50, scenario)
+    went = [one for _, one in await list_accepted(env)]
+    assert went == [message_id_of(campaign, number) for number in range(1, 201)]
 
 
-def test_small_send_during_a_campaign_is_submitted_within_two_seconds(tmp_path: Path) -> None:
-    async def scenario(env: Environment) -> None:
-        campaign = await send(env, sms(*phones(2000)))
-        await env.wait(3)
-        sent = {}
-        for _ in range(20):
-            sent[message_id_of(await send(env, sms()))] = (env.world.now() - NOON) / SECOND
-            await env.wait(0.37)
-        await env.wait(3)
+async def test_small_send_during_a_campaign_is_submitted_within_two_seconds(env: Environment) -> None:
+    campaign = await send(env, sms(*phones(2000)))
+    await env.wait(3)
+    sent = {}
+    for _ in range(20):
+        sent[message_id_of(await send(env, sms()))] = (env.world.now() - NOON) / SECOND
+        await env.wait(0.37)
+    await env.wait(3)
 
-        went = {one: at for at, one in await list_accepted(env)}
-        assert max(went[one] - at for one, at in sent.items()) <= 2
-        of_campaign = [one for one in went if identifiers.request_id_of(one) == campaign]
-        assert len(of_campaign) < 2000  # the campaign was still running
-        assert len(went) >= 0.96 * 50 * 13
-
-    run_scenario_at_rate(tmp_path, 50, scenario)
+    went = {one: at for at, one in await list_accepted(env)}
+    assert max(went[one] - at for one, at in sent.items()) <= 2
+    of_campaign = [one for one in went if identifiers.request_id_of(one) == campaign]
+    assert len(of_campaign) < 2000  # the campaign was still running
+    assert len(went) >= 0.96 * 50 * 13

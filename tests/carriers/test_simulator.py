@@ -130,18 +130,14 @@ FATES = {
 
 
 @pytest.mark.parametrize(("receiver", "product"), FATES)
-def test_number_with_a_fixed_outcome_gets_it(receiver: str, product: Product) -> None:
+async def test_number_with_a_fixed_outcome_gets_it(receiver: str, product: Product) -> None:
     verdict, outcomes = FATES[receiver, product]
+    async with Desk(InMemorySimulatorStore()) as runner:
+        (reported,) = await submit(runner.simulator, [attempt(1, receiver, product)])
+        await asyncio.sleep(60)
 
-    async def scenario() -> None:
-        async with Desk(InMemorySimulatorStore()) as runner:
-            (reported,) = await submit(runner.simulator, [attempt(1, receiver, product)])
-            await asyncio.sleep(60)
-
-            assert reported == verdict or type(reported) is verdict
-            assert [receipt.outcome for _, receipt in runner.received] == outcomes
-
-    run_in_virtual_time(scenario())
+        assert reported == verdict or type(reported) is verdict
+        assert [receipt.outcome for _, receipt in runner.received] == outcomes
 
 
 async def test_late_number_reports_after_ten_seconds() -> None:
@@ -170,52 +166,42 @@ async def test_mixed_batch_gets_matching_verdicts() -> None:
     assert [type(verdict) for verdict in verdicts] == [Rejected, Accepted, Busy, Rejected, Accepted]
 
 
-def test_resubmitted_message_gets_one_receipt() -> None:
+async def test_resubmitted_message_gets_one_receipt() -> None:
     memory = InMemorySimulatorStore()
+    async with Desk(memory) as runner:
+        first = await submit(runner.simulator, [attempt()])
+        again = await submit(runner.simulator, [attempt()._replace(number=2)])
+        await asyncio.sleep(5)
+        late = await submit(runner.simulator, [attempt()._replace(number=3)])
+        await asyncio.sleep(5)
 
-    async def scenario() -> None:
-        async with Desk(memory) as runner:
-            first = await submit(runner.simulator, [attempt()])
-            again = await submit(runner.simulator, [attempt()._replace(number=2)])
-            await asyncio.sleep(5)
-            late = await submit(runner.simulator, [attempt()._replace(number=3)])
-            await asyncio.sleep(5)
-
-            assert first == again == late
-            assert len(memory.accepted) == 1
-            assert len(runner.received) == 1
-
-    run_in_virtual_time(scenario())
+        assert first == again == late
+        assert len(memory.accepted) == 1
+        assert len(runner.received) == 1
 
 
-def test_message_is_accepted_only_after_it_is_stored() -> None:
+async def test_message_is_accepted_only_after_it_is_stored() -> None:
     class Forgetful(InMemorySimulatorStore):
         async def store_messages(self, arrivals: Sequence[SimulatedMessage]) -> None:
             raise ConnectionError
 
-    async def scenario() -> None:
-        with pytest.raises(ConnectionError):
-            await submit(Simulator(SIM, Forgetful(), VirtualWorld()), [attempt()])
-
-    run_in_virtual_time(scenario())
+    with pytest.raises(ConnectionError):
+        await submit(Simulator(SIM, Forgetful(), VirtualWorld()), [attempt()])
 
 
-def test_receipt_is_deleted_only_after_it_is_reported() -> None:
+async def test_receipt_is_deleted_only_after_it_is_reported() -> None:
     memory = InMemorySimulatorStore()
 
     async def refuse(arrived: Sequence[Receipt]) -> None:
         raise ConnectionError
 
-    async def scenario() -> None:
-        simulator = Simulator(SIM, memory, VirtualWorld())
-        await submit(simulator, [attempt()])
+    simulator = Simulator(SIM, memory, VirtualWorld())
+    await submit(simulator, [attempt()])
 
-        with pytest.raises(ConnectionError):
-            await simulator.run(refuse)
+    with pytest.raises(ConnectionError):
+        await simulator.run(refuse)
 
-        assert len(memory.debts) == 1
-
-    run_in_virtual_time(scenario())
+    assert len(memory.debts) == 1
 
 
 def test_due_receipts_are_reported_after_a_restart() -> None:
@@ -244,18 +230,15 @@ async def test_many_receipts_are_reported_in_batches() -> None:
         assert len({receipt.reference for _, receipt in runner.received}) == 2 * MAX_RECEIPTS_PER_BATCH + 5
 
 
-def test_phone_shows_delivered_messages_only() -> None:
+async def test_phone_shows_delivered_messages_only() -> None:
     memory = InMemorySimulatorStore()
+    simulator = Simulator(SIM, memory, VirtualWorld())
+    buttons = (Button("webLink", "보기", mobile_url="https://example.com"),)
+    talk = attempt(1, product=Product.ALIMTALK)._replace(
+        sender="@shop", subject="제목", buttons=buttons, image_request_id=b"x"
+    )
+    await submit(simulator, [talk, attempt(2), attempt(3, "01000000002"), attempt(4, "01000000006")])
 
-    async def scenario() -> None:
-        simulator = Simulator(SIM, memory, VirtualWorld())
-        buttons = (Button("webLink", "보기", mobile_url="https://example.com"),)
-        talk = attempt(1, product=Product.ALIMTALK)._replace(
-            sender="@shop", subject="제목", buttons=buttons, image_request_id=b"x"
-        )
-        await submit(simulator, [talk, attempt(2), attempt(3, "01000000002"), attempt(4, "01000000006")])
-
-    run_in_virtual_time(scenario())
     shown, text, off, silent = memory.accepted.values()
     assert (shown.kind, shown.sender, shown.subject, shown.content) == ("alimTalk", "@shop", "제목", "안녕하세요")
     assert (shown.buttons[0].name, shown.has_image) == ("보기", True)
@@ -296,14 +279,11 @@ async def test_template_named_for_rejection_is_rejected_with_a_comment() -> None
 @pytest.mark.parametrize(
     "channel", ["@shop", "@shop123456", "@123456", "@20261115010", "@1234567", "@１２３４５６", "@한글채널"]
 )
-def test_token_is_the_only_six_digits_in_its_message(channel: str) -> None:
+async def test_token_is_the_only_six_digits_in_its_message(channel: str) -> None:
     memory = InMemorySimulatorStore()
+    simulator = Simulator(SIM, memory, VirtualWorld())
+    await simulator.register_profile(7, Registration(channel, "00100010001", PHONE), "048213")
 
-    async def scenario() -> None:
-        simulator = Simulator(SIM, memory, VirtualWorld())
-        await simulator.register_profile(7, Registration(channel, "00100010001", PHONE), "048213")
-
-    run_in_virtual_time(scenario())
     (arrival,) = memory.tokens
     assert re.findall(r"[0-9]{6}", arrival.content) == re.findall(r"\d{6,}", arrival.content) == ["048213"]
     assert (arrival.kind, arrival.sender, arrival.phone, arrival.account_id) == (TOKEN_KIND, channel, PHONE, 7)

@@ -26,7 +26,7 @@ from tests.fakes.smsc.scripted import (
     respond_with_status,
 )
 from tests.fixtures.console import signed_in_browser
-from tests.fixtures.nhncloud import SENDER, SENDER_KEY, NhnCloudFixture, run_scenario, with_channel
+from tests.fixtures.nhncloud import SENDER_KEY, NhnCloudFixture
 from tests.fixtures.planted import (
     NAME,
     RECEIVER,
@@ -39,8 +39,9 @@ from tests.fixtures.planted import (
     find_canaries,
     lines,
 )
+from tests.fixtures.relay_delivery import SENDER
 from tests.fixtures.smpp import PASSWORD, smpp_settings
-from tests.fixtures.virtual import Caller, Environment, VirtualWorld
+from tests.fixtures.virtual import Caller, VirtualWorld, run_in_virtual_time
 from tests.fixtures.web import alimtalk_body, call_ok, friendtalk_body, image_body, sms_body
 
 __all__ = ["lines"]
@@ -129,32 +130,28 @@ def run_with_carriers(
     world = VirtualWorld()
     anomalies: list[str] = []
     telco = SmppCarrier(smpp_settings(name=SMSC), world, anomalies.append, smsc.connect)
-    secrets: list[str] = [PASSWORD]
+    fixture = NhnCloudFixture()
+    relay = fixture.relay
+    secrets = [PASSWORD, relay.sms_secret_key, relay.talk_secret_key, relay.sms_app_key, relay.talk_app_key]
     shown: list[str] = []
 
-    async def scenario(env: Environment, fixture: NhnCloudFixture) -> None:
-        relay = fixture.relay
-        secrets.extend([relay.sms_secret_key, relay.talk_secret_key, relay.sms_app_key, relay.talk_app_key])
-        call = await with_channel(env)
-        for kind in faults:
-            relay.inject_fault(kind, times=3)
-        for transport in fixture.transports:
-            transport.override = override
-        await send_canaries(call)
-        await env.wait(400)
-        operator = await signed_in_browser(env, Role.OPERATOR)
-        shown.append(TOKEN.sub("", (await operator.get("/console/operate")).text))
-        answer = await Caller(env.service, None)("/metrics", method="GET")
-        shown.append(answer.body.decode() if isinstance(answer.body, bytes) else str(answer.body))
-        assert bool(anomalies) == (smsc.handlers[protocol.SUBMIT_SM] in ODD_HANDLERS), anomalies
+    async def scenario() -> None:
+        routes = {"sms": [SMSC], "lms": [SMSC, "relay"]}
+        async with fixture.running(folder, others={SMSC: telco}, routes=routes, world=world) as env:
+            call = await fixture.add_channel(env)
+            for kind in faults:
+                relay.inject_fault(kind, times=3)
+            for transport in fixture.transports:
+                transport.override = override
+            await send_canaries(call)
+            await env.wait(400)
+            operator = await signed_in_browser(env, Role.OPERATOR)
+            shown.append(TOKEN.sub("", (await operator.get("/console/operate")).text))
+            answer = await Caller(env.service, None)("/metrics", method="GET")
+            shown.append(answer.body.decode() if isinstance(answer.body, bytes) else str(answer.body))
+            assert bool(anomalies) == (smsc.handlers[protocol.SUBMIT_SM] in ODD_HANDLERS), anomalies
 
-    run_scenario(
-        folder,
-        scenario,
-        others={SMSC: telco},
-        routes={"sms": [SMSC], "lms": [SMSC, "relay"]},
-        world=world,
-    )
+    run_in_virtual_time(scenario())
     assert [find_canaries(page, *secrets) for page in shown] == [set(), set()]
     return secrets
 

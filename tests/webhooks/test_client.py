@@ -3,7 +3,6 @@
 import asyncio
 import gzip
 import socket
-from collections.abc import Coroutine
 from pathlib import Path
 from typing import Any
 
@@ -29,11 +28,9 @@ from tests.fixtures.webhooks import (
 )
 
 BODY = b'{"type":"webhook.test"}'
+pytestmark = pytest.mark.real_time
+
 HEADERS = {"webhook-id": "msg_1"}
-
-
-def run(main: Coroutine[Any, Any, None]) -> None:
-    asyncio.run(main)
 
 
 async def post(client: WebhookClient, server: TlsServer, account: str = ACCOUNT) -> PostResult:
@@ -46,25 +43,22 @@ async def post_to(answer: bytes, **options: Any) -> PostResult:
         return await post(client, server)
 
 
-def test_post_is_sent_with_its_headers_and_body() -> None:
-    async def main() -> None:
-        async with serving_tls(http_answer(b"thanks", "202 Accepted")) as server, posting() as client:
-            found = await post(client, server)
+async def test_post_is_sent_with_its_headers_and_body() -> None:
+    async with serving_tls(http_answer(b"thanks", "202 Accepted")) as server, posting() as client:
+        found = await post(client, server)
 
-        assert (found.status, found.answer, found.error, found.is_success) == (202, b"thanks", None, True)
-        assert found.duration_ms >= 0
-        head, body = server.requests[0]
-        lines = head.decode().lower().split("\r\n")
-        assert lines[0] == "post /hook?a=1 http/1.1"
-        assert body == BODY
-        assert {
-            f"host: localhost:{server.port}",
-            "content-type: application/json",
-            "webhook-id: msg_1",
-            "accept-encoding: identity",
-        } <= set(lines)
-
-    run(main())
+    assert (found.status, found.answer, found.error, found.is_success) == (202, b"thanks", None, True)
+    assert found.duration_ms >= 0
+    head, body = server.requests[0]
+    lines = head.decode().lower().split("\r\n")
+    assert lines[0] == "post /hook?a=1 http/1.1"
+    assert body == BODY
+    assert {
+        f"host: localhost:{server.port}",
+        "content-type: application/json",
+        "webhook-id: msg_1",
+        "accept-encoding: identity",
+    } <= set(lines)
 
 
 @pytest.mark.parametrize(
@@ -78,57 +72,45 @@ def test_post_is_sent_with_its_headers_and_body() -> None:
         ("500 Internal Server Error", False),
     ],
 )
-def test_any_2xx_is_success_and_nothing_else(status: str, is_success: bool) -> None:
-    async def main() -> None:
-        found = await post_to(http_answer(status=status))
+async def test_any_2xx_is_success_and_nothing_else(status: str, is_success: bool) -> None:
+    found = await post_to(http_answer(status=status))
 
-        assert found.status == int(status[:3])
-        assert found.is_success is is_success
-
-    run(main())
+    assert found.status == int(status[:3])
+    assert found.is_success is is_success
 
 
-def test_redirect_is_not_followed() -> None:
-    async def main() -> None:
-        async with serving_tls() as target:
-            moved = http_answer(status="307 Moved", headers=b"Location: https://localhost:%d/\r\n" % target.port)
-            found = await post_to(moved)
+async def test_redirect_is_not_followed() -> None:
+    async with serving_tls() as target:
+        moved = http_answer(status="307 Moved", headers=b"Location: https://localhost:%d/\r\n" % target.port)
+        found = await post_to(moved)
 
-        assert (found.status, target.connections) == (307, 0)
-
-    run(main())
+    assert (found.status, target.connections) == (307, 0)
 
 
-def test_only_the_first_kilobyte_of_an_answer_is_kept() -> None:
-    async def main() -> None:
-        found = await post_to(http_answer(b"x" * 5000))
+async def test_only_the_first_kilobyte_of_an_answer_is_kept() -> None:
+    found = await post_to(http_answer(b"x" * 5000))
 
-        assert found.answer == b"x" * ANSWER_BYTES
-
-    run(main())
+    assert found.answer == b"x" * ANSWER_BYTES
 
 
-def test_endless_answer_is_read_up_to_a_limit() -> None:
-    async def main() -> None:
-        was_closed = asyncio.Event()
+async def test_endless_answer_is_read_up_to_a_limit() -> None:
+    was_closed = asyncio.Event()
 
-        async def pour(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            await read_request(reader)
-            writer.write(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
-            try:
-                while True:
-                    writer.write(b"1000\r\n%s\r\n" % (b"x" * 4096))
-                    await writer.drain()
-            except ConnectionError:
-                was_closed.set()
+    async def pour(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await read_request(reader)
+        writer.write(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+        try:
+            while True:
+                writer.write(b"1000\r\n%s\r\n" % (b"x" * 4096))
+                await writer.drain()
+        except ConnectionError:
+            was_closed.set()
 
-        async with serving_tls(handle=pour) as server, posting() as client:
-            found = await post(client, server)
-            await asyncio.wait_for(was_closed.wait(), 10)
+    async with serving_tls(handle=pour) as server, posting() as client:
+        found = await post(client, server)
+        await asyncio.wait_for(was_closed.wait(), 10)
 
-        assert (found.status, len(found.answer)) == (200, ANSWER_BYTES)
-
-    run(main())
+    assert (found.status, len(found.answer)) == (200, ANSWER_BYTES)
 
 
 @pytest.mark.parametrize(
@@ -136,137 +118,113 @@ def test_endless_answer_is_read_up_to_a_limit() -> None:
     [b"x: y\r\n" * 100, b"HTTP/1.1 100 Continue\r\n\r\n" * 100, b"x"],
     ids=["headers", "interim answers", "single bytes"],
 )
-def test_endless_head_is_read_up_to_a_limit(pieces: bytes) -> None:
-    async def main() -> None:
-        async def pour(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            await read_request(reader)
-            writer.write(b"" if pieces.startswith(b"HTTP") else b"HTTP/1.1 200 OK\r\n")
-            try:
-                while True:
-                    writer.write(pieces)
-                    await writer.drain()
-                    await asyncio.sleep(0)  # each piece is sent alone
-            except ConnectionError:
-                writer.close()
+async def test_endless_head_is_read_up_to_a_limit(pieces: bytes) -> None:
+    async def pour(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await read_request(reader)
+        writer.write(b"" if pieces.startswith(b"HTTP") else b"HTTP/1.1 200 OK\r\n")
+        try:
+            while True:
+                writer.write(pieces)
+                await writer.drain()
+                await asyncio.sleep(0)  # each piece is sent alone
+        except ConnectionError:
+            writer.close()
 
-        async with serving_tls(handle=pour) as server, posting() as client:
-            found = await post(client, server)
+    async with serving_tls(handle=pour) as server, posting() as client:
+        found = await post(client, server)
 
-        assert (found.status, found.error) == (None, PostError.ANSWER)
-
-    run(main())
+    assert (found.status, found.error) == (None, PostError.ANSWER)
 
 
-def test_compressed_answer_is_not_unpacked() -> None:
-    async def main() -> None:
-        bomb = gzip.compress(b"x" * 1_000_000)
-        found = await post_to(http_answer(bomb, headers=b"Content-Encoding: gzip\r\n"))
+async def test_compressed_answer_is_not_unpacked() -> None:
+    bomb = gzip.compress(b"x" * 1_000_000)
+    found = await post_to(http_answer(bomb, headers=b"Content-Encoding: gzip\r\n"))
 
-        assert found.answer == bomb[:ANSWER_BYTES]
-
-    run(main())
+    assert found.answer == bomb[:ANSWER_BYTES]
 
 
 @pytest.mark.parametrize(
     "answer",
     [b"SSH-2.0-OpenSSH_9.2\r\n\r\n", b"HTTP/1.1 abc\r\n\r\n", b"HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\n"],
 )
-def test_answer_that_is_not_http_is_an_error(answer: bytes) -> None:
-    async def main() -> None:
-        found = await post_to(answer)
+async def test_answer_that_is_not_http_is_an_error(answer: bytes) -> None:
+    found = await post_to(answer)
 
-        assert (found.status, found.answer, found.error) == (None, b"", PostError.ANSWER)
-
-    run(main())
+    assert (found.status, found.answer, found.error) == (None, b"", PostError.ANSWER)
 
 
-def test_connection_closed_without_answer_is_an_error() -> None:
-    async def main() -> None:
-        async def close(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            await read_request(reader)
-            writer.close()
+async def test_connection_closed_without_answer_is_an_error() -> None:
+    async def close(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await read_request(reader)
+        writer.close()
 
-        async with serving_tls(handle=close) as server, posting() as client:
-            found = await post(client, server)
+    async with serving_tls(handle=close) as server, posting() as client:
+        found = await post(client, server)
 
-        assert found.status is None
-        assert found.error in (PostError.ANSWER, PostError.CONNECTION)
-
-    run(main())
+    assert found.status is None
+    assert found.error in (PostError.ANSWER, PostError.CONNECTION)
 
 
 @pytest.mark.parametrize("ends", [True, False])
-def test_status_counts_though_the_body_is_cut_off_or_never_ends(ends: bool) -> None:
-    async def main() -> None:
-        async def stop(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            await read_request(reader)
-            writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nok")
-            await writer.drain()
-            if ends:
-                writer.close()
+async def test_status_counts_though_the_body_is_cut_off_or_never_ends(ends: bool) -> None:
+    async def stop(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await read_request(reader)
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nok")
+        await writer.drain()
+        if ends:
+            writer.close()
 
-        async with serving_tls(handle=stop) as server, posting(timeout_s=30 if ends else 3) as client:
-            found = await post(client, server)
+    async with serving_tls(handle=stop) as server, posting(timeout_s=30 if ends else 3) as client:
+        found = await post(client, server)
 
-        assert (found.status, found.answer, found.error) == (200, b"ok", None)
-
-    run(main())
+    assert (found.status, found.answer, found.error) == (200, b"ok", None)
 
 
-def test_slow_answer_ends_with_the_time_limit() -> None:
-    async def main() -> None:
-        async def answer_once(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            await read_request(reader)
-            writer.write(http_answer())
-            await read_request(reader)
-            was_asked.set()
-            await reader.read()
+async def test_slow_answer_ends_with_the_time_limit() -> None:
+    async def answer_once(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await read_request(reader)
+        writer.write(http_answer())
+        await read_request(reader)
+        was_asked.set()
+        await reader.read()
 
-        was_asked = asyncio.Event()
-        async with serving_tls(handle=answer_once) as server, posting(timeout_s=3) as client:
-            assert (await post(client, server)).is_success
-            found = await post(client, server)
+    was_asked = asyncio.Event()
+    async with serving_tls(handle=answer_once) as server, posting(timeout_s=3) as client:
+        assert (await post(client, server)).is_success
+        found = await post(client, server)
 
-        assert was_asked.is_set()
-        assert (found.status, found.error, found.detail) == (None, PostError.TIMEOUT, "no answer within 3 s")
-        assert found.duration_ms >= 3000
-
-    run(main())
+    assert was_asked.is_set()
+    assert (found.status, found.error, found.detail) == (None, PostError.TIMEOUT, "no answer within 3 s")
+    assert found.duration_ms >= 3000
 
 
-def test_slow_tls_handshake_and_slow_dns_count_towards_the_time_limit() -> None:
+async def test_slow_tls_handshake_and_slow_dns_count_towards_the_time_limit() -> None:
     async def never(host: str, port: int) -> list[str]:
         await asyncio.get_running_loop().create_future()
         return []
 
-    async def main() -> None:
-        was_closed = asyncio.Event()
+    was_closed = asyncio.Event()
 
-        async def be_silent(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            await reader.read()
-            writer.close()
-            was_closed.set()
+    async def be_silent(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read()
+        writer.close()
+        was_closed.set()
 
-        server = await asyncio.start_server(be_silent, "127.0.0.1", 0)
-        port = server.sockets[0].getsockname()[1]
-        for resolve in (LocalResolver(), never):
-            async with posting(timeout_s=1, resolve=resolve) as client:
-                found = await client.post(f"https://localhost:{port}/", ACCOUNT, HEADERS, BODY)
-            assert found.error is PostError.TIMEOUT
-        await asyncio.wait_for(was_closed.wait(), 10)
-        server.close()
-
-    run(main())
+    server = await asyncio.start_server(be_silent, "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+    for resolve in (LocalResolver(), never):
+        async with posting(timeout_s=1, resolve=resolve) as client:
+            found = await client.post(f"https://localhost:{port}/", ACCOUNT, HEADERS, BODY)
+        assert found.error is PostError.TIMEOUT
+    await asyncio.wait_for(was_closed.wait(), 10)
+    server.close()
 
 
-def test_server_name_and_host_are_the_name_in_the_url() -> None:
-    async def main() -> None:
-        async with serving_tls() as server, posting() as client:
-            assert (await post(client, server)).is_success
+async def test_server_name_and_host_are_the_name_in_the_url() -> None:
+    async with serving_tls() as server, posting() as client:
+        assert (await post(client, server)).is_success
 
-        assert server.server_names == ["localhost"]
-
-    run(main())
+    assert server.server_names == ["localhost"]
 
 
 @pytest.mark.parametrize(
@@ -276,86 +234,65 @@ def test_server_name_and_host_are_the_name_in_the_url() -> None:
         ("other.example", "authority.pem", "Hostname mismatch"),
     ],
 )
-def test_certificate_of_someone_else_is_an_error(host: str, authority: str, words: str) -> None:
-    async def main() -> None:
-        async with serving_tls() as server, posting(ca_file=TLS / authority) as client:
-            found = await client.post(f"https://{host}:{server.port}/", ACCOUNT, HEADERS, BODY)
+async def test_certificate_of_someone_else_is_an_error(host: str, authority: str, words: str) -> None:
+    async with serving_tls() as server, posting(ca_file=TLS / authority) as client:
+        found = await client.post(f"https://{host}:{server.port}/", ACCOUNT, HEADERS, BODY)
 
-        assert (found.status, found.error) == (None, PostError.TLS)
-        assert words in found.detail
-        assert server.requests == []
-
-    run(main())
+    assert (found.status, found.error) == (None, PostError.TLS)
+    assert words in found.detail
+    assert server.requests == []
 
 
-def test_closed_port_is_an_error() -> None:
-    async def main() -> None:
-        with socket.socket() as unused:
-            unused.bind(("127.0.0.1", 0))
-            port = unused.getsockname()[1]
-            async with posting() as client:
-                found = await client.post(f"https://localhost:{port}/", ACCOUNT, HEADERS, BODY)
+async def test_closed_port_is_an_error() -> None:
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        port = unused.getsockname()[1]
+        async with posting() as client:
+            found = await client.post(f"https://localhost:{port}/", ACCOUNT, HEADERS, BODY)
 
-        assert (found.error, found.detail) == (PostError.CONNECTION, "Connection refused")
-
-    run(main())
+    assert (found.error, found.detail) == (PostError.CONNECTION, "Connection refused")
 
 
-def test_next_address_is_tried_if_the_first_refuses() -> None:
-    async def main() -> None:
-        resolver = LocalResolver("127.0.0.1", "127.0.0.2")
-        async with serving_tls(host="127.0.0.2") as server, posting(resolve=resolver) as client:
-            assert (await post(client, server)).is_success
-
-    run(main())
+async def test_next_address_is_tried_if_the_first_refuses() -> None:
+    resolver = LocalResolver("127.0.0.1", "127.0.0.2")
+    async with serving_tls(host="127.0.0.2") as server, posting(resolve=resolver) as client:
+        assert (await post(client, server)).is_success
 
 
-def test_host_that_is_not_found_is_an_error() -> None:
+async def test_host_that_is_not_found_is_an_error() -> None:
     async def missing(host: str, port: int) -> list[str]:
         raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
 
-    async def main() -> None:
-        async with posting(resolve=missing) as client:
-            found = await client.post("https://absent.example/", ACCOUNT, HEADERS, BODY)
+    async with posting(resolve=missing) as client:
+        found = await client.post("https://absent.example/", ACCOUNT, HEADERS, BODY)
 
-        assert (found.error, found.detail) == (PostError.DNS, "Name or service not known")
-
-    run(main())
+    assert (found.error, found.detail) == (PostError.DNS, "Name or service not known")
 
 
-def test_url_that_is_not_https_is_an_error() -> None:
-    async def main() -> None:
-        async with posting() as client:
-            found = await client.post("http://localhost/", ACCOUNT, HEADERS, BODY)
+async def test_url_that_is_not_https_is_an_error() -> None:
+    async with posting() as client:
+        found = await client.post("http://localhost/", ACCOUNT, HEADERS, BODY)
 
-        assert found.error is PostError.URL
-
-    run(main())
+    assert found.error is PostError.URL
 
 
-def test_answer_of_an_exception_is_not_kept_beyond_its_status() -> None:
-    async def main() -> None:
-        async with serving_tls(http_answer(b"internal", "201 Created")) as server:
-            exception = AllowedEndpoint(ACCOUNT, "localhost", server.port)
-            async with posting(AddressRules([exception])) as client:
-                found = await post(client, server)
-                other = await post(client, server, account="other")
+async def test_answer_of_an_exception_is_not_kept_beyond_its_status() -> None:
+    async with serving_tls(http_answer(b"internal", "201 Created")) as server:
+        exception = AllowedEndpoint(ACCOUNT, "localhost", server.port)
+        async with posting(AddressRules([exception])) as client:
+            found = await post(client, server)
+            other = await post(client, server, account="other")
 
-        assert (found.status, found.answer) == (201, b"")
-        assert (other.status, other.error) == (None, PostError.ADDRESS)
-
-    run(main())
+    assert (found.status, found.answer) == (201, b"")
+    assert (other.status, other.error) == (None, PostError.ADDRESS)
 
 
-def test_longest_answer_that_is_read_keeps_the_connection() -> None:
-    async def main() -> None:
-        async with serving_tls(http_answer(b"x" * READ_BYTES)) as server, posting(local_rules()) as client:
-            for _ in range(3):
-                assert (await post(client, server)).is_success
+async def test_longest_answer_that_is_read_keeps_the_connection() -> None:
+    async with serving_tls(http_answer(b"x" * READ_BYTES)) as server, posting(local_rules()) as client:
+        for _ in range(3):
+            assert (await post(client, server)).is_success
 
-        assert server.connections == 1
-
-    run(main())
+    assert server.connections == 1
 
 
 def test_unreadable_authorities_are_refused_at_start(tmp_path: Path) -> None:

@@ -2,9 +2,7 @@
 
 from typing import Any
 
-from tests.fixtures.nhncloud import (
-    SENDER_KEY,
-)
+from tests.fixtures.nhncloud import SENDER_KEY
 from tests.fixtures.web import (
     PHONE,
     alimtalk_body,

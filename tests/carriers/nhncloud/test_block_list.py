@@ -1,6 +1,5 @@
 """Opt-outs at NHN Cloud: received by webhook, read from its block service, and kept for the right accounts."""
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,7 +10,8 @@ from pabal.service.relay.opt_out_sync import INTERVAL_S
 from pabal.store.accounts import accounts
 from pabal.store.accounts.audit_log import AuditEntry
 from tests.carriers.nhncloud.test_results import SIGNATURE, tell
-from tests.fixtures.nhncloud import OPT_OUT, NhnCloudFixture, run_scenario, with_channel
+from tests.fixtures.nhncloud import NhnCloudFixture
+from tests.fixtures.relay_delivery import OPT_OUT
 from tests.fixtures.service import count_rows
 from tests.fixtures.virtual import Caller, Environment
 from tests.fixtures.web import call_ok, describe_outcome, get_message, sms_body
@@ -44,131 +44,125 @@ async def set_number(env: Environment, account: str, number: str) -> None:
     await env.store.write(opt_out_numbers.set_number, account_id, number, entry)
 
 
-def test_webhook_opts_out_of_accounts_that_named_the_number(tmp_path: Path) -> None:
-    async def scenario(env: Environment, fixture: NhnCloudFixture) -> None:
-        call, quiet, other = await with_channel(env), await env.caller("quiet"), await env.caller("other")
-        await set_number(env, "other", OWN)
-        for each in (call, other):
-            await call_ok(each, "message/sendSMS", sms_body(PHONE, **AD))
-        await call_ok(quiet, "message/sendSMS", sms_body(PHONE))
-        await env.wait(6)
+@pytest.mark.settings(webhook_signature=SIGNATURE)
+async def test_webhook_opts_out_of_accounts_that_named_the_number(
+    env: Environment, fixture: NhnCloudFixture
+) -> None:
+    call, quiet, other = await fixture.add_channel(env), await env.caller("quiet"), await env.caller("other")
+    await set_number(env, "other", OWN)
+    for each in (call, other):
+        await call_ok(each, "message/sendSMS", sms_body(PHONE, **AD))
+    await call_ok(quiet, "message/sendSMS", sms_body(PHONE))
+    await env.wait(6)
 
-        first, again = await tell(call, hook(fixture)), await tell(call, hook(fixture))
-        await call_ok(call, "message/sendSMS", sms_body(PHONE, content="둘째", **AD))
+    first, again = await tell(call, hook(fixture)), await tell(call, hook(fixture))
+    await call_ok(call, "message/sendSMS", sms_body(PHONE, content="둘째", **AD))
 
-        assert (first.result, again.result) == ("SUCCESS", "SUCCESS")
-        assert await opted_out(call) == [(PHONE, "relay")]
-        assert (await opted_out(quiet), await opted_out(other)) == ([], [])
-        (newest, *_) = (await call("message/list", {"receivers": PHONE})).items
-        assert describe_outcome(newest) == "fail 9003"
-
-    run_scenario(tmp_path, scenario, webhook_signature=SIGNATURE)
-
-
-def test_account_with_its_own_number_gets_its_opt_outs_without_messages(tmp_path: Path) -> None:
-    async def scenario(env: Environment, fixture: NhnCloudFixture) -> None:
-        call, other = await with_channel(env), await env.caller("other")
-        await set_number(env, "other", OWN)
-
-        await tell(call, hook(fixture, OWN))
-        await tell(call, hook(fixture, "15880000"))
-        await tell(call, hook(fixture, OWN, "021234567"))
-
-        assert (await opted_out(call), await opted_out(other)) == ([], [(PHONE, "relay")])
-
-    run_scenario(tmp_path, scenario, webhook_signature=SIGNATURE)
+    assert (first.result, again.result) == ("SUCCESS", "SUCCESS")
+    assert await opted_out(call) == [(PHONE, "relay")]
+    assert (await opted_out(quiet), await opted_out(other)) == ([], [])
+    (newest, *_) = (await call("message/list", {"receivers": PHONE})).items
+    assert describe_outcome(newest) == "fail 9003"
 
 
+@pytest.mark.settings(webhook_signature=SIGNATURE)
+async def test_account_with_its_own_number_gets_its_opt_outs_without_messages(
+    env: Environment, fixture: NhnCloudFixture
+) -> None:
+    call, other = await fixture.add_channel(env), await env.caller("other")
+    await set_number(env, "other", OWN)
+
+    await tell(call, hook(fixture, OWN))
+    await tell(call, hook(fixture, "15880000"))
+    await tell(call, hook(fixture, OWN, "021234567"))
+
+    assert (await opted_out(call), await opted_out(other)) == ([], [(PHONE, "relay")])
+
+
+@pytest.mark.settings(webhook_signature=SIGNATURE)
 @pytest.mark.parametrize("rows", [None, 7, [None], [{"recipientNo": DIGITS}]])
-def test_invalid_rows_are_refused(tmp_path: Path, rows: Any) -> None:
-    async def scenario(env: Environment, fixture: NhnCloudFixture) -> None:
-        call = await with_channel(env)
+async def test_invalid_rows_are_refused(rows: Any, env: Environment, fixture: NhnCloudFixture) -> None:
+    call = await fixture.add_channel(env)
 
-        refused = await tell(call, {**hook(fixture), "hooks": rows})
-        unsigned = await tell(call, hook(fixture), "another signature")
-        foreign = await tell(call, {**hook(fixture), "appKey": "another"})
+    refused = await tell(call, {**hook(fixture), "hooks": rows})
+    unsigned = await tell(call, hook(fixture), "another signature")
+    foreign = await tell(call, {**hook(fixture), "appKey": "another"})
 
-        assert [each.result for each in (refused, unsigned, foreign)] == [
-            "INVALID_JSON",
-            "UNAUTHORIZED",
-            "UNAUTHORIZED",
-        ]
-
-    run_scenario(tmp_path, scenario, webhook_signature=SIGNATURE)
+    assert [each.result for each in (refused, unsigned, foreign)] == [
+        "INVALID_JSON",
+        "UNAUTHORIZED",
+        "UNAUTHORIZED",
+    ]
 
 
-def test_block_service_is_read_without_webhooks_and_after_errors(tmp_path: Path) -> None:
-    async def scenario(env: Environment, fixture: NhnCloudFixture) -> None:
-        call = await with_channel(env)
-        await set_number(env, "acme", OPT_OUT)
-        relay = fixture.relay
-        relay.unsubscribed |= {(OPT_OUT, f"0103000{number:04}"): relay.clock() for number in range(1500)}
-        relay.inject_fault("gateway 502", on="blockservice")
+async def test_block_service_is_read_without_webhooks_and_after_errors(
+    env: Environment, fixture: NhnCloudFixture
+) -> None:
+    call = await fixture.add_channel(env)
+    await set_number(env, "acme", OPT_OUT)
+    relay = fixture.relay
+    relay.unsubscribed |= {(OPT_OUT, f"0103000{number:04}"): relay.clock() for number in range(1500)}
+    relay.inject_fault("gateway 502", on="blockservice")
 
-        await env.wait(FIRST_READ_S + 5)
-        before = len(await opted_out(call))
-        await env.wait(READ_INTERVAL_S)
-        relay.console.call_opt_out_number(DIGITS)
-        await env.wait(READ_INTERVAL_S + 5)
-        total = (await call("optOut/list")).body["totalCount"]
-        removed = await call_ok(call, "optOut/remove", {"phoneNumber": "010-3000-0001"})
-        await env.wait(2 * READ_INTERVAL_S + HOUR_S)
+    await env.wait(FIRST_READ_S + 5)
+    before = len(await opted_out(call))
+    await env.wait(READ_INTERVAL_S)
+    relay.console.call_opt_out_number(DIGITS)
+    await env.wait(READ_INTERVAL_S + 5)
+    total = (await call("optOut/list")).body["totalCount"]
+    removed = await call_ok(call, "optOut/remove", {"phoneNumber": "010-3000-0001"})
+    await env.wait(2 * READ_INTERVAL_S + HOUR_S)
 
-        assert before == 0
-        assert total == 1501
-        assert removed.item["removedCount"] == 1
-        assert (await call("optOut/list")).body["totalCount"] == 1500
-
-    run_scenario(tmp_path, scenario)
-
-
-def test_relay_is_told_what_changes_here_for_accounts_with_their_own_number(tmp_path: Path) -> None:
-    async def scenario(env: Environment, fixture: NhnCloudFixture) -> None:
-        call, shared = await with_channel(env), await env.caller("shared")
-        await set_number(env, "acme", OPT_OUT)
-        relay = fixture.relay
-        relay.inject_fault("lose answer", on="POST /sms/v3.0/appKeys/smsAppKey0123456/blockservice")
-        phones = [f"0104000{number:04}" for number in range(25)]
-
-        await call_ok(call, "optOut/add", {"phoneNumbers": phones})
-        await call_ok(call, "optOut/add", {"phoneNumber": DIGITS, "senderNumber": "02-1234-5678"})
-        await call_ok(shared, "optOut/add", {"phoneNumber": DIGITS})
-        await env.wait(2 * INTERVAL_S + 5)
-        added = {phone for number, phone in relay.unsubscribed if number == OPT_OUT}
-        await call_ok(call, "optOut/remove", {"phoneNumbers": phones[:12]})
-        await env.wait(INTERVAL_S + READ_INTERVAL_S)
-
-        assert added == set(phones)
-        assert {phone for _, phone in relay.unsubscribed} == set(phones[12:])
-        assert await count_rows(env, "opt_out_changes") == 0
-        assert (await call("optOut/list")).body["totalCount"] == 14
-
-    run_scenario(tmp_path, scenario)
+    assert before == 0
+    assert total == 1501
+    assert removed.item["removedCount"] == 1
+    assert (await call("optOut/list")).body["totalCount"] == 1500
 
 
-def test_number_that_the_relay_does_not_have_is_refused_once(tmp_path: Path) -> None:
-    async def scenario(env: Environment, fixture: NhnCloudFixture) -> None:
-        call = await with_channel(env)
-        await set_number(env, "acme", OWN)
+async def test_relay_is_told_what_changes_here_for_accounts_with_their_own_number(
+    env: Environment, fixture: NhnCloudFixture
+) -> None:
+    call, shared = await fixture.add_channel(env), await env.caller("shared")
+    await set_number(env, "acme", OPT_OUT)
+    relay = fixture.relay
+    relay.inject_fault("lose answer", on="POST /sms/v3.0/appKeys/smsAppKey0123456/blockservice")
+    phones = [f"0104000{number:04}" for number in range(25)]
 
-        await call_ok(call, "optOut/add", {"phoneNumber": DIGITS})
-        await env.wait(3 * INTERVAL_S)
+    await call_ok(call, "optOut/add", {"phoneNumbers": phones})
+    await call_ok(call, "optOut/add", {"phoneNumber": DIGITS, "senderNumber": "02-1234-5678"})
+    await call_ok(shared, "optOut/add", {"phoneNumber": DIGITS})
+    await env.wait(2 * INTERVAL_S + 5)
+    added = {phone for number, phone in relay.unsubscribed if number == OPT_OUT}
+    await call_ok(call, "optOut/remove", {"phoneNumbers": phones[:12]})
+    await env.wait(INTERVAL_S + READ_INTERVAL_S)
 
-        assert fixture.relay.unsubscribed == {}
-        assert len(fixture.calls("blockservice")) == 1
-        assert await count_rows(env, "opt_out_changes") == 0
+    assert added == set(phones)
+    assert {phone for _, phone in relay.unsubscribed} == set(phones[12:])
+    assert await count_rows(env, "opt_out_changes") == 0
+    assert (await call("optOut/list")).body["totalCount"] == 14
 
-    run_scenario(tmp_path, scenario)
+
+async def test_number_that_the_relay_does_not_have_is_refused_once(
+    env: Environment, fixture: NhnCloudFixture
+) -> None:
+    call = await fixture.add_channel(env)
+    await set_number(env, "acme", OWN)
+
+    await call_ok(call, "optOut/add", {"phoneNumber": DIGITS})
+    await env.wait(3 * INTERVAL_S)
+
+    assert fixture.relay.unsubscribed == {}
+    assert len(fixture.calls("blockservice")) == 1
+    assert await count_rows(env, "opt_out_changes") == 0
 
 
-def test_message_that_the_relay_refuses_ends_as_refused_by_the_receiver(tmp_path: Path) -> None:
-    async def scenario(env: Environment, fixture: NhnCloudFixture) -> None:
-        call = await with_channel(env)
-        fixture.relay.console.call_opt_out_number(DIGITS)
+async def test_message_that_the_relay_refuses_ends_as_refused_by_the_receiver(
+    env: Environment, fixture: NhnCloudFixture
+) -> None:
+    call = await fixture.add_channel(env)
+    fixture.relay.console.call_opt_out_number(DIGITS)
 
-        await call_ok(call, "message/sendSMS", sms_body(PHONE, **AD))
-        await env.wait(10)
+    await call_ok(call, "message/sendSMS", sms_body(PHONE, **AD))
+    await env.wait(10)
 
-        assert describe_outcome(await get_message(call, PHONE)) == "fail 3006"
-
-    run_scenario(tmp_path, scenario)
+    assert describe_outcome(await get_message(call, PHONE)) == "fail 3006"

@@ -1,14 +1,13 @@
 """Brand messages by NHN Cloud: what goes out, how it is grouped, and what becomes of it."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.carriers.nhncloud.delivery_fixture import MANY, SENDS, outcomes_for
 from tests.fixtures.brand_bodies import BRAND_BODIES, OWN_BUTTON, brand_body, sized_image
-from tests.fixtures.nhncloud import SENDER_KEY, NhnCloudFixture, run_scenario, with_channel
+from tests.fixtures.nhncloud import SENDER_KEY, NhnCloudFixture
 from tests.fixtures.virtual import Environment
 from tests.fixtures.web import (
     BUTTON,
@@ -32,150 +31,146 @@ pytestmark = pytest.mark.slow
 SEND = "message/sendBrandMessage"
 FRIEND_TALK = ("friendTalkText", "friendTalkImage", "friendTalkWideImage")
 BUBBLES = dict(zip(FRIEND_TALK, ("TEXT", "IMAGE", "WIDE"), strict=True))
+SIGNATURE = "a signature of some length"
 BRAND: dict[str, Any] = {"friend_talk": "brand"}
 
 
+@pytest.mark.settings(**BRAND)
 @pytest.mark.parametrize("kind", FRIEND_TALK)
-def test_friend_talk_goes_out_as_a_brand_message_to_friends(tmp_path: Path, kind: str) -> None:
-    async def scenario(env: Environment, fixture: NhnCloudFixture) -> None:
-        call = await with_channel(env)
-        _, body = SENDS[kind]
-        await call_ok(call, "message/sendFriendtalk", {**body, "adFlag": True, "buttons": [BUTTON]})
+async def test_friend_talk_goes_out_as_a_brand_message_to_friends(
+    kind: str, env: Environment, fixture: NhnCloudFixture
+) -> None:
+    call = await fixture.add_channel(env)
+    _, body = SENDS[kind]
+    await call_ok(call, "message/sendFriendtalk", {**body, "adFlag": True, "buttons": [BUTTON]})
+    await env.wait(10)
+
+    (sent,) = fixture.accepted
+    assert (sent.kind, sent.recipient.targeting) == ("BRAND_MESSAGE", "I")
+    assert sent.call.chatBubbleType == BUBBLES[kind]
+    assert (sent.content, sent.recipient.resendParameter.isResend) == ("친구야", False)
+    assert sent.call.buttons == [{"name": "열기", "type": "WL", "linkMo": "https://shop.example/1"}]
+    record = await get_message(call)
+    assert (product_of(record), describe_outcome(record)) == (kind, "completed 1000")
+    assert record["deliveredAs"] == {"value": "brandMessage", "label": "브랜드 메시지"}
+
+
+@pytest.mark.settings(friend_talk="compatible")
+async def test_friend_talk_in_compatible_mode_stays_friend_talk(env: Environment, fixture: NhnCloudFixture) -> None:
+    call = await fixture.add_channel(env)
+    await call_ok(call, "message/sendFriendtalk", friendtalk_body(SENDER_KEY))
+    await call_ok(call, SEND, brand_body(SENDER_KEY, "010-2222-2222"))
+    await env.wait(10)
+
+    assert sorted(each.kind for each in fixture.accepted) == ["BRAND_MESSAGE", "FRIENDTALK"]
+    assert "deliveredAs" not in await get_message(call)
+    assert describe_outcome(await get_message(call, "010-2222-2222")) == "completed 1000"
+
+
+@pytest.mark.settings(world=world_starting_at("2026-11-15 23:00"), **BRAND)
+async def test_friend_talk_as_a_brand_message_is_advertising_whatever_its_caller_says(
+    env: Environment, fixture: NhnCloudFixture
+) -> None:
+    call = await fixture.add_channel(env)
+
+    at_night = await call("message/sendFriendtalk", friendtalk_body(SENDER_KEY, adFlag=False))
+    await call_ok(
+        call, "message/sendFriendtalk", friendtalk_body(SENDER_KEY, sendDate="2026-11-16 20:49", **FALLBACK)
+    )
+
+    assert summarize_refusal(at_night).errors == {"sendDate": "NIGHT_AD_RESTRICTED"}
+
+
+async def test_brand_message_of_every_type_is_accepted_as_documented(
+    env: Environment, fixture: NhnCloudFixture
+) -> None:
+    fixture.relay.profiles[SENDER_KEY].may_reach_others = True
+    fixture.relay.brand_templates[SENDER_KEY, "brand-1"] = "#{name}님"
+    call = await fixture.add_channel(env)
+    for name, body in BRAND_BODIES.items():
+        await call_ok(call, SEND, {**body, "senderKey": SENDER_KEY, "sendDate": None})
         await env.wait(10)
 
-        (sent,) = fixture.accepted
-        assert (sent.kind, sent.recipient.targeting) == ("BRAND_MESSAGE", "I")
-        assert sent.call.chatBubbleType == BUBBLES[kind]
-        assert (sent.content, sent.recipient.resendParameter.isResend) == ("친구야", False)
-        assert sent.call.buttons == [{"name": "열기", "type": "WL", "linkMo": "https://shop.example/1"}]
-        record = await get_message(call)
-        assert (product_of(record), describe_outcome(record)) == (kind, "completed 1000")
-        assert record["deliveredAs"] == {"value": "brandMessage", "label": "브랜드 메시지"}
+        sent = fixture.accepted[-1]
+        assert sent.recipient.targeting == body["targeting"], name
+        assert sent.recipient.resendParameter.isResend is False
+        if name == "text":
+            assert (sent.call.unsubscribeNo, sent.call.unsubscribeAuthNo) == ("0801234567", "1234")
+            assert sent.content == "길동님"
+        if name == "template":
+            assert sent.recipient.templateParameter == {"name": "길동"}
 
-    run_scenario(tmp_path, scenario, **BRAND)
-
-
-def test_friend_talk_in_compatible_mode_stays_friend_talk(tmp_path: Path) -> None:
-    async def scenario(env: Environment, fixture: NhnCloudFixture) -> None:
-        call = await with_channel(env)
-        await call_ok(call, "message/sendFriendtalk", friendtalk_body(SENDER_KEY))
-        await call_ok(call, SEND, brand_body(SENDER_KEY, "010-2222-2222"))
-        await env.wait(10)
-
-        assert sorted(each.kind for each in fixture.accepted) == ["BRAND_MESSAGE", "FRIENDTALK"]
-        assert "deliveredAs" not in await get_message(call)
-        assert describe_outcome(await get_message(call, "010-2222-2222")) == "completed 1000"
-
-    run_scenario(tmp_path, scenario, friend_talk="compatible")
+    assert len(fixture.accepted) == len(BRAND_BODIES)
+    assert {describe_outcome(each) for each in await list_messages(call)} == {"completed 1000"}
 
 
-def test_friend_talk_as_a_brand_message_is_advertising_whatever_its_caller_says(tmp_path: Path) -> None:
-    async def scenario(env: Environment, fixture: NhnCloudFixture) -> None:
-        call = await with_channel(env)
+async def test_equal_texts_share_a_call_and_personal_ones_go_alone(
+    env: Environment, fixture: NhnCloudFixture
+) -> None:
+    call = await fixture.add_channel(env)
+    fixture.relay.brand_templates[SENDER_KEY, "B1"] = "#{name}님"
+    named = [{"phoneNumber": each, "templateData": {"name": f"{place}"}} for place, each in enumerate(MANY)]
 
-        at_night = await call("message/sendFriendtalk", friendtalk_body(SENDER_KEY, adFlag=False))
-        await call_ok(
-            call, "message/sendFriendtalk", friendtalk_body(SENDER_KEY, sendDate="2026-11-16 20:49", **FALLBACK)
-        )
+    await call_ok(call, SEND, brand_body(SENDER_KEY, *MANY))
+    await env.wait(20)
+    shared = fixture.calls("/brand-message/")
+    await call_ok(call, SEND, brand_body(SENDER_KEY, content="#{name}님", receivers=named[:20]))
+    await env.wait(20)
+    personal = fixture.calls("/freestyle-messages")[1:]
+    await call_ok(call, SEND, {"senderKey": SENDER_KEY, "templateCode": "B1", "receivers": named})
+    await env.wait(20)
 
-        assert summarize_refusal(at_night).errors == {"sendDate": "NIGHT_AD_RESTRICTED"}
-
-    run_scenario(tmp_path, scenario, world=world_starting_at("2026-11-15 23:00"), **BRAND)
-
-
-def test_brand_message_of_every_type_is_accepted_as_documented(tmp_path: Path) -> None:
-    async def scenario(env: Environment, fixture: NhnCloudFixture) -> None:
-        fixture.relay.profiles[SENDER_KEY].may_reach_others = True
-        fixture.relay.brand_templates[SENDER_KEY, "brand-1"] = "#{name}님"
-        call = await with_channel(env)
-        for name, body in BRAND_BODIES.items():
-            await call_ok(call, SEND, {**body, "senderKey": SENDER_KEY, "sendDate": None})
-            await env.wait(10)
-
-            sent = fixture.accepted[-1]
-            assert sent.recipient.targeting == body["targeting"], name
-            assert sent.recipient.resendParameter.isResend is False
-            if name == "text":
-                assert (sent.call.unsubscribeNo, sent.call.unsubscribeAuthNo) == ("0801234567", "1234")
-                assert sent.content == "길동님"
-            if name == "template":
-                assert sent.recipient.templateParameter == {"name": "길동"}
-
-        assert len(fixture.accepted) == len(BRAND_BODIES)
-        assert {describe_outcome(each) for each in await list_messages(call)} == {"completed 1000"}
-
-    run_scenario(tmp_path, scenario)
-
-
-def test_equal_texts_share_a_call_and_personal_ones_go_alone(tmp_path: Path) -> None:
-    async def scenario(env: Environment, fixture: NhnCloudFixture) -> None:
-        call = await with_channel(env)
-        fixture.relay.brand_templates[SENDER_KEY, "B1"] = "#{name}님"
-        named = [{"phoneNumber": each, "templateData": {"name": f"{place}"}} for place, each in enumerate(MANY)]
-
-        await call_ok(call, SEND, brand_body(SENDER_KEY, *MANY))
-        await env.wait(20)
-        shared = fixture.calls("/brand-message/")
-        await call_ok(call, SEND, brand_body(SENDER_KEY, content="#{name}님", receivers=named[:20]))
-        await env.wait(20)
-        personal = fixture.calls("/freestyle-messages")[1:]
-        await call_ok(call, SEND, {"senderKey": SENDER_KEY, "templateCode": "B1", "receivers": named})
-        await env.wait(20)
-
-        assert shared == [1000]
-        assert personal == [1] * 20
-        assert fixture.calls("/basic-messages") == [1000]
-        assert {each.content for each in fixture.accepted[1020:]} == {f"{place}님" for place in range(1000)}
-        assert await outcomes_for(call, MANY[7]) == ["brandMessage completed 1000"] * 3
-
-    run_scenario(tmp_path, scenario)
+    assert shared == [1000]
+    assert personal == [1] * 20
+    assert fixture.calls("/basic-messages") == [1000]
+    assert {each.content for each in fixture.accepted[1020:]} == {f"{place}님" for place in range(1000)}
+    assert await outcomes_for(call, MANY[7]) == ["brandMessage completed 1000"] * 3
 
 
 @pytest.mark.parametrize("kind", ["lose answer", "garbage", "gateway 504", "gateway 502 accepted"])
 @pytest.mark.parametrize("count", [1, 30])
-def test_lost_answers_are_looked_up_by_grouping_key(tmp_path: Path, kind: str, count: int) -> None:
-    async def scenario(env: Environment, fixture: NhnCloudFixture) -> None:
-        call = await with_channel(env)
-        fixture.relay.inject_fault(kind, "freestyle-messages")
-        await call_ok(call, SEND, brand_body(SENDER_KEY, *MANY[:count]))
-        await env.wait(600)
+async def test_lost_answers_are_looked_up_by_grouping_key(
+    kind: str, count: int, env: Environment, fixture: NhnCloudFixture
+) -> None:
+    call = await fixture.add_channel(env)
+    fixture.relay.inject_fault(kind, "freestyle-messages")
+    await call_ok(call, SEND, brand_body(SENDER_KEY, *MANY[:count]))
+    await env.wait(600)
 
-        assert fixture.calls("freestyle-messages") == [count]
-        assert len(fixture.accepted) == count
-        for number in MANY[:count:10]:
-            assert await outcomes_for(call, number) == ["brandMessage completed 1000"]
-
-    run_scenario(tmp_path, scenario)
+    assert fixture.calls("freestyle-messages") == [count]
+    assert len(fixture.accepted) == count
+    for number in MANY[:count:10]:
+        assert await outcomes_for(call, number) == ["brandMessage completed 1000"]
 
 
+@pytest.mark.settings(**BRAND)
 @pytest.mark.parametrize("kind", ["lose request", "gateway 503", "system error"])
-def test_calls_that_were_not_accepted_are_sent_again_once(tmp_path: Path, kind: str) -> None:
-    async def scenario(env: Environment, fixture: NhnCloudFixture) -> None:
-        call = await with_channel(env)
-        fixture.relay.inject_fault(kind, "freestyle-messages")
-        await call_ok(call, "message/sendFriendtalk", friendtalk_body(SENDER_KEY, *MANY[:5]))
-        await env.wait(600)
+async def test_calls_that_were_not_accepted_are_sent_again_once(
+    kind: str, env: Environment, fixture: NhnCloudFixture
+) -> None:
+    call = await fixture.add_channel(env)
+    fixture.relay.inject_fault(kind, "freestyle-messages")
+    await call_ok(call, "message/sendFriendtalk", friendtalk_body(SENDER_KEY, *MANY[:5]))
+    await env.wait(600)
 
-        assert len(fixture.accepted) == 5
-        assert await outcomes_for(call, MANY[0]) == ["friendTalkText completed 1000"]
-
-    run_scenario(tmp_path, scenario, **BRAND)
+    assert len(fixture.accepted) == 5
+    assert await outcomes_for(call, MANY[0]) == ["friendTalkText completed 1000"]
 
 
-def test_failed_brand_message_becomes_our_text_and_none_of_the_relay(tmp_path: Path) -> None:
-    async def scenario(env: Environment, fixture: NhnCloudFixture) -> None:
-        fixture.relay.profiles[SENDER_KEY].resends = True
-        call = await with_channel(env)
-        await call_ok(call, "message/sendFriendtalk", friendtalk_body(SENDER_KEY, NO_USER, **FALLBACK))
-        await env.wait(30)
+@pytest.mark.settings(**BRAND)
+async def test_failed_brand_message_becomes_our_text_and_none_of_the_relay(
+    env: Environment, fixture: NhnCloudFixture
+) -> None:
+    fixture.relay.profiles[SENDER_KEY].resends = True
+    call = await fixture.add_channel(env)
+    await call_ok(call, "message/sendFriendtalk", friendtalk_body(SENDER_KEY, NO_USER, **FALLBACK))
+    await env.wait(30)
 
-        assert await outcomes_for(call, NO_USER) == ["friendTalkText fail 3019", "sms completed 1000"]
-        assert [each.resend_status for each in fixture.accepted] == ["RSC01", "RSC01"]
-        text, _ = await list_messages(call, NO_USER)
-        assert text["content"] == "(광고)친구야\n무료거부 0801234567"
-        assert "deliveredAs" not in text
-
-    run_scenario(tmp_path, scenario, **BRAND)
+    assert await outcomes_for(call, NO_USER) == ["friendTalkText fail 3019", "sms completed 1000"]
+    assert [each.resend_status for each in fixture.accepted] == ["RSC01", "RSC01"]
+    text, _ = await list_messages(call, NO_USER)
+    assert text["content"] == "(광고)친구야\n무료거부 0801234567"
+    assert "deliveredAs" not in text
 
 
 NO_BRAND_MESSAGES: list[dict[str, Any]] = [
@@ -188,18 +183,18 @@ NO_BRAND_MESSAGES: list[dict[str, Any]] = [
 ]
 
 
-def test_friend_talk_that_no_brand_message_can_be_is_declined_unsent(tmp_path: Path) -> None:
-    async def scenario(env: Environment, fixture: NhnCloudFixture) -> None:
-        call = await with_channel(env)
-        for fields in NO_BRAND_MESSAGES:
-            await call_ok(call, "message/sendFriendtalk", friendtalk_body(SENDER_KEY, **fields))
-        await env.wait(10)
+@pytest.mark.settings(**BRAND)
+async def test_friend_talk_that_no_brand_message_can_be_is_declined_unsent(
+    env: Environment, fixture: NhnCloudFixture
+) -> None:
+    call = await fixture.add_channel(env)
+    for fields in NO_BRAND_MESSAGES:
+        await call_ok(call, "message/sendFriendtalk", friendtalk_body(SENDER_KEY, **fields))
+    await env.wait(10)
 
-        assert fixture.calls("freestyle-messages") == []
-        outcomes = [describe_outcome(each) for each in await list_messages(call)]
-        assert outcomes == ["fail 3018"] * len(NO_BRAND_MESSAGES)
-
-    run_scenario(tmp_path, scenario, **BRAND)
+    assert fixture.calls("freestyle-messages") == []
+    outcomes = [describe_outcome(each) for each in await list_messages(call)]
+    assert outcomes == ["fail 3018"] * len(NO_BRAND_MESSAGES)
 
 
 @pytest.mark.parametrize(
@@ -210,19 +205,19 @@ def test_friend_talk_that_no_brand_message_can_be_is_declined_unsent(tmp_path: P
         ({"templateCode": "B1", "content": None}, "fail 3016"),  # -3324: a variable is missing
     ],
 )
-def test_refused_call_ends_its_messages(tmp_path: Path, fields: dict[str, Any], outcome: str) -> None:
-    async def scenario(env: Environment, fixture: NhnCloudFixture) -> None:
-        fixture.relay.brand_templates[SENDER_KEY, "B1"] = "#{name}님"
-        call = await with_channel(env)
-        await call_ok(call, SEND, brand_body(SENDER_KEY, **fields))
-        await env.wait(20)
+async def test_refused_call_ends_its_messages(
+    fields: dict[str, Any], outcome: str, env: Environment, fixture: NhnCloudFixture
+) -> None:
+    fixture.relay.brand_templates[SENDER_KEY, "B1"] = "#{name}님"
+    call = await fixture.add_channel(env)
+    await call_ok(call, SEND, brand_body(SENDER_KEY, **fields))
+    await env.wait(20)
 
-        assert fixture.accepted == []
-        assert describe_outcome(await get_message(call)) == outcome
-
-    run_scenario(tmp_path, scenario)
+    assert fixture.accepted == []
+    assert describe_outcome(await get_message(call)) == outcome
 
 
+@pytest.mark.settings(behavior={"measures_images": True}, **BRAND)
 @pytest.mark.parametrize(
     ("kind", "size", "outcome"),
     [
@@ -234,69 +229,61 @@ def test_refused_call_ends_its_messages(tmp_path: Path, fields: dict[str, Any], 
         ("wide", (500, 501), "fail 3018"),
     ],
 )
-def test_image_is_uploaded_once_as_the_type_that_its_message_needs(
-    tmp_path: Path, kind: str, size: tuple[int, int], outcome: str
+async def test_image_is_uploaded_once_as_the_type_that_its_message_needs(
+    kind: str, size: tuple[int, int], outcome: str, env: Environment, fixture: NhnCloudFixture
 ) -> None:
-    async def scenario(env: Environment, fixture: NhnCloudFixture) -> None:
-        call = await with_channel(env)
-        receivers = receivers_of(PHONE, "010-2222-2222")
-        receivers[1]["content"] = "나만"
-        message_type = "FW" if kind == "wide" else "FI"
-        body = friendtalk_body(SENDER_KEY, messageType=message_type, image=sized_image(*size), receivers=receivers)
-        await call_ok(call, "message/sendFriendtalk", {**body, "imageLink": "https://shop.example"})
-        await env.wait(20)
+    call = await fixture.add_channel(env)
+    receivers = receivers_of(PHONE, "010-2222-2222")
+    receivers[1]["content"] = "나만"
+    message_type = "FW" if kind == "wide" else "FI"
+    body = friendtalk_body(SENDER_KEY, messageType=message_type, image=sized_image(*size), receivers=receivers)
+    await call_ok(call, "message/sendFriendtalk", {**body, "imageLink": "https://shop.example"})
+    await env.wait(20)
 
-        assert [describe_outcome(each) for each in await list_messages(call)] == [outcome]
-        uploaded = [each.kind for each in fixture.relay.pictures.values()]
-        if outcome.startswith("completed"):
-            assert uploaded == ["WIDE_IMAGE" if kind == "wide" else "IMAGE"]
-            assert {each.call.image["imageLink"] for each in fixture.accepted} == {"https://shop.example"}
-        else:
-            assert (uploaded, fixture.accepted) == ([], [])
-
-    run_scenario(tmp_path, scenario, behavior={"measures_images": True}, **BRAND)
+    assert [describe_outcome(each) for each in await list_messages(call)] == [outcome]
+    uploaded = [each.kind for each in fixture.relay.pictures.values()]
+    if outcome.startswith("completed"):
+        assert uploaded == ["WIDE_IMAGE" if kind == "wide" else "IMAGE"]
+        assert {each.call.image["imageLink"] for each in fixture.accepted} == {"https://shop.example"}
+    else:
+        assert (uploaded, fixture.accepted) == ([], [])
 
 
 @pytest.mark.parametrize(
     ("targeting", "outcome"), [("I", "fail 3018"), ("M", "completed 1000"), ("N", "completed 1000")]
 )
-def test_targeting_reaches_the_relay(tmp_path: Path, targeting: str, outcome: str) -> None:
-    async def scenario(env: Environment, fixture: NhnCloudFixture) -> None:
-        fixture.relay.profiles[SENDER_KEY].may_reach_others = True
-        call = await with_channel(env)
-        body = brand_body(SENDER_KEY, "010-0000-0004", targeting=targeting, buttons=[OWN_BUTTON])
-        await call_ok(call, SEND, body)
-        await env.wait(20)
+async def test_targeting_reaches_the_relay(
+    targeting: str, outcome: str, env: Environment, fixture: NhnCloudFixture
+) -> None:
+    fixture.relay.profiles[SENDER_KEY].may_reach_others = True
+    call = await fixture.add_channel(env)
+    body = brand_body(SENDER_KEY, "010-0000-0004", targeting=targeting, buttons=[OWN_BUTTON])
+    await call_ok(call, SEND, body)
+    await env.wait(20)
 
-        assert describe_outcome(await get_message(call, "010-0000-0004")) == outcome
-
-    run_scenario(tmp_path, scenario)
+    assert describe_outcome(await get_message(call, "010-0000-0004")) == outcome
 
 
-def test_result_of_a_brand_message_arrives_by_webhook(tmp_path: Path) -> None:
-    signature = "a signature of some length"
+@pytest.mark.settings(behavior={"receipt_after_s": 600}, webhook_signature=SIGNATURE)
+async def test_result_of_a_brand_message_arrives_by_webhook(env: Environment, fixture: NhnCloudFixture) -> None:
+    call = await fixture.add_channel(env)
+    await call_ok(call, SEND, brand_body(SENDER_KEY))
+    await env.wait(5)
+    (sent,) = fixture.accepted
+    hook = {
+        "kakaoMessageType": "BRAND_MESSAGE_NORMAL",
+        "requestId": sent.request_id,
+        "recipientSeq": sent.recipient_seq,
+        "resultCode": "3019",
+        "recipientGroupingKey": sent.recipient_grouping_key,
+        "isAddedChannel": True,
+    }
+    event = {"event": "MESSAGE_RESULT_UPDATE", "appKey": fixture.relay.talk_app_key, "hooks": [hook]}
+    before = describe_outcome(await get_message(call))
 
-    async def scenario(env: Environment, fixture: NhnCloudFixture) -> None:
-        call = await with_channel(env)
-        await call_ok(call, SEND, brand_body(SENDER_KEY))
-        await env.wait(5)
-        (sent,) = fixture.accepted
-        hook = {
-            "kakaoMessageType": "BRAND_MESSAGE_NORMAL",
-            "requestId": sent.request_id,
-            "recipientSeq": sent.recipient_seq,
-            "resultCode": "3019",
-            "recipientGroupingKey": sent.recipient_grouping_key,
-            "isAddedChannel": True,
-        }
-        event = {"event": "MESSAGE_RESULT_UPDATE", "appKey": fixture.relay.talk_app_key, "hooks": [hook]}
-        before = describe_outcome(await get_message(call))
+    headers = {"X-Toast-Webhook-Signature": SIGNATURE}
+    await call("/hooks/relay", json.dumps(event).encode(), method="POST", headers=headers)
+    await env.wait(1)
 
-        headers = {"X-Toast-Webhook-Signature": signature}
-        await call("/hooks/relay", json.dumps(event).encode(), method="POST", headers=headers)
-        await env.wait(1)
-
-        assert before == "sending"
-        assert describe_outcome(await get_message(call)) == "fail 3019"
-
-    run_scenario(tmp_path, scenario, behavior={"receipt_after_s": 600}, webhook_signature=signature)
+    assert before == "sending"
+    assert describe_outcome(await get_message(call)) == "fail 3019"

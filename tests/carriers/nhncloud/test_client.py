@@ -21,10 +21,12 @@ from pabal.carriers.nhncloud.client import (
 from pabal.settings.field import BadSetting
 from tests.fakes.nhncloud.server import FakeNhnCloudServer, serving
 
+pytestmark = pytest.mark.real_time
+
 TLS = Path(__file__).parents[2] / "fixtures" / "tls"
 AUTHORITY = TLS / "authority.pem"
 """Reading the system's authorities takes longer than a test."""
-PATH = "/sms/v3.0/appKeys/{appkey}/sendNos"
+PATH = "/sms/v3.0/appKeys/{appkey}/blockservice/recipients"
 SECRETS = ("smsAppKey0123456", "smsSecret")
 Answer = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
@@ -60,59 +62,44 @@ async def failure(client: NhnCloudClient, **more: Any) -> Exception:
     return error
 
 
-def test_answer_is_returned_and_the_secret_is_sent() -> None:
-    async def main() -> None:
-        async with calling() as (relay, client):
-            answer = await ask(client)
-            assert answer["header"]["isSuccessful"] is True
-            assert [(each.method, each.status, each.code) for each in relay.calls] == [("GET", 200, 0)]
-
-    asyncio.run(main())
+async def test_answer_is_returned_and_the_secret_is_sent() -> None:
+    async with calling() as (relay, client):
+        answer = await ask(client)
+        assert answer["header"]["isSuccessful"] is True
+        assert [(each.method, each.status, each.code) for each in relay.calls] == [("GET", 200, 0)]
 
 
-def test_refused_connection_is_unreachable() -> None:
-    async def main() -> None:
-        async with calling() as (relay, client):
+async def test_refused_connection_is_unreachable() -> None:
+    async with calling() as (relay, client):
+        await relay.stop_listening()
+        error = await failure(client)
+        assert (type(error), str(error)) == (NotProcessed, "Connection refused")
+        await relay.resume_listening()
+        await ask(client)
+
+
+async def test_first_of_several_addresses_counts() -> None:
+    async with calling() as (relay, _):
+        client = NhnCloudClient(f"http://localhost:{relay.listener.port}", *SECRETS, AUTHORITY)
+        await relay.stop_listening()
+        assert str(await failure(client)) == "Connection refused"
+        await client.close()
+
+
+async def test_unknown_host_is_unreachable() -> None:
+    async with calling(address="https://nobody.invalid") as (_, client):
+        error = await failure(client)
+        assert isinstance(error, NotProcessed)
+        assert "the connection failed" not in str(error)  # it is the resolver's own message
+
+
+async def test_connections_closed_by_the_server_cost_no_call() -> None:
+    async with calling() as (relay, client):
+        for _ in range(5):
+            await ask(client)
             await relay.stop_listening()
-            error = await failure(client)
-            assert (type(error), str(error)) == (NotProcessed, "Connection refused")
             await relay.resume_listening()
-            await ask(client)
-
-    asyncio.run(main())
-
-
-def test_first_of_several_addresses_counts() -> None:
-    async def main() -> None:
-        async with calling() as (relay, _):
-            client = NhnCloudClient(f"http://localhost:{relay.listener.port}", *SECRETS, AUTHORITY)
-            await relay.stop_listening()
-            assert str(await failure(client)) == "Connection refused"
-            await client.close()
-
-    asyncio.run(main())
-
-
-def test_unknown_host_is_unreachable() -> None:
-    async def main() -> None:
-        async with calling(address="https://nobody.invalid") as (_, client):
-            error = await failure(client)
-            assert isinstance(error, NotProcessed)
-            assert "the connection failed" not in str(error)  # it is the resolver's own message
-
-    asyncio.run(main())
-
-
-def test_connections_closed_by_the_server_cost_no_call() -> None:
-    async def main() -> None:
-        async with calling() as (relay, client):
-            for _ in range(5):
-                await ask(client)
-                await relay.stop_listening()
-                await relay.resume_listening()
-            await ask(client)
-
-    asyncio.run(main())
+        await ask(client)
 
 
 @pytest.mark.parametrize(
@@ -138,37 +125,28 @@ def test_connections_closed_by_the_server_cost_no_call() -> None:
         ("system error", {}, ErrorResponse, "-9999 System error. Please inquire at support@toast.com."),
     ],
 )
-def test_each_kind_of_failure_has_its_error(kind: str, more: dict[str, Any], error: type, words: str) -> None:
-    async def main() -> None:
-        async with calling() as (relay, client):
-            await ask(client)  # connect, which may take longer than a call that must time out
-            relay.inject_fault(kind, **more)
-            found = await failure(client, timeout_s=0.5 if more else 10.0)
-            assert (type(found), str(found)) == (error, words)
-            await ask(client)
-
-    asyncio.run(main())
+async def test_each_kind_of_failure_has_its_error(kind: str, more: dict[str, Any], error: type, words: str) -> None:
+    async with calling() as (relay, client):
+        await ask(client)  # connect, which may take longer than a call that must time out
+        relay.inject_fault(kind, **more)
+        found = await failure(client, timeout_s=0.5 if more else 10.0)
+        assert (type(found), str(found)) == (error, words)
+        await ask(client)
 
 
-def test_other_server_is_unreachable() -> None:
-    async def main() -> None:
-        async with calling() as (_, client):
-            error = await failure(client, path="/elsewhere")
-            assert (type(error), str(error)) == (NotProcessed, "HTTP 404")
-
-    asyncio.run(main())
+async def test_other_server_is_unreachable() -> None:
+    async with calling() as (_, client):
+        error = await failure(client, path="/elsewhere")
+        assert (type(error), str(error)) == (NotProcessed, "HTTP 404")
 
 
 @pytest.mark.parametrize(
     ("key", "words"), [("app_key", "-1000 Invalid appKey."), ("secret_key", "-1000 Invalid appKey.")]
 )
-def test_wrong_key_is_an_error_response(key: str, words: str) -> None:
-    async def main() -> None:
-        async with calling(**{key: "wrong-and-secret"}) as (_, client):
-            error = await failure(client)
-            assert (type(error), str(error)) == (ErrorResponse, words)
-
-    asyncio.run(main())
+async def test_wrong_key_is_an_error_response(key: str, words: str) -> None:
+    async with calling(**{key: "wrong-and-secret"}) as (_, client):
+        error = await failure(client)
+        assert (type(error), str(error)) == (ErrorResponse, words)
 
 
 @asynccontextmanager
@@ -220,30 +198,23 @@ def whole(body: bytes, status: str = "200 OK") -> bytes:
         (b"", NoResponse),
     ],
 )
-def test_any_response_is_an_answer_or_a_known_error(raw: bytes, error: type) -> None:
-    async def main() -> None:
-        async with answering(raw) as port:
-            client = NhnCloudClient(f"http://127.0.0.1:{port}", *SECRETS, AUTHORITY)
-            assert type(await failure(client)) is error
-            await client.close()
-
-    asyncio.run(main())
+async def test_any_response_is_an_answer_or_a_known_error(raw: bytes, error: type) -> None:
+    async with answering(raw) as port:
+        client = NhnCloudClient(f"http://127.0.0.1:{port}", *SECRETS, AUTHORITY)
+        assert type(await failure(client)) is error
+        await client.close()
 
 
-def test_error_message_is_one_short_line_without_keys() -> None:
+async def test_error_message_is_one_short_line_without_keys() -> None:
     message = f"Unknown {SECRETS[0]} with\\n{SECRETS[1]} " + "x" * 1000
     body = b'{"header": {"isSuccessful": false, "resultCode": -1, "resultMessage": "%s"}}' % message.encode()
-
-    async def main() -> None:
-        async with answering(whole(body)) as port:
-            client = NhnCloudClient(f"http://127.0.0.1:{port}", *SECRETS, AUTHORITY)
-            error = await failure(client)
-            assert isinstance(error, ErrorResponse)
-            assert error.message.startswith("Unknown … with … xxx")
-            assert len(error.message) == MAX_MESSAGE_CHARACTERS
-            await client.close()
-
-    asyncio.run(main())
+    async with answering(whole(body)) as port:
+        client = NhnCloudClient(f"http://127.0.0.1:{port}", *SECRETS, AUTHORITY)
+        error = await failure(client)
+        assert isinstance(error, ErrorResponse)
+        assert error.message.startswith("Unknown … with … xxx")
+        assert len(error.message) == MAX_MESSAGE_CHARACTERS
+        await client.close()
 
 
 @pytest.mark.parametrize(
@@ -253,42 +224,32 @@ def test_error_message_is_one_short_line_without_keys() -> None:
         ("127.0.0.1", "authority.pem", "TLS: IP address mismatch"),
     ],
 )
-def test_untrusted_certificate_is_described(host: str, authority: str, words: str) -> None:
-    async def main() -> None:
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(TLS / "server.pem")
-        async with answering(whole(b""), context) as port:
-            client = NhnCloudClient(f"https://{host}:{port}", *SECRETS, TLS / authority)
-            error = await failure(client)
-            assert isinstance(error, NotProcessed)
-            assert str(error).startswith(words)
-            await client.close()
-
-    asyncio.run(main())
+async def test_untrusted_certificate_is_described(host: str, authority: str, words: str) -> None:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(TLS / "server.pem")
+    async with answering(whole(b""), context) as port:
+        client = NhnCloudClient(f"https://{host}:{port}", *SECRETS, TLS / authority)
+        error = await failure(client)
+        assert isinstance(error, NotProcessed)
+        assert str(error).startswith(words)
+        await client.close()
 
 
-def test_it_works_over_tls() -> None:
+async def test_it_works_over_tls() -> None:
     body = b'{"header": {"isSuccessful": true, "resultCode": 0, "resultMessage": "SUCCESS"}}'
-
-    async def main() -> None:
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(TLS / "server.pem")
-        async with answering(whole(body), context) as port:
-            client = NhnCloudClient(f"https://localhost:{port}", *SECRETS, AUTHORITY)
-            assert (await ask(client))["header"]["resultMessage"] == "SUCCESS"
-            await client.close()
-
-    asyncio.run(main())
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(TLS / "server.pem")
+    async with answering(whole(body), context) as port:
+        client = NhnCloudClient(f"https://localhost:{port}", *SECRETS, AUTHORITY)
+        assert (await ask(client))["header"]["resultMessage"] == "SUCCESS"
+        await client.close()
 
 
-def test_tls_to_a_plain_server_is_unreachable() -> None:
-    async def main() -> None:
-        async with answering(b"HTTP/1.1 400 Bad Request\r\n\r\n", until=b"\x16\x03") as port:
-            client = NhnCloudClient(f"https://127.0.0.1:{port}", *SECRETS, AUTHORITY)
-            assert isinstance(await failure(client), NotProcessed)
-            await client.close()
-
-    asyncio.run(main())
+async def test_tls_to_a_plain_server_is_unreachable() -> None:
+    async with answering(b"HTTP/1.1 400 Bad Request\r\n\r\n", until=b"\x16\x03") as port:
+        client = NhnCloudClient(f"https://127.0.0.1:{port}", *SECRETS, AUTHORITY)
+        assert isinstance(await failure(client), NotProcessed)
+        await client.close()
 
 
 def test_unreadable_ca_file_is_refused_at_start(tmp_path: Path) -> None:
@@ -299,19 +260,15 @@ def test_unreadable_ca_file_is_refused_at_start(tmp_path: Path) -> None:
             NhnCloudClient("https://api.example", *SECRETS, tmp_path / name)
 
 
-def test_no_log_record_contains_a_key(caplog: pytest.LogCaptureFixture) -> None:
+async def test_no_log_record_contains_a_key(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
-
-    async def main() -> None:
-        async with calling() as (relay, client):
-            await ask(client, query={"page": 1})
-            for kind in ("lose request", "html 502", "throttle", "system error"):
-                relay.inject_fault(kind)
-                await failure(client)
-            await relay.stop_listening()
+    async with calling() as (relay, client):
+        await ask(client, query={"page": 1})
+        for kind in ("lose request", "html 502", "throttle", "system error"):
+            relay.inject_fault(kind)
             await failure(client)
-
-    asyncio.run(main())
+        await relay.stop_listening()
+        await failure(client)
 
     for record in caplog.records:
         assert not any(secret in f"{record.getMessage()} {vars(record)}" for secret in SECRETS), record

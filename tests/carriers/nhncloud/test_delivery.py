@@ -1,19 +1,11 @@
 """Delivery by NHN Cloud: sent messages and their outcomes."""
 
 from base64 import b64encode
-from pathlib import Path
 
 import pytest
 
 from tests.carriers.nhncloud.delivery_fixture import MANY, NAMED, SENDS, outcomes_for
-from tests.fixtures.nhncloud import (
-    SENDER_KEY,
-    TEMPLATE,
-    NhnCloudFixture,
-    run_scenario,
-    with_channel,
-)
-from tests.fixtures.service import FakeCarrier
+from tests.fixtures.nhncloud import SENDER_KEY, TEMPLATE, NhnCloudFixture
 from tests.fixtures.virtual import Environment
 from tests.fixtures.web import (
     BUTTON,
@@ -34,17 +26,14 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.mark.parametrize("kind", SENDS)
-def test_each_product_arrives(tmp_path: Path, kind: str) -> None:
-    async def scenario(env: Environment, fixture: NhnCloudFixture) -> None:
-        call = await with_channel(env)
-        operation, body = SENDS[kind]
-        await call_ok(call, operation, body)
-        await env.wait(10)
+async def test_each_product_arrives(kind: str, env: Environment, fixture: NhnCloudFixture) -> None:
+    call = await fixture.add_channel(env)
+    operation, body = SENDS[kind]
+    await call_ok(call, operation, body)
+    await env.wait(10)
 
-        assert await outcomes_for(call) == [f"{kind} completed 1000"]
-        assert [each.recipient_no for each in fixture.accepted] == ["01012345678"]
-
-    run_scenario(tmp_path, scenario)
+    assert await outcomes_for(call) == [f"{kind} completed 1000"]
+    assert [each.recipient_no for each in fixture.accepted] == ["01012345678"]
 
 
 @pytest.mark.parametrize(
@@ -60,212 +49,179 @@ def test_each_product_arrives(tmp_path: Path, kind: str) -> None:
         ("010-0000-0004", "alimTalk", "fail 3020"),
     ],
 )
-def test_relay_codes_become_outcomes(tmp_path: Path, receiver: str, kind: str, end: str) -> None:
-    async def scenario(env: Environment, fixture: NhnCloudFixture) -> None:
-        call = await with_channel(env)
-        operation, body = SENDS[kind]
-        await call_ok(call, operation, {**body, "receivers": receivers_of(receiver, **NAMED)})
-        await env.wait(3700 if end == "fail 2000" else 20)
-
-        assert await outcomes_for(call, receiver) == [f"{kind} {end}"]
-
-    run_scenario(tmp_path, scenario)
-
-
-def test_thousand_receivers_of_one_template_go_in_one_call(tmp_path: Path) -> None:
-    async def scenario(env: Environment, fixture: NhnCloudFixture) -> None:
-        call = await with_channel(env)
-        await call_ok(call, "message/sendSMS", sms_body(*MANY))
-        await env.wait(20)
-        assert fixture.calls("/sender/sms") == [1000]
-        receivers = [
-            {"phoneNumber": each, "templateData": {"name": f"{place}호"}} for place, each in enumerate(MANY)
-        ]
-        await call_ok(call, "message/sendAlimtalk", alimtalk_body(SENDER_KEY, receivers=receivers))
-        await env.wait(20)
-
-        assert fixture.calls("/raw-messages") == [1000]
-        assert {each.content for each in fixture.accepted[1000:]} == {
-            f"배송이 시작되었습니다. {place}호님" for place in range(1000)
-        }
-        assert await outcomes_for(call, MANY[7]) == ["sms completed 1000", "alimTalk completed 1000"]
-
-    run_scenario(tmp_path, scenario)
-
-
-def test_single_sends_of_one_template_share_calls(tmp_path: Path) -> None:
-    async def scenario(env: Environment, fixture: NhnCloudFixture) -> None:
-        call = await with_channel(env)
-        fixture.disconnect()
-        await env.wait(10)
-        for number in MANY[:30]:
-            await call_ok(
-                call, "message/sendAlimtalk", alimtalk_body(SENDER_KEY, receivers=receivers_of(number, **NAMED))
-            )
-        fixture.reconnect()
-        await env.wait(20)
-
-        assert sum(fixture.calls("/raw-messages")) == 30
-        assert len(fixture.calls("/raw-messages")) <= 3
-
-    run_scenario(tmp_path, scenario)
-
-
-def test_relay_fallback_is_off_and_our_fallback_is_sent(tmp_path: Path) -> None:
-    async def scenario(env: Environment, fixture: NhnCloudFixture) -> None:
-        fixture.relay.profiles[SENDER_KEY].resends = True
-        call = await with_channel(env)
-        body = alimtalk_body(SENDER_KEY, receivers=receivers_of(NO_USER, **NAMED), **FALLBACK)
-        await call_ok(call, "message/sendAlimtalk", body)
-        await env.wait(20)
-
-        assert await outcomes_for(call, NO_USER) == ["alimTalk fail 3019", "sms completed 1000"]
-        assert [each.kind for each in fixture.accepted] == ["ALIMTALK", "SMS"]
-        assert {each.resend_status for each in fixture.accepted} == {"RSC01"}
-
-    run_scenario(tmp_path, scenario)
-
-
-def test_fallback_may_use_another_carrier(tmp_path: Path) -> None:
-    async def scenario(env: Environment, fixture: NhnCloudFixture) -> None:
-        call = await with_channel(env)
-        body = alimtalk_body(SENDER_KEY, receivers=receivers_of(NO_USER, **NAMED), **FALLBACK)
-        await call_ok(call, "message/sendAlimtalk", body)
-        await env.wait(20)
-
-        assert [each.kind for each in fixture.accepted] == ["ALIMTALK"]
-        assert [each.content for _, each in telco.submitted] == ["배송이 시작되었습니다. 길동님"]
-
-    telco = FakeCarrier("telco")
-    run_scenario(tmp_path, scenario, others={"telco": telco}, routes={"sms": ["telco"], "lms": ["telco"]})
-
-
-def test_friendtalk_has_image_link_buttons_and_ad_flag(
-    tmp_path: Path,
+async def test_relay_codes_become_outcomes(
+    receiver: str, kind: str, end: str, env: Environment, fixture: NhnCloudFixture
 ) -> None:
-    async def scenario(env: Environment, fixture: NhnCloudFixture) -> None:
-        call = await with_channel(env)
-        buttons = [BUTTON, {"buttonType": "botKeyword", "name": "묻기"}]
-        more = {"image": image_body(2000), "imageLink": "https://shop.example/sale", "buttons": buttons}
-        await call_ok(call, "message/sendFriendtalk", friendtalk_body(SENDER_KEY, *MANY[:3], adFlag=True, **more))
-        await call_ok(call, "message/sendFriendtalk", friendtalk_body(SENDER_KEY, MANY[3], **more))
-        await env.wait(10)
+    call = await fixture.add_channel(env)
+    operation, body = SENDS[kind]
+    await call_ok(call, operation, {**body, "receivers": receivers_of(receiver, **NAMED)})
+    await env.wait(3700 if end == "fail 2000" else 20)
 
-        first, *_, last = sorted(fixture.accepted, key=lambda each: each.recipient_no)
-        image = fixture.relay.pictures[first.recipient.imageUrl]
-        assert (first.recipient.isAd, last.recipient.isAd) == (True, False)
-        assert (len(image.body), image.is_wide, first.recipient.imageLink) == (2000, False, more["imageLink"])
-        assert [(each.type, each.name, each.linkMo) for each in first.recipient.buttons] == [
-            ("WL", "열기", "https://shop.example/1"),
-            ("BK", "묻기", None),
-        ]
-        assert len(fixture.relay.pictures) == 2, "one upload per request"
-
-    run_scenario(tmp_path, scenario)
+    assert await outcomes_for(call, receiver) == [f"{kind} {end}"]
 
 
-def test_emphasized_title_is_filled_in(tmp_path: Path) -> None:
-    async def scenario(env: Environment, fixture: NhnCloudFixture) -> None:
-        call = await with_channel(env, title="#{name}님께")
-        fixture.relay.add_template(
-            SENDER_KEY, "T2", TEMPLATE, templateEmphasizeType="TEXT", templateTitle="#{name}님께"
-        )
+async def test_thousand_receivers_of_one_template_go_in_one_call(
+    env: Environment, fixture: NhnCloudFixture
+) -> None:
+    call = await fixture.add_channel(env)
+    await call_ok(call, "message/sendSMS", sms_body(*MANY))
+    await env.wait(20)
+    assert fixture.calls("/sender/sms") == [1000]
+    receivers = [{"phoneNumber": each, "templateData": {"name": f"{place}호"}} for place, each in enumerate(MANY)]
+    await call_ok(call, "message/sendAlimtalk", alimtalk_body(SENDER_KEY, receivers=receivers))
+    await env.wait(20)
+
+    assert fixture.calls("/raw-messages") == [1000]
+    assert {each.content for each in fixture.accepted[1000:]} == {
+        f"배송이 시작되었습니다. {place}호님" for place in range(1000)
+    }
+    assert await outcomes_for(call, MANY[7]) == ["sms completed 1000", "alimTalk completed 1000"]
+
+
+async def test_single_sends_of_one_template_share_calls(env: Environment, fixture: NhnCloudFixture) -> None:
+    call = await fixture.add_channel(env)
+    fixture.set_reachable(False)
+    await env.wait(10)
+    for number in MANY[:30]:
         await call_ok(
-            call,
-            "message/sendAlimtalk",
-            alimtalk_body(SENDER_KEY, templateCode="T2", receivers=receivers_of(PHONE, **NAMED)),
+            call, "message/sendAlimtalk", alimtalk_body(SENDER_KEY, receivers=receivers_of(number, **NAMED))
         )
-        await env.wait(10)
+    fixture.set_reachable(True)
+    await env.wait(20)
 
-        assert [each.recipient.templateTitle for each in fixture.accepted] == ["길동님께"]
-        (record,) = await list_messages(call)
-        assert (describe_outcome(record), record["subject"]) == ("completed 1000", "길동님께")
-
-    run_scenario(tmp_path, scenario)
+    assert sum(fixture.calls("/raw-messages")) == 30
+    assert len(fixture.calls("/raw-messages")) <= 3
 
 
-def test_image_of_an_mms_is_uploaded_once(tmp_path: Path) -> None:
-    async def scenario(env: Environment, fixture: NhnCloudFixture) -> None:
-        call = await with_channel(env)
-        await call_ok(call, "message/sendMMS", sms_body(*MANY, image=image_body(3000)))
-        await env.wait(20)
+async def test_relay_fallback_is_off_and_our_fallback_is_sent(env: Environment, fixture: NhnCloudFixture) -> None:
+    fixture.relay.profiles[SENDER_KEY].resends = True
+    call = await fixture.add_channel(env)
+    body = alimtalk_body(SENDER_KEY, receivers=receivers_of(NO_USER, **NAMED), **FALLBACK)
+    await call_ok(call, "message/sendAlimtalk", body)
+    await env.wait(20)
 
-        (attached,) = fixture.relay.attachments.values()
-        assert len(attached.body) == 3000
-        assert {tuple(each.call.attachFileIdList) for each in fixture.accepted} == {(attached.number,)}
-        assert {each.kind for each in fixture.accepted} == {"MMS"}
-
-    run_scenario(tmp_path, scenario)
+    assert await outcomes_for(call, NO_USER) == ["alimTalk fail 3019", "sms completed 1000"]
+    assert [each.kind for each in fixture.accepted] == ["ALIMTALK", "SMS"]
+    assert {each.resend_status for each in fixture.accepted} == {"RSC01"}
 
 
-def test_first_line_is_the_title_of_a_text_without_a_subject(tmp_path: Path) -> None:
-    async def scenario(env: Environment, fixture: NhnCloudFixture) -> None:
-        call = await with_channel(env)
-        await call_ok(call, "message/sendLMS", sms_body(content="가" * 30 + "\n둘째 줄"))
-        await env.wait(10)
+@pytest.mark.settings(routes={"sms": ["telco"], "lms": ["telco"]})
+async def test_fallback_may_use_another_carrier(env: Environment, fixture: NhnCloudFixture) -> None:
+    call = await fixture.add_channel(env)
+    body = alimtalk_body(SENDER_KEY, receivers=receivers_of(NO_USER, **NAMED), **FALLBACK)
+    await call_ok(call, "message/sendAlimtalk", body)
+    await env.wait(20)
 
-        assert [each.call.title for each in fixture.accepted] == ["가" * 20]
-
-    run_scenario(tmp_path, scenario)
-
-
-def test_message_cancelled_in_time_is_never_submitted(tmp_path: Path) -> None:
-    async def scenario(env: Environment, fixture: NhnCloudFixture) -> None:
-        call = await with_channel(env)
-        sent = await call_ok(call, "message/sendSMS", sms_body(*MANY[:5], sendDate="2026-11-15 12:10"))
-        cancelled = await call_ok(call, "message/cancel", {"requestId": sent.request_id})
-        await env.wait(900)
-
-        assert cancelled.item == {"requestedCount": 5, "canceledCount": 5}
-        assert fixture.accepted == []
-
-    run_scenario(tmp_path, scenario)
+    assert [each.kind for each in fixture.accepted] == ["ALIMTALK"]
+    assert [each.content for _, each in fixture.telco.submitted] == ["배송이 시작되었습니다. 길동님"]
 
 
+async def test_friendtalk_has_image_link_buttons_and_ad_flag(env: Environment, fixture: NhnCloudFixture) -> None:
+    call = await fixture.add_channel(env)
+    buttons = [BUTTON, {"buttonType": "botKeyword", "name": "묻기"}]
+    more = {"image": image_body(2000), "imageLink": "https://shop.example/sale", "buttons": buttons}
+    await call_ok(call, "message/sendFriendtalk", friendtalk_body(SENDER_KEY, *MANY[:3], adFlag=True, **more))
+    await call_ok(call, "message/sendFriendtalk", friendtalk_body(SENDER_KEY, MANY[3], **more))
+    await env.wait(10)
+
+    first, *_, last = sorted(fixture.accepted, key=lambda each: each.recipient_no)
+    image = fixture.relay.pictures[first.recipient.imageUrl]
+    assert (first.recipient.isAd, last.recipient.isAd) == (True, False)
+    assert (len(image.body), image.is_wide, first.recipient.imageLink) == (2000, False, more["imageLink"])
+    assert [(each.type, each.name, each.linkMo) for each in first.recipient.buttons] == [
+        ("WL", "열기", "https://shop.example/1"),
+        ("BK", "묻기", None),
+    ]
+    assert len(fixture.relay.pictures) == 2, "one upload per request"
+
+
+async def test_emphasized_title_is_filled_in(env: Environment, fixture: NhnCloudFixture) -> None:
+    call = await fixture.add_channel(env, title="#{name}님께")
+    fixture.relay.add_template(
+        SENDER_KEY, "T2", TEMPLATE, templateEmphasizeType="TEXT", templateTitle="#{name}님께"
+    )
+    await call_ok(
+        call,
+        "message/sendAlimtalk",
+        alimtalk_body(SENDER_KEY, templateCode="T2", receivers=receivers_of(PHONE, **NAMED)),
+    )
+    await env.wait(10)
+
+    assert [each.recipient.templateTitle for each in fixture.accepted] == ["길동님께"]
+    (record,) = await list_messages(call)
+    assert (describe_outcome(record), record["subject"]) == ("completed 1000", "길동님께")
+
+
+async def test_image_of_an_mms_is_uploaded_once(env: Environment, fixture: NhnCloudFixture) -> None:
+    call = await fixture.add_channel(env)
+    await call_ok(call, "message/sendMMS", sms_body(*MANY, image=image_body(3000)))
+    await env.wait(20)
+
+    (attached,) = fixture.relay.attachments.values()
+    assert len(attached.body) == 3000
+    assert {tuple(each.call.attachFileIdList) for each in fixture.accepted} == {(attached.number,)}
+    assert {each.kind for each in fixture.accepted} == {"MMS"}
+
+
+async def test_first_line_is_the_title_of_a_text_without_a_subject(
+    env: Environment, fixture: NhnCloudFixture
+) -> None:
+    call = await fixture.add_channel(env)
+    await call_ok(call, "message/sendLMS", sms_body(content="가" * 30 + "\n둘째 줄"))
+    await env.wait(10)
+
+    assert [each.call.title for each in fixture.accepted] == ["가" * 20]
+
+
+async def test_message_cancelled_in_time_is_never_submitted(env: Environment, fixture: NhnCloudFixture) -> None:
+    call = await fixture.add_channel(env)
+    sent = await call_ok(call, "message/sendSMS", sms_body(*MANY[:5], sendDate="2026-11-15 12:10"))
+    cancelled = await call_ok(call, "message/cancel", {"requestId": sent.request_id})
+    await env.wait(900)
+
+    assert cancelled.item == {"requestedCount": 5, "canceledCount": 5}
+    assert fixture.accepted == []
+
+
+@pytest.mark.settings(friend_talk="compatible")
 @pytest.mark.parametrize(
     "kind", ["counselingTalkConversion", "botConversion", "channelAddition", "deliveryTracking"]
 )
-def test_friend_talk_with_a_button_that_the_relay_lacks_is_declined(tmp_path: Path, kind: str) -> None:
-    async def scenario(env: Environment, fixture: NhnCloudFixture) -> None:
-        call = await with_channel(env)
-        button = {"buttonType": kind, "name": "누름", "chatExtra": "a", "chatEvent": "b"}
-        await call_ok(call, "message/sendFriendtalk", friendtalk_body(SENDER_KEY, PHONE, buttons=[button]))
-        await env.wait(10)
+async def test_friend_talk_with_a_button_that_the_relay_lacks_is_declined(
+    kind: str, env: Environment, fixture: NhnCloudFixture
+) -> None:
+    call = await fixture.add_channel(env)
+    button = {"buttonType": kind, "name": "누름", "chatExtra": "a", "chatEvent": "b"}
+    await call_ok(call, "message/sendFriendtalk", friendtalk_body(SENDER_KEY, PHONE, buttons=[button]))
+    await env.wait(10)
 
-        assert await outcomes_for(call) == ["friendTalkText fail 3018"]
-        assert not any(each.method == "POST" for each in fixture.relay.calls)
-
-    run_scenario(tmp_path, scenario, friend_talk="compatible")
+    assert await outcomes_for(call) == ["friendTalkText fail 3018"]
+    assert not any(each.method == "POST" for each in fixture.relay.calls)
 
 
-def test_label_of_advertising_friend_talk_is_shown_once(tmp_path: Path) -> None:
+@pytest.mark.settings(friend_talk="compatible")
+async def test_label_of_advertising_friend_talk_is_shown_once(env: Environment, fixture: NhnCloudFixture) -> None:
     """The relay puts it in front itself."""
 
-    async def scenario(env: Environment, fixture: NhnCloudFixture) -> None:
-        call = await with_channel(env)
-        for content in ("새 소식", "(광고)새 소식", "(광고) 새 소식"):
-            await call_ok(call, "message/sendFriendtalk", friendtalk_body(SENDER_KEY, content=content, adFlag=True))
-        await env.wait(10)
+    call = await fixture.add_channel(env)
+    for content in ("새 소식", "(광고)새 소식", "(광고) 새 소식"):
+        await call_ok(call, "message/sendFriendtalk", friendtalk_body(SENDER_KEY, content=content, adFlag=True))
+    await env.wait(10)
 
-        assert [each.content for each in fixture.accepted] == ["(광고)새 소식"] * 3
-        assert {each["content"] for each in await list_messages(call, PHONE)} == {"(광고)새 소식", "(광고) 새 소식"}
-
-    run_scenario(tmp_path, scenario, friend_talk="compatible")
+    assert [each.content for each in fixture.accepted] == ["(광고)새 소식"] * 3
+    assert {each["content"] for each in await list_messages(call, PHONE)} == {"(광고)새 소식", "(광고) 새 소식"}
 
 
-def test_picture_with_too_many_pixels_is_not_uploaded(tmp_path: Path) -> None:
-    async def scenario(env: Environment, fixture: NhnCloudFixture) -> None:
-        call = await with_channel(env)
-        for width in (1000, 1001):
-            await call_ok(call, "message/sendMMS", sms_body(f"010-2000-{width}", image=picture(width, 10)))
-        await env.wait(10)
+async def test_picture_with_too_many_pixels_is_not_uploaded(env: Environment, fixture: NhnCloudFixture) -> None:
+    call = await fixture.add_channel(env)
+    for width in (1000, 1001):
+        await call_ok(call, "message/sendMMS", sms_body(f"010-2000-{width}", image=picture(width, 10)))
+    await env.wait(10)
 
-        assert await outcomes_for(call, "010-2000-1000") == ["mms completed 1000"]
-        assert await outcomes_for(call, "010-2000-1001") == ["mms fail 3018"]
-        assert len(fixture.relay.attachments) == 1
-        assert fixture.anomalies == ["an MMS picture has more than 1000 pixels a side"]
-
-    run_scenario(tmp_path, scenario)
+    assert await outcomes_for(call, "010-2000-1000") == ["mms completed 1000"]
+    assert await outcomes_for(call, "010-2000-1001") == ["mms fail 3018"]
+    assert len(fixture.relay.attachments) == 1
+    assert fixture.anomalies == ["an MMS picture has more than 1000 pixels a side"]
 
 
 def picture(width: int, height: int) -> dict[str, str]:

@@ -1,23 +1,15 @@
 """Delivery by NHN Cloud when something fails: no message is lost, duplicated or left without an outcome."""
 
+import asyncio
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.carriers.nhncloud.delivery_fixture import MANY, NAMED, SENDS, outcomes_for
-from tests.fixtures.nhncloud import (
-    OPT_OUT,
-    RELAY,
-    SENDER,
-    SENDER_KEY,
-    NhnCloudFixture,
-    build_relay_environment,
-    run_scenario,
-    with_channel,
-)
-from tests.fixtures.service import FakeCarrier
-from tests.fixtures.virtual import Environment, VirtualWorld, open_store
+from tests.fixtures.nhncloud import SENDER_KEY, NhnCloudFixture
+from tests.fixtures.relay_delivery import OPT_OUT, RELAY, SENDER
+from tests.fixtures.virtual import Environment, VirtualWorld
 from tests.fixtures.web import (
     FALLBACK,
     NO_USER,
@@ -31,7 +23,7 @@ from tests.fixtures.web import (
 pytestmark = pytest.mark.slow
 
 
-# Faults: no message is lost or duplicated (run_scenario checks for duplicates), and every message ends.
+# Faults: no message is lost or duplicated (the environment checks for duplicates), and every message ends.
 
 FAULTS = {
     "request lost": ("lose request", {}),
@@ -65,90 +57,81 @@ FAULTS = {
         pytest.param("friendTalkImage", marks=pytest.mark.torture),
     ],
 )
-def test_every_message_ends_and_none_is_sent_twice(tmp_path: Path, kind: str, fault_name: str) -> None:
-    async def scenario(env: Environment, fixture: NhnCloudFixture) -> None:
-        call = await with_channel(env)
-        what, more = FAULTS[fault_name]
-        path = {"alimTalk": "/raw-messages", "friendTalkImage": "/friendtalk/"}.get(kind, "/sender/")
-        fault = fixture.relay.inject_fault(what, path, times=2, **more)
-        operation, body = SENDS[kind]
-        await call_ok(call, operation, {**body, "receivers": receivers_of(*MANY[:20], **NAMED)})
-        await env.wait(300)
+async def test_every_message_ends_and_none_is_sent_twice(
+    kind: str, fault_name: str, env: Environment, fixture: NhnCloudFixture
+) -> None:
+    call = await fixture.add_channel(env)
+    what, more = FAULTS[fault_name]
+    path = {"alimTalk": "/raw-messages", "friendTalkImage": "/friendtalk/"}.get(kind, "/sender/")
+    fault = fixture.relay.inject_fault(what, path, times=2, **more)
+    operation, body = SENDS[kind]
+    await call_ok(call, operation, {**body, "receivers": receivers_of(*MANY[:20], **NAMED)})
+    await env.wait(300)
 
-        assert fault.done
-        assert {tuple(await outcomes_for(call, number)) for number in MANY[:20]} == {(f"{kind} completed 1000",)}
-        assert len(fixture.accepted) == 20
-
-    run_scenario(tmp_path, scenario)
+    assert fault.done
+    assert {tuple(await outcomes_for(call, number)) for number in MANY[:20]} == {(f"{kind} completed 1000",)}
+    assert len(fixture.accepted) == 20
 
 
+@pytest.mark.settings(behavior={"lists_lag_s": 10})
 @pytest.mark.parametrize("kind", ["sms", "alimTalk"])
-def test_lagging_lists_cause_no_duplicates(tmp_path: Path, kind: str) -> None:
-    async def scenario(env: Environment, fixture: NhnCloudFixture) -> None:
-        call = await with_channel(env)
-        fixture.relay.inject_fault("lose answer", "raw-messages" if kind == "alimTalk" else "POST", times=3)
-        operation, body = SENDS[kind]
-        await call_ok(call, operation, {**body, "receivers": receivers_of(*MANY[:20], **NAMED)})
-        await env.wait(600)
+async def test_lagging_lists_cause_no_duplicates(kind: str, env: Environment, fixture: NhnCloudFixture) -> None:
+    call = await fixture.add_channel(env)
+    fixture.relay.inject_fault("lose answer", "raw-messages" if kind == "alimTalk" else "POST", times=3)
+    operation, body = SENDS[kind]
+    await call_ok(call, operation, {**body, "receivers": receivers_of(*MANY[:20], **NAMED)})
+    await env.wait(600)
 
-        assert {tuple(await outcomes_for(call, number)) for number in MANY[:20]} == {(f"{kind} completed 1000",)}
-        assert len(fixture.accepted) == 20
-
-    run_scenario(tmp_path, scenario, behavior={"lists_lag_s": 10})
+    assert {tuple(await outcomes_for(call, number)) for number in MANY[:20]} == {(f"{kind} completed 1000",)}
+    assert len(fixture.accepted) == 20
 
 
-def test_messages_wait_for_an_unreachable_relay(tmp_path: Path) -> None:
-    async def scenario(env: Environment, fixture: NhnCloudFixture) -> None:
-        call = await with_channel(env)
-        await env.wait(10)
-        fixture.disconnect()
-        await call_ok(call, "message/sendSMS", sms_body(*MANY[:50]))
-        await env.wait(3600)
-        assert fixture.accepted == []
-        fixture.reconnect()
-        await env.wait(30)
+async def test_messages_wait_for_an_unreachable_relay(env: Environment, fixture: NhnCloudFixture) -> None:
+    call = await fixture.add_channel(env)
+    await env.wait(10)
+    fixture.set_reachable(False)
+    await call_ok(call, "message/sendSMS", sms_body(*MANY[:50]))
+    await env.wait(3600)
+    assert fixture.accepted == []
+    fixture.set_reachable(True)
+    await env.wait(30)
 
-        assert {tuple(await outcomes_for(call, number)) for number in MANY[:50]} == {("sms completed 1000",)}
-        assert len(fixture.accepted) == 50
-
-    run_scenario(tmp_path, scenario)
+    assert {tuple(await outcomes_for(call, number)) for number in MANY[:50]} == {("sms completed 1000",)}
+    assert len(fixture.accepted) == 50
 
 
-def test_message_in_doubt_waits_while_others_use_the_next_carrier(tmp_path: Path) -> None:
-    async def scenario(env: Environment, fixture: NhnCloudFixture) -> None:
-        call = await with_channel(env)
-        await env.wait(10)
-        fixture.relay.inject_fault("lose answer", "POST")
-        await call_ok(call, "message/sendSMS", sms_body(MANY[0]))
-        await env.wait(0.1)
-        fixture.disconnect()
-        await call_ok(call, "message/sendSMS", sms_body(MANY[1]))
-        await env.wait(1800)
-        assert (len(fixture.accepted), [each.receiver for _, each in telco.submitted]) == (
-            1,
-            [MANY[1].replace("-", "")],
-        )
-        fixture.reconnect()
-        await env.wait(60)
+@pytest.mark.settings(routes={"sms": [RELAY, "telco"]}, failover_seconds=60)
+async def test_message_in_doubt_waits_while_others_use_the_next_carrier(
+    env: Environment, fixture: NhnCloudFixture
+) -> None:
+    call = await fixture.add_channel(env)
+    await env.wait(10)
+    fixture.relay.inject_fault("lose answer", "POST")
+    await call_ok(call, "message/sendSMS", sms_body(MANY[0]))
+    await env.wait(0.1)
+    fixture.set_reachable(False)
+    await call_ok(call, "message/sendSMS", sms_body(MANY[1]))
+    await env.wait(1800)
+    assert (len(fixture.accepted), [each.receiver for _, each in fixture.telco.submitted]) == (
+        1,
+        [MANY[1].replace("-", "")],
+    )
+    fixture.set_reachable(True)
+    await env.wait(60)
 
-        assert await outcomes_for(call, MANY[0]) == ["sms completed 1000"]
-        assert len(telco.submitted) == 1
-
-    telco = FakeCarrier("telco")
-    run_scenario(tmp_path, scenario, others={"telco": telco}, routes={"sms": [RELAY, "telco"]}, failover_seconds=60)
+    assert await outcomes_for(call, MANY[0]) == ["sms completed 1000"]
+    assert len(fixture.telco.submitted) == 1
 
 
-def test_throttled_campaign_is_slower_but_completes(tmp_path: Path) -> None:
-    async def scenario(env: Environment, fixture: NhnCloudFixture) -> None:
-        call = await with_channel(env)
-        for place in range(0, 100, 2):
-            await call_ok(call, "message/sendSMS", sms_body(*MANY[place : place + 2], content=f"{place}번"))
-        await env.wait(300)
+@pytest.mark.settings(behavior={"max_calls_per_second": 5})
+async def test_throttled_campaign_is_slower_but_completes(env: Environment, fixture: NhnCloudFixture) -> None:
+    call = await fixture.add_channel(env)
+    for place in range(0, 100, 2):
+        await call_ok(call, "message/sendSMS", sms_body(*MANY[place : place + 2], content=f"{place}번"))
+    await env.wait(300)
 
-        assert {tuple(await outcomes_for(call, number)) for number in MANY[:100]} == {("sms completed 1000",)}
-        assert any(each.status == 429 for each in fixture.relay.calls)
-
-    run_scenario(tmp_path, scenario, behavior={"max_calls_per_second": 5})
+    assert {tuple(await outcomes_for(call, number)) for number in MANY[:100]} == {("sms completed 1000",)}
+    assert any(each.status == 429 for each in fixture.relay.calls)
 
 
 def personal(first: int, count: int) -> list[dict[str, Any]]:
@@ -160,154 +143,136 @@ def personal(first: int, count: int) -> list[dict[str, Any]]:
     ]
 
 
-def test_throttling_does_not_count_as_tries(tmp_path: Path) -> None:
-    async def scenario(env: Environment, fixture: NhnCloudFixture) -> None:
-        call = await with_channel(env)
-        await env.wait(10)
-        fixture.relay.inject_fault("slow", "POST", times=1e9, seconds=0.05)
-        await call_ok(call, "message/sendSMS", sms_body(content="#{name}님", receivers=personal(0, 300)))
-        await env.wait(900)
+@pytest.mark.settings(behavior={"max_calls_per_second": 3})
+async def test_throttling_does_not_count_as_tries(env: Environment, fixture: NhnCloudFixture) -> None:
+    call = await fixture.add_channel(env)
+    await env.wait(10)
+    fixture.relay.inject_fault("slow", "POST", times=1e9, seconds=0.05)
+    await call_ok(call, "message/sendSMS", sms_body(content="#{name}님", receivers=personal(0, 300)))
+    await env.wait(900)
 
-        ends = await env.store.read(
-            lambda tx: tx.fetch_all("select status, outcome, count(*) from messages group by 1, 2")
-        )
-        assert [tuple(each) for each in ends] == [(2, 1000, 300)]
-
-    run_scenario(tmp_path, scenario, behavior={"max_calls_per_second": 3})
+    ends = await env.store.read(
+        lambda tx: tx.fetch_all("select status, outcome, count(*) from messages group by 1, 2")
+    )
+    assert [tuple(each) for each in ends] == [(2, 1000, 300)]
 
 
-def test_small_send_overtakes_a_campaign_of_small_calls(tmp_path: Path) -> None:
-    async def scenario(env: Environment, fixture: NhnCloudFixture) -> None:
-        call = await with_channel(env)
-        await env.wait(10)
-        fixture.relay.inject_fault("slow", "POST", times=1e9, seconds=0.2)
-        for first in range(0, 3000, 1000):
-            await call_ok(call, "message/sendSMS", sms_body(content="#{name}님", receivers=personal(first, 1000)))
-        await env.wait(2)
-        await call_ok(call, "message/sendSMS", sms_body(MANY[0]))
-        await env.wait(2)
+async def test_small_send_overtakes_a_campaign_of_small_calls(env: Environment, fixture: NhnCloudFixture) -> None:
+    call = await fixture.add_channel(env)
+    await env.wait(10)
+    fixture.relay.inject_fault("slow", "POST", times=1e9, seconds=0.2)
+    for first in range(0, 3000, 1000):
+        await call_ok(call, "message/sendSMS", sms_body(content="#{name}님", receivers=personal(first, 1000)))
+    await env.wait(2)
+    await call_ok(call, "message/sendSMS", sms_body(MANY[0]))
+    await env.wait(2)
 
-        assert MANY[0].replace("-", "") in {each.recipient_no for each in fixture.accepted}
-        assert len(fixture.accepted) < 2000
-
-    run_scenario(tmp_path, scenario)
+    assert MANY[0].replace("-", "") in {each.recipient_no for each in fixture.accepted}
+    assert len(fixture.accepted) < 2000
 
 
-def test_bad_receiver_fails_alone_even_if_the_call_is_refused(tmp_path: Path) -> None:
-    async def scenario(env: Environment, fixture: NhnCloudFixture) -> None:
-        call = await with_channel(env)
-        bad = {MANY[3]: -2019, MANY[11]: -6001}
-        fixture.relay.behavior.refusals = {number.replace("-", ""): code for number, code in bad.items()}
-        await call_ok(call, "message/sendSMS", sms_body(*MANY[:16]))
-        await env.wait(60)
+@pytest.mark.settings(behavior={"refuses_whole_calls": True})
+async def test_bad_receiver_fails_alone_even_if_the_call_is_refused(
+    env: Environment, fixture: NhnCloudFixture
+) -> None:
+    call = await fixture.add_channel(env)
+    bad = {MANY[3]: -2019, MANY[11]: -6001}
+    fixture.relay.behavior.refusals = {number.replace("-", ""): code for number, code in bad.items()}
+    await call_ok(call, "message/sendSMS", sms_body(*MANY[:16]))
+    await env.wait(60)
 
-        ends = {number: await outcomes_for(call, number) for number in MANY[:16]}
-        assert (ends.pop(MANY[3]), ends.pop(MANY[11])) == (["sms fail 3003"], ["sms fail 3006"])
-        assert list(ends.values()) == [["sms completed 1000"]] * 14
-
-    run_scenario(tmp_path, scenario, behavior={"refuses_whole_calls": True})
-
-
-def test_refused_campaign_is_not_sent_one_by_one(tmp_path: Path) -> None:
-    async def scenario(env: Environment, fixture: NhnCloudFixture) -> None:
-        del fixture.relay.numbers[SENDER]
-        call = await with_channel(env)
-        await call_ok(call, "message/sendSMS", sms_body(*MANY))
-        await env.wait(10)
-        assert fixture.calls("/sender/sms") == [1000]
-        fixture.relay.add_number(SENDER)
-        fixture.relay.behavior.refusals = {number.replace("-", ""): -2019 for number in MANY}
-        await call_ok(call, "message/sendSMS", sms_body(*MANY))
-        await env.wait(1)
-
-        assert len(fixture.calls("/sender/sms")) < 150
-
-    run_scenario(tmp_path, scenario, behavior={"refuses_whole_calls": True})
+    ends = {number: await outcomes_for(call, number) for number in MANY[:16]}
+    assert (ends.pop(MANY[3]), ends.pop(MANY[11])) == (["sms fail 3003"], ["sms fail 3006"])
+    assert list(ends.values()) == [["sms completed 1000"]] * 14
 
 
-def test_unregistered_sender_number_uses_the_next_carrier(tmp_path: Path) -> None:
-    async def scenario(env: Environment, fixture: NhnCloudFixture) -> None:
-        del fixture.relay.numbers[SENDER]
-        call = await with_channel(env)
-        await call_ok(call, "message/sendSMS", sms_body())
-        await env.wait(10)
+@pytest.mark.settings(behavior={"refuses_whole_calls": True})
+async def test_refused_campaign_is_not_sent_one_by_one(env: Environment, fixture: NhnCloudFixture) -> None:
+    del fixture.relay.numbers[SENDER]
+    call = await fixture.add_channel(env)
+    await call_ok(call, "message/sendSMS", sms_body(*MANY))
+    await env.wait(10)
+    assert fixture.calls("/sender/sms") == [1000]
+    fixture.relay.add_number(SENDER)
+    fixture.relay.behavior.refusals = {number.replace("-", ""): -2019 for number in MANY}
+    await call_ok(call, "message/sendSMS", sms_body(*MANY))
+    await env.wait(1)
 
-        assert (fixture.accepted, len(telco.submitted)) == ([], 1)
+    assert len(fixture.calls("/sender/sms")) < 150
 
-    telco = FakeCarrier("telco")
-    run_scenario(tmp_path, scenario, others={"telco": telco}, routes={"sms": [RELAY, "telco"]})
+
+@pytest.mark.settings(routes={"sms": [RELAY, "telco"]})
+async def test_unregistered_sender_number_uses_the_next_carrier(env: Environment, fixture: NhnCloudFixture) -> None:
+    del fixture.relay.numbers[SENDER]
+    call = await fixture.add_channel(env)
+    await call_ok(call, "message/sendSMS", sms_body())
+    await env.wait(10)
+
+    assert (fixture.accepted, len(fixture.telco.submitted)) == ([], 1)
 
 
 @pytest.mark.parametrize("signed_out", [{"sms_secret_key": "wrong"}, {"sms_app_key": "wrong"}])
-def test_wrong_key_delays_messages_and_is_not_shown(tmp_path: Path, signed_out: dict[str, str]) -> None:
-    async def scenario(env: Environment, fixture: NhnCloudFixture) -> None:
-        right = fixture.relay.sms_app_key, fixture.relay.sms_secret_key
-        fixture.relay.sms_app_key = signed_out.get("sms_app_key", right[0])
-        fixture.relay.sms_secret_key = signed_out.get("sms_secret_key", right[1])
-        call = await with_channel(env)
-        await env.wait(10)
-        await call_ok(call, "message/sendSMS", sms_body())
-        await env.wait(300)
-        fault_name = env.context.carriers[RELAY].problem
-        assert "-1000" in fault_name
-        assert not any(secret in fault_name for secret in right)
-        fixture.relay.sms_app_key, fixture.relay.sms_secret_key = right
-        await env.wait(20)
+async def test_wrong_key_delays_messages_and_is_not_shown(
+    signed_out: dict[str, str], env: Environment, fixture: NhnCloudFixture
+) -> None:
+    right = fixture.relay.sms_app_key, fixture.relay.sms_secret_key
+    fixture.relay.sms_app_key = signed_out.get("sms_app_key", right[0])
+    fixture.relay.sms_secret_key = signed_out.get("sms_secret_key", right[1])
+    call = await fixture.add_channel(env)
+    await env.wait(10)
+    await call_ok(call, "message/sendSMS", sms_body())
+    await env.wait(300)
+    fault_name = env.context.carriers[RELAY].problem
+    assert "-1000" in fault_name
+    assert not any(secret in fault_name for secret in right)
+    fixture.relay.sms_app_key, fixture.relay.sms_secret_key = right
+    await env.wait(20)
 
-        assert await outcomes_for(call) == ["sms completed 1000"]
-
-    run_scenario(tmp_path, scenario)
-
-
-def test_expired_upload_is_repeated(tmp_path: Path) -> None:
-    async def scenario(env: Environment, fixture: NhnCloudFixture) -> None:
-        call = await with_channel(env)
-        fixture.disconnect()
-        await env.wait(10)
-        await call_ok(call, "message/sendMMS", sms_body(MANY[0], image=image_body(), sendDate="2026-11-15 12:05"))
-        fixture.reconnect()
-        fixture.relay.inject_fault("lose request", "/sender/mms")
-        await env.wait(301)
-        fixture.relay.attachments.clear()
-        await env.wait(120)
-
-        assert await outcomes_for(call, MANY[0]) == ["mms completed 1000"]
-
-    run_scenario(tmp_path, scenario)
+    assert await outcomes_for(call) == ["sms completed 1000"]
 
 
-def test_advertising_texts_name_the_number_for_opting_out(tmp_path: Path) -> None:
-    async def scenario(env: Environment, fixture: NhnCloudFixture) -> None:
-        call = await with_channel(env)
-        body = friendtalk_body(SENDER_KEY, NO_USER, adFlag=True, **FALLBACK)
-        await call_ok(call, "message/sendFriendtalk", body)
-        await env.wait(20)
+async def test_expired_upload_is_repeated(env: Environment, fixture: NhnCloudFixture) -> None:
+    call = await fixture.add_channel(env)
+    fixture.set_reachable(False)
+    await env.wait(10)
+    await call_ok(call, "message/sendMMS", sms_body(MANY[0], image=image_body(), sendDate="2026-11-15 12:05"))
+    fixture.set_reachable(True)
+    fixture.relay.inject_fault("lose request", "/sender/mms")
+    await env.wait(301)
+    fixture.relay.attachments.clear()
+    await env.wait(120)
 
-        await call_ok(call, "message/sendLMS", sms_body(MANY[0], adFlag=True))
-        await call_ok(call, "message/sendSMS", sms_body(MANY[1], content="[광고]새 소식"))
-        await env.wait(20)
+    assert await outcomes_for(call, MANY[0]) == ["mms completed 1000"]
 
-        sent = {(each.content, each.is_ad) for each in fixture.accepted[1:]}
-        line = f"무료거부 {OPT_OUT}"
-        assert sent == {
-            (f"(광고)친구야\n{line}", True),
-            (f"(광고)안녕하세요\n{line}", True),
-            ("[광고]새 소식", False),
-        }
-        assert await outcomes_for(call, MANY[0]) == ["lms completed 1000"]
 
-    run_scenario(tmp_path, scenario)
+async def test_advertising_texts_name_the_number_for_opting_out(env: Environment, fixture: NhnCloudFixture) -> None:
+    call = await fixture.add_channel(env)
+    body = friendtalk_body(SENDER_KEY, NO_USER, adFlag=True, **FALLBACK)
+    await call_ok(call, "message/sendFriendtalk", body)
+    await env.wait(20)
+
+    await call_ok(call, "message/sendLMS", sms_body(MANY[0], adFlag=True))
+    await call_ok(call, "message/sendSMS", sms_body(MANY[1], content="[광고]새 소식"))
+    await env.wait(20)
+
+    sent = {(each.content, each.is_ad) for each in fixture.accepted[1:]}
+    line = f"무료거부 {OPT_OUT}"
+    assert sent == {
+        (f"(광고)친구야\n{line}", True),
+        (f"(광고)안녕하세요\n{line}", True),
+        ("[광고]새 소식", False),
+    }
+    assert await outcomes_for(call, MANY[0]) == ["lms completed 1000"]
 
 
 # Restarts.
 
 
 @pytest.mark.parametrize("kind", ["sms", "alimTalk"])
-async def test_crash_during_calls_causes_no_duplicates(tmp_path: Path, kind: str) -> None:
-    fixture, world = NhnCloudFixture(), VirtualWorld()
-    store = open_store(tmp_path, world)
-    env = await build_relay_environment(tmp_path, fixture, store, world)
-    call = await with_channel(env)
+async def test_crash_during_calls_causes_no_duplicates(tmp_path: Path, fixture: NhnCloudFixture, kind: str) -> None:
+    world = VirtualWorld()
+    env = await fixture.start(tmp_path, world)
+    call = await fixture.add_channel(env)
     await env.wait(10)
     fixture.relay.inject_fault("slow", "POST", times=1e9, seconds=5)
     operation, body = SENDS[kind]
@@ -317,35 +282,27 @@ async def test_crash_during_calls_causes_no_duplicates(tmp_path: Path, kind: str
     await _crash(env)
     assert len(fixture.accepted) > 0
     fixture.relay.faults.faults.clear()
-    store = open_store(tmp_path, world)
-    env = await build_relay_environment(tmp_path, fixture, store, world)
-    call = await with_another_key(env)
-    await env.wait(300)
+    async with fixture.running(tmp_path, world=world) as env:
+        call = await env.caller()
+        await env.wait(300)
 
-    assert {tuple(await outcomes_for(call, number)) for number in MANY[:40]} == {(f"{kind} completed 1000",)}
-    assert (len(fixture.accepted), fixture.relay.duplicates()) == (40, {})
-    await env.service.stop()
+        assert {tuple(await outcomes_for(call, number)) for number in MANY[:40]} == {(f"{kind} completed 1000",)}
+        assert len(fixture.accepted) == 40
 
 
-async def test_results_of_a_downtime_are_read_after_start(tmp_path: Path) -> None:
-    fixture, world = NhnCloudFixture(receipt_after_s=30), VirtualWorld()
-    env = await build_relay_environment(tmp_path, fixture, open_store(tmp_path, world), world)
-    call = await with_channel(env)
-    await call_ok(call, "message/sendSMS", sms_body(*MANY[:30]))
-    await env.wait(10)
-    await env.service.stop()
-    await env.wait(50 * 60)
-    env = await build_relay_environment(tmp_path, fixture, open_store(tmp_path, world), world)
-    call = await with_another_key(env)
-    await env.wait(10)
+@pytest.mark.settings(behavior={"receipt_after_s": 30})
+async def test_results_of_a_downtime_are_read_after_start(tmp_path: Path, fixture: NhnCloudFixture) -> None:
+    world = VirtualWorld()
+    async with fixture.running(tmp_path, world=world) as env:
+        call = await fixture.add_channel(env)
+        await call_ok(call, "message/sendSMS", sms_body(*MANY[:30]))
+        await env.wait(10)
+    await asyncio.sleep(50 * 60)
+    async with fixture.running(tmp_path, world=world) as env:
+        call = await env.caller()
+        await env.wait(10)
 
-    assert {tuple(await outcomes_for(call, number)) for number in MANY[:30]} == {("sms completed 1000",)}
-    await env.service.stop()
-
-
-async def with_another_key(env: Environment) -> Any:
-    """Return a caller of the existing account."""
-    return await env.caller()
+        assert {tuple(await outcomes_for(call, number)) for number in MANY[:30]} == {("sms completed 1000",)}
 
 
 async def _crash(env: Environment) -> None:

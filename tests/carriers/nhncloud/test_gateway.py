@@ -1,38 +1,34 @@
 """Errors of the gateway in front of NHN Cloud: what was taken, what was not, and what an operator sees."""
 
-from pathlib import Path
-
 import pytest
 
 from tests.carriers.nhncloud.delivery_fixture import MANY, outcomes_for
-from tests.fixtures.nhncloud import RELAY, SENDER_KEY, NhnCloudFixture, run_scenario, with_channel
+from tests.fixtures.nhncloud import SENDER_KEY, NhnCloudFixture
+from tests.fixtures.relay_delivery import RELAY
 from tests.fixtures.virtual import Environment
 from tests.fixtures.web import alimtalk_body, call_ok, friendtalk_body, receivers_of, sms_body
 
 pytestmark = pytest.mark.slow
 
 
-def test_call_over_ten_megabytes_is_halved(tmp_path: Path) -> None:
+@pytest.mark.settings(friend_talk="compatible")
+async def test_call_over_ten_megabytes_is_halved(env: Environment, fixture: NhnCloudFixture) -> None:
     """A thousand messages, each with a long text of its own, are larger than the gateway allows."""
-    content = "가" * 980
 
-    async def scenario(env: Environment, fixture: NhnCloudFixture) -> None:
-        call = await with_channel(env)
-        link = "https://example.com/" + "가" * 400
-        buttons = [{"buttonType": "webLink", "name": f"{n}", "mobileUrl": link, "pcUrl": link} for n in range(3)]
-        body = friendtalk_body(SENDER_KEY, *MANY, content=content, buttons=buttons)
-        await call_ok(call, "message/sendFriendtalk", body)
-        await env.wait(30)
+    call = await fixture.add_channel(env)
+    link = "https://example.com/" + "가" * 400
+    buttons = [{"buttonType": "webLink", "name": f"{n}", "mobileUrl": link, "pcUrl": link} for n in range(3)]
+    body = friendtalk_body(SENDER_KEY, *MANY, content="가" * 980, buttons=buttons)
+    await call_ok(call, "message/sendFriendtalk", body)
+    await env.wait(30)
 
-        assert [(each.status, each.recipient_count) for each in fixture.relay.calls if each.method == "POST"] == [
-            (413, 0),
-            (200, 500),
-            (200, 500),
-        ]
-        ends = await env.store.read(lambda tx: tx.fetch_all("select outcome, count(*) from messages group by 1"))
-        assert [tuple(each) for each in ends] == [(1000, 1000)]
-
-    run_scenario(tmp_path, scenario, friend_talk="compatible")
+    assert [(each.status, each.recipient_count) for each in fixture.relay.calls if each.method == "POST"] == [
+        (413, 0),
+        (200, 500),
+        (200, 500),
+    ]
+    ends = await env.store.read(lambda tx: tx.fetch_all("select outcome, count(*) from messages group by 1"))
+    assert [tuple(each) for each in ends] == [(1000, 1000)]
 
 
 @pytest.mark.parametrize(
@@ -43,60 +39,53 @@ def test_call_over_ten_megabytes_is_halved(tmp_path: Path) -> None:
         ("gateway 503", "HTTP 503 (5030001 Upstream Service Unavailable (CircuitBreaker is open))"),
     ],
 )
-def test_refusal_of_all_calls_by_the_gateway_is_told_and_nothing_is_lost(
-    tmp_path: Path, kind: str, words: str
+async def test_refusal_of_all_calls_by_the_gateway_is_told_and_nothing_is_lost(
+    kind: str, words: str, env: Environment, fixture: NhnCloudFixture
 ) -> None:
-    async def scenario(env: Environment, fixture: NhnCloudFixture) -> None:
-        call = await with_channel(env)
-        fault = fixture.relay.inject_fault(kind, times=1e9)
-        await env.wait(10)
-        await call_ok(call, "message/sendSMS", sms_body(*MANY[:3]))
-        await env.wait(600)
-        carrier = env.context.carriers[RELAY]
-        assert (carrier.is_connected, carrier.problem) == (False, words)
-        assert fixture.accepted == []
-        fault.times = 0
-        await env.wait(60)
+    call = await fixture.add_channel(env)
+    fault = fixture.relay.inject_fault(kind, times=1e9)
+    await env.wait(10)
+    await call_ok(call, "message/sendSMS", sms_body(*MANY[:3]))
+    await env.wait(600)
+    carrier = env.context.carriers[RELAY]
+    assert (carrier.is_connected, carrier.problem) == (False, words)
+    assert fixture.accepted == []
+    fault.times = 0
+    await env.wait(60)
 
-        assert carrier.problem == ""
-        assert {tuple(await outcomes_for(call, number)) for number in MANY[:3]} == {("sms completed 1000",)}
-
-    run_scenario(tmp_path, scenario)
+    assert carrier.problem == ""
+    assert {tuple(await outcomes_for(call, number)) for number in MANY[:3]} == {("sms completed 1000",)}
 
 
-def test_unanswered_sends_are_told_while_the_service_is_reachable(tmp_path: Path) -> None:
-    async def scenario(env: Environment, fixture: NhnCloudFixture) -> None:
-        call = await with_channel(env)
-        await env.wait(10)
-        fault = fixture.relay.inject_fault("gateway 503", "POST", times=1e9)
-        await call_ok(call, "message/sendSMS", sms_body(*MANY[:3]))
-        await env.wait(10)
-        carrier = env.context.carriers[RELAY]
-        assert carrier.is_connected
-        assert carrier.problem.startswith("calls that submit messages are not answered: HTTP 503 (5030001")
-        fault.times = 0
-        await env.wait(400)
+async def test_unanswered_sends_are_told_while_the_service_is_reachable(
+    env: Environment, fixture: NhnCloudFixture
+) -> None:
+    call = await fixture.add_channel(env)
+    await env.wait(10)
+    fault = fixture.relay.inject_fault("gateway 503", "POST", times=1e9)
+    await call_ok(call, "message/sendSMS", sms_body(*MANY[:3]))
+    await env.wait(10)
+    carrier = env.context.carriers[RELAY]
+    assert carrier.is_connected
+    assert carrier.problem.startswith("calls that submit messages are not answered: HTTP 503 (5030001")
+    fault.times = 0
+    await env.wait(400)
 
-        assert carrier.problem == ""
-        assert {tuple(await outcomes_for(call, number)) for number in MANY[:3]} == {("sms completed 1000",)}
-
-    run_scenario(tmp_path, scenario)
+    assert carrier.problem == ""
+    assert {tuple(await outcomes_for(call, number)) for number in MANY[:3]} == {("sms completed 1000",)}
 
 
-def test_total_failure_without_reasons_ends_each_message(tmp_path: Path) -> None:
+async def test_total_failure_without_reasons_ends_each_message(env: Environment, fixture: NhnCloudFixture) -> None:
     """Alimtalk ko/alimtalk-api-guide.md: with -1031, `message` and its `requestId` may be null."""
 
-    async def scenario(env: Environment, fixture: NhnCloudFixture) -> None:
-        call = await with_channel(env)
-        fixture.relay.templates[SENDER_KEY, "T1"].current.fields["templateContent"] = "다른 글"
-        for explains in (True, False):
-            fixture.relay.behavior.explains_total_failure = explains
-            number = MANY[explains]
-            body = alimtalk_body(SENDER_KEY, receivers=receivers_of(number, templateData={"name": "길동"}))
-            await call_ok(call, "message/sendAlimtalk", body)
-            await env.wait(20)
+    call = await fixture.add_channel(env)
+    fixture.relay.templates[SENDER_KEY, "T1"].current.fields["templateContent"] = "다른 글"
+    for explains in (True, False):
+        fixture.relay.behavior.explains_total_failure = explains
+        number = MANY[explains]
+        body = alimtalk_body(SENDER_KEY, receivers=receivers_of(number, templateData={"name": "길동"}))
+        await call_ok(call, "message/sendAlimtalk", body)
+        await env.wait(20)
 
-        assert await outcomes_for(call, MANY[True]) == ["alimTalk fail 3016"]
-        assert await outcomes_for(call, MANY[False]) == ["alimTalk fail 3018"]
-
-    run_scenario(tmp_path, scenario)
+    assert await outcomes_for(call, MANY[True]) == ["alimTalk fail 3016"]
+    assert await outcomes_for(call, MANY[False]) == ["alimTalk fail 3018"]

@@ -10,7 +10,7 @@ from tests.carriers.conformance import virtual_clock
 from tests.fakes.nhncloud.calling import JPEG, Caller, result_code, sms_body
 from tests.fakes.nhncloud.server import FakeNhnCloud
 from tests.fixtures.transports import OverHttpx
-from tests.fixtures.virtual import VirtualWorld, run_in_virtual_time
+from tests.fixtures.virtual import VirtualWorld
 
 DAY_S = 24 * 3600.0
 REQUEST = bytes(13)
@@ -20,27 +20,24 @@ async def load(request_id: bytes) -> Image:
     return Image("image/jpeg", "photo.jpg", JPEG)
 
 
-def test_picture_is_uploaded_again_before_the_relay_deletes_it() -> None:
+async def test_picture_is_uploaded_again_before_the_relay_deletes_it() -> None:
     """SMS ko/console-guide.md: attachments are kept for seven days."""
 
-    async def main() -> None:
-        relay, world = FakeNhnCloud(virtual_clock, seed=1), VirtualWorld()
-        client = NhnCloudClient(
-            "http://relay.invalid", "smsAppKey0123456", "smsSecret", transport=OverHttpx(relay.transport())
-        )
-        uploads = ImageUploads(load, client, None, world)
-        used: list[int | str] = []
-        for _ in range(30):
-            used.append(await uploads.upload(REQUEST, Product.MMS, 10.0))
-            body = sms_body("01020000001", title="제목", attachFileIdList=[used[-1]])
-            assert result_code(await Caller(relay).sms("POST", "sender/mms", body)) == 0
-            await asyncio.sleep(DAY_S / 2)
+    relay, world = FakeNhnCloud(virtual_clock, seed=1), VirtualWorld()
+    client = NhnCloudClient(
+        "http://relay.invalid", "smsAppKey0123456", "smsSecret", transport=OverHttpx(relay.transport())
+    )
+    uploads = ImageUploads(load, client, None, world)
+    used: list[int | str] = []
+    for _ in range(30):
+        used.append(await uploads.upload(REQUEST, Product.MMS, 10.0))
+        body = sms_body("01020000001", title="제목", attachFileIdList=[used[-1]])
+        assert result_code(await Caller(relay).sms("POST", "sender/mms", body)) == 0
+        await asyncio.sleep(DAY_S / 2)
 
-        assert len(set(used)) == len(relay.attachments) == 3
-        assert used == sorted(used, key=used.index)
-        await client.close()
-
-    run_in_virtual_time(main())
+    assert len(set(used)) == len(relay.attachments) == 3
+    assert used == sorted(used, key=used.index)
+    await client.close()
 
 
 async def test_attachment_is_gone_after_seven_days() -> None:

@@ -16,9 +16,10 @@ from pabal.domain.sends.message import Attempt, Outcome, Product
 from pabal.domain.sends.route import MAX_DELAY_MS
 from pabal.store.engine.base import Store
 from pabal.store.engine.migrate import migrate
-from tests.fixtures.nhncloud import SENDER, SENDER_KEY, NhnCloudFixture
+from tests.fixtures.nhncloud import SENDER_KEY, NhnCloudFixture
+from tests.fixtures.relay_delivery import SENDER
 from tests.fixtures.verdicts import submit
-from tests.fixtures.virtual import VirtualWorld, open_store, run_in_virtual_time
+from tests.fixtures.virtual import VirtualWorld, open_store
 
 LONG_AGO_S = 60.0
 GATEWAY_S = 60.0
@@ -78,28 +79,25 @@ async def test_message_just_submitted_by_another_process_is_not_resubmitted(
 
 @pytest.mark.parametrize("product", [Product.SMS, Product.ALIMTALK])
 @pytest.mark.parametrize("pause_s", [GATEWAY_S + LIST_LAG_S + 1, MAX_DELAY_MS / SECOND])
-def test_message_missing_in_the_lists_is_submitted_after_the_lag(
+async def test_message_missing_in_the_lists_is_submitted_after_the_lag(
     tmp_path: Path, product: Product, pause_s: float
 ) -> None:
     """This holds for any pause between lookups, and with other messages in doubt meanwhile."""
 
-    async def whole() -> None:
-        fixture, world = NhnCloudFixture(), VirtualWorld()
-        store = open_store(tmp_path, world)
-        await store.write(migrate, world.now())
-        async with running(fixture, store, world) as carrier:
-            await asyncio.sleep(LONG_AGO_S)
-            one = message(world, product)._replace(number=2, tries=1, is_in_doubt=True)
-            assert await word(carrier, one) == Unknown()
-            await asyncio.sleep(pause_s)
-            fixture.relay.inject_fault("lose request", "POST")
-            assert await word(carrier, message(world, Product.SMS, 2)) == Unknown()
+    fixture, world = NhnCloudFixture(), VirtualWorld()
+    store = open_store(tmp_path, world)
+    await store.write(migrate, world.now())
+    async with running(fixture, store, world) as carrier:
+        await asyncio.sleep(LONG_AGO_S)
+        one = message(world, product)._replace(number=2, tries=1, is_in_doubt=True)
+        assert await word(carrier, one) == Unknown()
+        await asyncio.sleep(pause_s)
+        fixture.relay.inject_fault("lose request", "POST")
+        assert await word(carrier, message(world, Product.SMS, 2)) == Unknown()
 
-            assert isinstance(await word(carrier, one._replace(number=3)), Accepted)
-            assert [each.recipient_no for each in fixture.accepted] == [one.receiver]
-        await store.close()
-
-    run_in_virtual_time(whole())
+        assert isinstance(await word(carrier, one._replace(number=3)), Accepted)
+        assert [each.recipient_no for each in fixture.accepted] == [one.receiver]
+    await store.close()
 
 
 async def test_lag_is_measured_when_each_list_was_read(tmp_path: Path) -> None:
@@ -135,31 +133,28 @@ async def test_lag_is_measured_when_each_list_was_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("product", [Product.SMS, Product.ALIMTALK])
-def test_nothing_is_asked_while_a_call_may_still_run(tmp_path: Path, product: Product) -> None:
+async def test_nothing_is_asked_while_a_call_may_still_run(tmp_path: Path, product: Product) -> None:
     """The gateway lets a call run for 60 s: until then a list that lacks a message says nothing."""
 
-    async def whole() -> None:
-        fixture, world = NhnCloudFixture(receipt_after_s=3000), VirtualWorld()
-        store = open_store(tmp_path, world)
-        await store.write(migrate, world.now())
-        async with running(fixture, store, world) as carrier:
-            one = message(world, product)
-            fixture.relay.inject_fault("slow to accept", "POST", times=2, seconds=GATEWAY_S - 1)
-            lost = await word(carrier, one)
-            assert isinstance(lost, Unknown)
-            assert lost.retry_after_s is not None
-            fixture.relay.calls.clear()
-            again = one._replace(number=2, tries=1, is_in_doubt=True)
-            await asyncio.sleep(lost.retry_after_s - 1)
-            assert await word(carrier, again) == Unknown()
-            assert _lookups(fixture) == 0
-            await asyncio.sleep(1)
+    fixture, world = NhnCloudFixture(receipt_after_s=3000), VirtualWorld()
+    store = open_store(tmp_path, world)
+    await store.write(migrate, world.now())
+    async with running(fixture, store, world) as carrier:
+        one = message(world, product)
+        fixture.relay.inject_fault("slow to accept", "POST", times=2, seconds=GATEWAY_S - 1)
+        lost = await word(carrier, one)
+        assert isinstance(lost, Unknown)
+        assert lost.retry_after_s is not None
+        fixture.relay.calls.clear()
+        again = one._replace(number=2, tries=1, is_in_doubt=True)
+        await asyncio.sleep(lost.retry_after_s - 1)
+        assert await word(carrier, again) == Unknown()
+        assert _lookups(fixture) == 0
+        await asyncio.sleep(1)
 
-            assert isinstance(await word(carrier, again), Accepted)
-            assert (len(fixture.accepted), fixture.relay.duplicates()) == (1, {})
-        await store.close()
-
-    run_in_virtual_time(whole())
+        assert isinstance(await word(carrier, again), Accepted)
+        assert (len(fixture.accepted), fixture.relay.duplicates()) == (1, {})
+    await store.close()
 
 
 def _lookups(fixture: NhnCloudFixture) -> int:

@@ -1,10 +1,8 @@
 """Many messages in doubt are looked up in few calls, however slow the answers are."""
 
-from pathlib import Path
-
 import pytest
 
-from tests.fixtures.nhncloud import SENDER_KEY, NhnCloudFixture, run_scenario, with_channel
+from tests.fixtures.nhncloud import SENDER_KEY, NhnCloudFixture
 from tests.fixtures.virtual import Caller, Environment
 from tests.fixtures.web import alimtalk_body, call_ok, describe_outcome, receivers_of, sms_body
 
@@ -25,54 +23,43 @@ def lists(fixture: NhnCloudFixture, path: str) -> int:
     return sum(each.method == "GET" and each.path == path for each in fixture.relay.calls)
 
 
-def test_messages_of_a_request_are_looked_up_together(tmp_path: Path) -> None:
-    async def scenario(env: Environment, fixture: NhnCloudFixture) -> None:
-        call = await with_channel(env)
-        fixture.relay.inject_fault("lose request", "/sender/sms")
-        await call_ok(call, "message/sendSMS", sms_body(*MANY))
-        await env.wait(120)
+async def test_messages_of_a_request_are_looked_up_together(env: Environment, fixture: NhnCloudFixture) -> None:
+    call = await fixture.add_channel(env)
+    fixture.relay.inject_fault("lose request", "/sender/sms")
+    await call_ok(call, "message/sendSMS", sms_body(*MANY))
+    await env.wait(120)
 
-        assert await ends(call, MANY) == {"completed 1000"}
-        assert 0 < lists(fixture, TEXTS) < 50, "of 300, asked for several times"
-
-    run_scenario(tmp_path, scenario)
+    assert await ends(call, MANY) == {"completed 1000"}
+    assert 0 < lists(fixture, TEXTS) < 50, "of 300, asked for several times"
 
 
-def test_messages_of_one_call_are_found_with_the_first(tmp_path: Path) -> None:
-    async def scenario(env: Environment, fixture: NhnCloudFixture) -> None:
-        call = await with_channel(env)
-        await env.wait(10)
-        for path in ("/sender/sms", "/raw-messages"):
-            fixture.relay.inject_fault("lose answer", f"{path}")
-        for number in MANY[:100]:
-            await call_ok(call, "message/sendSMS", sms_body(number))
-            await call_ok(
-                call, "message/sendAlimtalk", alimtalk_body(SENDER_KEY, receivers=receivers_of(number, **NAMED))
-            )
-        await env.wait(90)
+async def test_messages_of_one_call_are_found_with_the_first(env: Environment, fixture: NhnCloudFixture) -> None:
+    call = await fixture.add_channel(env)
+    await env.wait(10)
+    for path in ("/sender/sms", "/raw-messages"):
+        fixture.relay.inject_fault("lose answer", f"{path}")
+    for number in MANY[:100]:
+        await call_ok(call, "message/sendSMS", sms_body(number))
+        await call_ok(
+            call, "message/sendAlimtalk", alimtalk_body(SENDER_KEY, receivers=receivers_of(number, **NAMED))
+        )
+    await env.wait(90)
 
-        assert await ends(call, MANY[:100]) == {"completed 1000"}
-        assert len(fixture.accepted) == 200
-        assert 0 < lists(fixture, TEXTS) < 40
-        assert 0 < lists(fixture, TALKS) < 40
-
-    run_scenario(tmp_path, scenario)
+    assert await ends(call, MANY[:100]) == {"completed 1000"}
+    assert len(fixture.accepted) == 200
+    assert 0 < lists(fixture, TEXTS) < 40
+    assert 0 < lists(fixture, TALKS) < 40
 
 
 @pytest.mark.slow
-def test_slow_lists_delay_only_messages_in_doubt(tmp_path: Path) -> None:
-    async def scenario(env: Environment, fixture: NhnCloudFixture) -> None:
-        call = await with_channel(env)
-        await env.wait(10)
-        fixture.relay.inject_fault("lose request", "POST", times=2)
-        fixture.relay.inject_fault(
-            "slow", "GET /sms/v3.0/appKeys/smsAppKey0123456/sender/sms", times=1e9, seconds=9
-        )
-        for number in MANY[:60]:
-            await call_ok(call, "message/sendSMS", sms_body(number))
-        await env.wait(900)
+async def test_slow_lists_delay_only_messages_in_doubt(env: Environment, fixture: NhnCloudFixture) -> None:
+    call = await fixture.add_channel(env)
+    await env.wait(10)
+    fixture.relay.inject_fault("lose request", "POST", times=2)
+    fixture.relay.inject_fault("slow", "GET /sms/v3.0/appKeys/smsAppKey0123456/sender/sms", times=1e9, seconds=9)
+    for number in MANY[:60]:
+        await call_ok(call, "message/sendSMS", sms_body(number))
+    await env.wait(900)
 
-        assert await ends(call, MANY[:60]) == {"completed 1000"}
-        assert len(fixture.accepted) == 60
-
-    run_scenario(tmp_path, scenario)
+    assert await ends(call, MANY[:60]) == {"completed 1000"}
+    assert len(fixture.accepted) == 60

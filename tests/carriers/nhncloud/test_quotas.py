@@ -1,15 +1,15 @@
 """Quotas of NHN Cloud: recognised, told to the operator, and waited out."""
 
 import re
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from pabal.store.queue import carriers
 from tests.carriers.nhncloud.delivery_fixture import MANY, NAMED, outcomes_for
-from tests.fixtures.nhncloud import RELAY, SENDER_KEY, NhnCloudFixture, run_scenario, with_channel
-from tests.fixtures.service import FakeCarrier, metric_value
+from tests.fixtures.nhncloud import SENDER_KEY, NhnCloudFixture
+from tests.fixtures.relay_delivery import RELAY
+from tests.fixtures.service import metric_value
 from tests.fixtures.virtual import NOON, Environment, VirtualWorld
 from tests.fixtures.web import alimtalk_body, call_ok, receivers_of, sms_body
 
@@ -31,136 +31,116 @@ async def counts(env: Environment) -> dict[tuple[int, int], int]:
     return {(status, outcome): count for status, outcome, count in rows}
 
 
-def test_daily_quota_of_a_profile_is_waited_out(tmp_path: Path) -> None:
+@pytest.mark.settings(world=VirtualWorld(starts_at=NOON + 11 * HOUR_S * 1000), poll_seconds=60)
+async def test_daily_quota_of_a_profile_is_waited_out(env: Environment, fixture: NhnCloudFixture) -> None:
     """Alimtalk ko/common-console-guide.md, "토큰 등록": a new profile sends 1,000 messages a day."""
 
-    async def scenario(env: Environment, fixture: NhnCloudFixture) -> None:
-        fixture.relay.clock = env.world.now
-        fixture.relay.profiles[SENDER_KEY].daily_limit = 30
-        call = await with_channel(env)
-        await env.wait(70)
-        await call_ok(call, "message/sendAlimtalk", alimtalks(*MANY[:50]))
-        await call_ok(call, "message/sendSMS", sms_body(MANY[60]))
-        await env.wait(30)
-        carrier = env.context.carriers[RELAY]
-        assert len(fixture.accepted) == 31
-        assert re.fullmatch(
-            r"@shop has used up its daily quota of 30 \(alimtalk\); .* midnight, .*", carrier.problem
-        )
-        assert carrier.is_connected
-        assert metric_value(env, GAUGE, carrier=RELAY, quota="messages_per_day") == 1
-        await env.wait(HOUR_S / 2)
-        assert len(fixture.accepted) == 31
-        await env.wait(HOUR_S)
+    fixture.relay.clock = env.world.now
+    fixture.relay.profiles[SENDER_KEY].daily_limit = 30
+    call = await fixture.add_channel(env)
+    await env.wait(70)
+    await call_ok(call, "message/sendAlimtalk", alimtalks(*MANY[:50]))
+    await call_ok(call, "message/sendSMS", sms_body(MANY[60]))
+    await env.wait(30)
+    carrier = env.context.carriers[RELAY]
+    assert len(fixture.accepted) == 31
+    assert re.fullmatch(r"@shop has used up its daily quota of 30 \(alimtalk\); .* midnight, .*", carrier.problem)
+    assert carrier.is_connected
+    assert metric_value(env, GAUGE, carrier=RELAY, quota="messages_per_day") == 1
+    await env.wait(HOUR_S / 2)
+    assert len(fixture.accepted) == 31
+    await env.wait(HOUR_S)
 
-        assert {tuple(await outcomes_for(call, number)) for number in MANY[:50]} == {("alimTalk completed 1000",)}
-        assert carrier.problem == ""
-        assert metric_value(env, GAUGE, carrier=RELAY, quota="messages_per_day") == 0
-
-    an_hour_before_midnight = VirtualWorld(starts_at=NOON + 11 * HOUR_S * 1000)
-    run_scenario(tmp_path, scenario, world=an_hour_before_midnight, poll_seconds=60)
+    assert {tuple(await outcomes_for(call, number)) for number in MANY[:50]} == {("alimTalk completed 1000",)}
+    assert carrier.problem == ""
+    assert metric_value(env, GAUGE, carrier=RELAY, quota="messages_per_day") == 0
 
 
-def test_raised_daily_quota_is_used_soon(tmp_path: Path) -> None:
-    async def scenario(env: Environment, fixture: NhnCloudFixture) -> None:
-        fixture.relay.profiles[SENDER_KEY].daily_limit = 10
-        call = await with_channel(env)
-        await env.wait(70)
-        await call_ok(call, "message/sendAlimtalk", alimtalks(*MANY[:20]))
-        await env.wait(60)
-        fixture.relay.profiles[SENDER_KEY].daily_limit = 0
-        await env.wait(800)
+async def test_raised_daily_quota_is_used_soon(env: Environment, fixture: NhnCloudFixture) -> None:
+    fixture.relay.profiles[SENDER_KEY].daily_limit = 10
+    call = await fixture.add_channel(env)
+    await env.wait(70)
+    await call_ok(call, "message/sendAlimtalk", alimtalks(*MANY[:20]))
+    await env.wait(60)
+    fixture.relay.profiles[SENDER_KEY].daily_limit = 0
+    await env.wait(800)
 
-        assert await counts(env) == {(2, 1000): 20}
-
-    run_scenario(tmp_path, scenario)
+    assert await counts(env) == {(2, 1000): 20}
 
 
-def test_monthly_quota_of_texts_is_told_and_probed_with_one_message(tmp_path: Path) -> None:
+@pytest.mark.settings(behavior={"texts_per_month": 30}, poll_seconds=30)
+async def test_monthly_quota_of_texts_is_told_and_probed_with_one_message(
+    env: Environment, fixture: NhnCloudFixture
+) -> None:
     """SMS ko/sending-policy.md, "월 발송량 제한 안내": 5,000 a month at first; -2052."""
 
-    async def scenario(env: Environment, fixture: NhnCloudFixture) -> None:
-        call = await with_channel(env)
-        await env.wait(10)
-        await call_ok(call, "message/sendSMS", sms_body(*MANY[:50]))
-        await call_ok(call, "message/sendAlimtalk", alimtalks(MANY[60]))
-        await env.wait(30)
-        carrier = env.context.carriers[RELAY]
-        assert carrier.problem.startswith("the organisation has used up its monthly quota of texts (-2052)")
-        assert metric_value(env, GAUGE, carrier=RELAY, quota="texts_per_month") == 1
-        (shown,) = await env.store.read(carriers.list_states)  # by `doctor` and by the console
-        assert (shown.state, shown.reason) == ("up", carrier.problem)
-        assert await outcomes_for(call, MANY[60]) == ["alimTalk completed 1000"]
-        fixture.relay.calls.clear()
-        await env.wait(3 * HOUR_S)
-        assert len(fixture.accepted) == 31
-        assert {each for each in fixture.calls("/sender/sms") if each} == {1}
-        assert len(fixture.calls("/sender/sms")) < 20
-        fixture.relay.behavior.texts_per_month = None
-        await env.wait(1500)
+    call = await fixture.add_channel(env)
+    await env.wait(10)
+    await call_ok(call, "message/sendSMS", sms_body(*MANY[:50]))
+    await call_ok(call, "message/sendAlimtalk", alimtalks(MANY[60]))
+    await env.wait(30)
+    carrier = env.context.carriers[RELAY]
+    assert carrier.problem.startswith("the organisation has used up its monthly quota of texts (-2052)")
+    assert metric_value(env, GAUGE, carrier=RELAY, quota="texts_per_month") == 1
+    (shown,) = await env.store.read(carriers.list_states)  # by `doctor` and by the console
+    assert (shown.state, shown.reason) == ("up", carrier.problem)
+    assert await outcomes_for(call, MANY[60]) == ["alimTalk completed 1000"]
+    fixture.relay.calls.clear()
+    await env.wait(3 * HOUR_S)
+    assert len(fixture.accepted) == 31
+    assert {each for each in fixture.calls("/sender/sms") if each} == {1}
+    assert len(fixture.calls("/sender/sms")) < 20
+    fixture.relay.behavior.texts_per_month = None
+    await env.wait(1500)
 
-        assert carrier.problem == ""
-        assert await counts(env) == {(2, 1000): 51}
-        assert metric_value(env, GAUGE, carrier=RELAY, quota="texts_per_month") == 0
-
-    run_scenario(tmp_path, scenario, behavior={"texts_per_month": 30}, poll_seconds=30)
+    assert carrier.problem == ""
+    assert await counts(env) == {(2, 1000): 51}
+    assert metric_value(env, GAUGE, carrier=RELAY, quota="texts_per_month") == 0
 
 
-def test_messages_beyond_a_quota_use_the_next_carrier_at_once(tmp_path: Path) -> None:
-    async def scenario(env: Environment, fixture: NhnCloudFixture) -> None:
-        call = await with_channel(env)
-        await env.wait(10)
-        await call_ok(call, "message/sendSMS", sms_body(*MANY[:50]))
-        await env.wait(10)
+@pytest.mark.settings(behavior={"texts_per_month": 30}, routes={"sms": [RELAY, "telco"]})
+async def test_messages_beyond_a_quota_use_the_next_carrier_at_once(
+    env: Environment, fixture: NhnCloudFixture
+) -> None:
+    call = await fixture.add_channel(env)
+    await env.wait(10)
+    await call_ok(call, "message/sendSMS", sms_body(*MANY[:50]))
+    await env.wait(10)
 
-        assert (len(fixture.accepted), len(telco.submitted)) == (30, 20)
-        assert metric_value(env, "pabal_carrier_circuit_open", carrier=RELAY) == 0
-
-    telco = FakeCarrier("telco")
-    run_scenario(
-        tmp_path,
-        scenario,
-        behavior={"texts_per_month": 30},
-        others={"telco": telco},
-        routes={"sms": [RELAY, "telco"]},
-    )
+    assert (len(fixture.accepted), len(fixture.telco.submitted)) == (30, 20)
+    assert metric_value(env, "pabal_carrier_circuit_open", carrier=RELAY) == 0
 
 
-def test_quota_of_calls_is_waited_out(tmp_path: Path) -> None:
+async def test_quota_of_calls_is_waited_out(env: Environment, fixture: NhnCloudFixture) -> None:
     """API-Gateway ko/error-code.md, "요청 할당량 제한"."""
 
-    async def scenario(env: Environment, fixture: NhnCloudFixture) -> None:
-        call = await with_channel(env)
-        await env.wait(10)
-        fault = fixture.relay.inject_fault("call quota", "POST", times=1e9)
-        await call_ok(call, "message/sendSMS", sms_body(*MANY[:50]))
-        await env.wait(30)
-        carrier = env.context.carriers[RELAY]
-        assert carrier.problem == "the usage quota of calls is exceeded (HTTP 429)"
-        assert metric_value(env, GAUGE, carrier=RELAY, quota="calls") == 1
-        assert fault.done < 5
-        fault.times = 0
-        await env.wait(200)
+    call = await fixture.add_channel(env)
+    await env.wait(10)
+    fault = fixture.relay.inject_fault("call quota", "POST", times=1e9)
+    await call_ok(call, "message/sendSMS", sms_body(*MANY[:50]))
+    await env.wait(30)
+    carrier = env.context.carriers[RELAY]
+    assert carrier.problem == "the usage quota of calls is exceeded (HTTP 429)"
+    assert metric_value(env, GAUGE, carrier=RELAY, quota="calls") == 1
+    assert fault.done < 5
+    fault.times = 0
+    await env.wait(200)
 
-        assert carrier.problem == ""
-        assert await counts(env) == {(2, 1000): 50}
-
-    run_scenario(tmp_path, scenario)
+    assert carrier.problem == ""
+    assert await counts(env) == {(2, 1000): 50}
 
 
-def test_too_many_calls_a_second_are_told(tmp_path: Path) -> None:
-    async def scenario(env: Environment, fixture: NhnCloudFixture) -> None:
-        call = await with_channel(env)
-        await env.wait(10)
-        for number in MANY[:20]:
-            await call_ok(call, "message/sendSMS", sms_body(number, content=f"{number}님"))
-        await env.wait(5)
-        carrier = env.context.carriers[RELAY]
-        assert carrier.problem == "too many calls a second (HTTP 429); calls go more slowly"
-        assert metric_value(env, GAUGE, carrier=RELAY, quota="calls_per_second") == 1
-        await env.wait(200)
+@pytest.mark.settings(behavior={"max_calls_per_second": 5})
+async def test_too_many_calls_a_second_are_told(env: Environment, fixture: NhnCloudFixture) -> None:
+    call = await fixture.add_channel(env)
+    await env.wait(10)
+    for number in MANY[:20]:
+        await call_ok(call, "message/sendSMS", sms_body(number, content=f"{number}님"))
+    await env.wait(5)
+    carrier = env.context.carriers[RELAY]
+    assert carrier.problem == "too many calls a second (HTTP 429); calls go more slowly"
+    assert metric_value(env, GAUGE, carrier=RELAY, quota="calls_per_second") == 1
+    await env.wait(200)
 
-        assert await counts(env) == {(2, 1000): 20}
-        assert carrier.problem == ""
-
-    run_scenario(tmp_path, scenario, behavior={"max_calls_per_second": 5})
+    assert await counts(env) == {(2, 1000): 20}
+    assert carrier.problem == ""

@@ -1,14 +1,14 @@
 """Results of NHN Cloud: polled, received by webhook, and stored once."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from pabal.carriers.nhncloud.client import NhnCloudClient
 from tests.fakes.nhncloud.state import IN_PROGRESS, NO_CODE
-from tests.fixtures.nhncloud import RELAY, SENDER, SENDER_KEY, NhnCloudFixture, run_scenario, with_channel
+from tests.fixtures.nhncloud import SENDER_KEY, NhnCloudFixture
+from tests.fixtures.relay_delivery import RELAY, SENDER
 from tests.fixtures.service import metric_value
 from tests.fixtures.transports import OverHttpx
 from tests.fixtures.virtual import ApiResponse, Caller, Environment
@@ -17,6 +17,7 @@ from tests.fixtures.web import alimtalk_body, call_ok, describe_outcome, get_mes
 SIGNATURE = "a signature nobody guesses"
 HOOK = f"/hooks/{RELAY}"
 MANY = [f"010-2000-{number:04}" for number in range(50)]
+FIRST = MANY[0].replace("-", "")
 NAMED = {"templateData": {"name": "길동"}}
 
 
@@ -35,252 +36,221 @@ def hook(fixture: NhnCloudFixture, code: str = "1000", **changes: Any) -> dict[s
     return {"hooksId": "1", "appKey": app_key, "event": "MESSAGE_RESULT_UPDATE", "hooks": [row], **changes}
 
 
+@pytest.mark.settings(behavior={"receipt_after_s": 3000}, webhook_signature=SIGNATURE)
 @pytest.mark.parametrize("kind", ["sms", "alimTalk"])
-def test_webhook_ends_a_message_at_once(tmp_path: Path, kind: str) -> None:
-    async def scenario(env: Environment, fixture: NhnCloudFixture) -> None:
-        call = await with_channel(env)
-        if kind == "sms":
-            await call_ok(call, "message/sendSMS", sms_body(MANY[0]))
-        else:
-            await call_ok(
-                call, "message/sendAlimtalk", alimtalk_body(SENDER_KEY, receivers=receivers_of(MANY[0], **NAMED))
-            )
-        await env.wait(6)
-        assert describe_outcome(await get_message(call, MANY[0])) == "sending"
-        answer = await tell(call, hook(fixture))
-
-        assert (answer.status, answer.result) == (200, "SUCCESS")
-        assert describe_outcome(await get_message(call, MANY[0])) == "completed 1000"
-
-    run_scenario(tmp_path, scenario, behavior={"receipt_after_s": 3000}, webhook_signature=SIGNATURE)
-
-
-def test_webhook_with_a_wrong_signature_is_refused(tmp_path: Path) -> None:
-    async def scenario(env: Environment, fixture: NhnCloudFixture) -> None:
-        call = await with_channel(env)
+async def test_webhook_ends_a_message_at_once(kind: str, env: Environment, fixture: NhnCloudFixture) -> None:
+    call = await fixture.add_channel(env)
+    if kind == "sms":
         await call_ok(call, "message/sendSMS", sms_body(MANY[0]))
-        await env.wait(6)
-        body = hook(fixture)
-        for signature in (None, "", "a signature nobody guesse", SIGNATURE + " ", "서명"):
-            header = None if signature is None else signature.encode().decode("latin-1")
-            assert (await tell(call, body, header)).result == "UNAUTHORIZED"
-        assert (await tell(call, {**body, "appKey": "another"})).result == "UNAUTHORIZED"
-        assert (await tell(call, {**body, "appKey": ""})).result == "UNAUTHORIZED"
+    else:
+        await call_ok(
+            call, "message/sendAlimtalk", alimtalk_body(SENDER_KEY, receivers=receivers_of(MANY[0], **NAMED))
+        )
+    await env.wait(6)
+    assert describe_outcome(await get_message(call, MANY[0])) == "sending"
+    answer = await tell(call, hook(fixture))
 
-        assert describe_outcome(await get_message(call, MANY[0])) == "sending"
+    assert (answer.status, answer.result) == (200, "SUCCESS")
+    assert describe_outcome(await get_message(call, MANY[0])) == "completed 1000"
 
-    run_scenario(tmp_path, scenario, behavior={"receipt_after_s": 3000}, webhook_signature=SIGNATURE)
+
+@pytest.mark.settings(behavior={"receipt_after_s": 3000}, webhook_signature=SIGNATURE)
+async def test_webhook_with_a_wrong_signature_is_refused(env: Environment, fixture: NhnCloudFixture) -> None:
+    call = await fixture.add_channel(env)
+    await call_ok(call, "message/sendSMS", sms_body(MANY[0]))
+    await env.wait(6)
+    body = hook(fixture)
+    for signature in (None, "", "a signature nobody guesse", SIGNATURE + " ", "서명"):
+        header = None if signature is None else signature.encode().decode("latin-1")
+        assert (await tell(call, body, header)).result == "UNAUTHORIZED"
+    assert (await tell(call, {**body, "appKey": "another"})).result == "UNAUTHORIZED"
+    assert (await tell(call, {**body, "appKey": ""})).result == "UNAUTHORIZED"
+
+    assert describe_outcome(await get_message(call, MANY[0])) == "sending"
 
 
+@pytest.mark.settings(webhook_signature=SIGNATURE)
 @pytest.mark.parametrize(
     "body",
     [b"{", b"[]", b"null", b"7", b'{"event": "MESSAGE_RESULT_UPDATE"}', b"\xff\xfe"],
 )
-def test_invalid_webhook_body_is_refused(tmp_path: Path, body: bytes) -> None:
-    async def scenario(env: Environment, fixture: NhnCloudFixture) -> None:
-        call = await with_channel(env)
-        assert (await tell(call, body)).result == "INVALID_JSON"
-
-    run_scenario(tmp_path, scenario, webhook_signature=SIGNATURE)
+async def test_invalid_webhook_body_is_refused(body: bytes, env: Environment, fixture: NhnCloudFixture) -> None:
+    call = await fixture.add_channel(env)
+    assert (await tell(call, body)).result == "INVALID_JSON"
 
 
+@pytest.mark.settings(webhook_signature=SIGNATURE)
 @pytest.mark.parametrize("rows", [None, 7, [None], [7], [{"requestId": "a", "resultCode": "1000"}]])
-def test_invalid_webhook_rows_are_refused(tmp_path: Path, rows: Any) -> None:
-    async def scenario(env: Environment, fixture: NhnCloudFixture) -> None:
-        call = await with_channel(env)
-        await call_ok(call, "message/sendSMS", sms_body(MANY[0]))
-        await env.wait(6)
-        assert (await tell(call, hook(fixture, hooks=rows))).result == "INVALID_JSON"
-
-    run_scenario(tmp_path, scenario, webhook_signature=SIGNATURE)
+async def test_invalid_webhook_rows_are_refused(rows: Any, env: Environment, fixture: NhnCloudFixture) -> None:
+    call = await fixture.add_channel(env)
+    await call_ok(call, "message/sendSMS", sms_body(MANY[0]))
+    await env.wait(6)
+    assert (await tell(call, hook(fixture, hooks=rows))).result == "INVALID_JSON"
 
 
-def test_other_events_are_accepted_and_ignored(tmp_path: Path) -> None:
-    async def scenario(env: Environment, fixture: NhnCloudFixture) -> None:
-        call = await with_channel(env)
-        body = {
-            "appKey": fixture.relay.sms_app_key,
-            "event": "CONVERSION_BLOCK",
-            "hooks": [{"countryCode": "1"}],
-        }
-        assert (await tell(call, body)).result == "SUCCESS"
-
-    run_scenario(tmp_path, scenario, webhook_signature=SIGNATURE)
+@pytest.mark.settings(webhook_signature=SIGNATURE)
+async def test_other_events_are_accepted_and_ignored(env: Environment, fixture: NhnCloudFixture) -> None:
+    call = await fixture.add_channel(env)
+    body = {
+        "appKey": fixture.relay.sms_app_key,
+        "event": "CONVERSION_BLOCK",
+        "hooks": [{"countryCode": "1"}],
+    }
+    assert (await tell(call, body)).result == "SUCCESS"
 
 
+@pytest.mark.settings(behavior={"receipt_after_s": 3000}, webhook_signature=SIGNATURE)
 @pytest.mark.parametrize("signature", [SIGNATURE, None])
-def test_address_can_be_verified_by_the_relays_console(tmp_path: Path, signature: str | None) -> None:
+async def test_address_can_be_verified_by_the_relays_console(
+    signature: str | None, env: Environment, fixture: NhnCloudFixture
+) -> None:
     """SMS ko/console-guide.md, "웹훅 관리", step 4: an address is verified, by a call that is not documented."""
 
-    async def scenario(env: Environment, fixture: NhnCloudFixture) -> None:
-        call = await with_channel(env)
-        assert (await call(HOOK, method="GET")).result == "SUCCESS"
-        for body in (b"", b"{}", b'{"test": true}'):
-            assert (await tell(call, body, signature)).result == "SUCCESS"
-        await call_ok(call, "message/sendSMS", sms_body(MANY[0]))
-        await env.wait(6)
+    call = await fixture.add_channel(env)
+    assert (await call(HOOK, method="GET")).result == "SUCCESS"
+    for body in (b"", b"{}", b'{"test": true}'):
+        assert (await tell(call, body, signature)).result == "SUCCESS"
+    await call_ok(call, "message/sendSMS", sms_body(MANY[0]))
+    await env.wait(6)
 
-        result = hook(fixture)
-        for one in (result, {"hooks": result["hooks"]}, {"event": ""}, {**result, "more": "x" * 2000}):
-            assert (await tell(call, one, None)).result == "UNAUTHORIZED"
-        assert describe_outcome(await get_message(call, MANY[0])) == "sending"
-
-    run_scenario(tmp_path, scenario, behavior={"receipt_after_s": 3000}, webhook_signature=SIGNATURE)
+    result = hook(fixture)
+    for one in (result, {"hooks": result["hooks"]}, {"event": ""}, {**result, "more": "x" * 2000}):
+        assert (await tell(call, one, None)).result == "UNAUTHORIZED"
+    assert describe_outcome(await get_message(call, MANY[0])) == "sending"
 
 
+@pytest.mark.settings(
+    behavior={"outcomes": {("alimtalk", FIRST): ((1.0, NO_CODE),), ("sms", FIRST): ()}}, webhook_signature=SIGNATURE
+)
 @pytest.mark.parametrize("kind", ["alimTalk", "webhook"])
-def test_message_that_failed_without_a_result_code_ends(tmp_path: Path, kind: str) -> None:
+async def test_message_that_failed_without_a_result_code_ends(
+    kind: str, env: Environment, fixture: NhnCloudFixture
+) -> None:
     """Alimtalk ko/alimtalk-api-guide.md: `resultCode` may be null in every row, `messageStatus` may not."""
 
-    async def scenario(env: Environment, fixture: NhnCloudFixture) -> None:
-        call = await with_channel(env)
-        if kind == "alimTalk":
-            body = alimtalk_body(SENDER_KEY, receivers=receivers_of(MANY[0], **NAMED))
-            await call_ok(call, "message/sendAlimtalk", body)
-        else:
-            await call_ok(call, "message/sendSMS", sms_body(MANY[0]))
-        await env.wait(6)
-        if kind == "webhook":
-            one = fixture.accepted[0]
-            row = {"requestId": one.request_id, "recipientSeq": one.recipient_seq, "messageStatus": "FAILED_AD"}
-            assert (await tell(call, hook(fixture, hooks=[row]))).result == "SUCCESS"
-        await env.wait(10)
-
-        assert describe_outcome(await get_message(call, MANY[0])) == "fail 3018"
-
-    outcomes = {("alimtalk", MANY[0].replace("-", "")): ((1.0, NO_CODE),), ("sms", MANY[0].replace("-", "")): ()}
-    signature = SIGNATURE if kind == "webhook" else ""
-    run_scenario(tmp_path, scenario, behavior={"outcomes": outcomes}, webhook_signature=signature)
-
-
-def test_message_in_progress_has_no_result_yet(tmp_path: Path) -> None:
-    """Alimtalk ko/error-code.md: 4161 is a message that is being processed."""
-
-    async def scenario(env: Environment, fixture: NhnCloudFixture) -> None:
-        call = await with_channel(env)
+    call = await fixture.add_channel(env)
+    if kind == "alimTalk":
         body = alimtalk_body(SENDER_KEY, receivers=receivers_of(MANY[0], **NAMED))
         await call_ok(call, "message/sendAlimtalk", body)
-        await env.wait(20)
-        assert describe_outcome(await get_message(call, MANY[0])) == "sending"
-        await env.wait(30)
-
-        assert describe_outcome(await get_message(call, MANY[0])) == "completed 1000"
-
-    outcomes = {("alimtalk", MANY[0].replace("-", "")): ((1.0, IN_PROGRESS), (30.0, "1000"))}
-    run_scenario(tmp_path, scenario, behavior={"outcomes": outcomes})
-
-
-def test_webhooks_need_a_configured_signature(tmp_path: Path) -> None:
-    async def scenario(env: Environment, fixture: NhnCloudFixture) -> None:
-        call = await with_channel(env)
-        assert (await tell(call, {}, "")).result == "NOT_FOUND"
-        assert (await call("/hooks/nobody", b"{}", method="POST")).result == "NOT_FOUND"
-        assert (await call(HOOK, method="GET")).result == "NOT_FOUND"
-        assert (await call("/hooks/nobody", method="GET")).result == "NOT_FOUND"
-        assert (await call(HOOK, method="PUT")).result == "METHOD_NOT_ALLOWED"
-
-    run_scenario(tmp_path, scenario)
-
-
-def test_repeated_results_in_any_order_are_stored_once(tmp_path: Path) -> None:
-    async def scenario(env: Environment, fixture: NhnCloudFixture) -> None:
-        call = await with_channel(env)
-        await call_ok(call, "message/sendSMS", sms_body(*MANY))
-        await call_ok(
-            call, "message/sendAlimtalk", alimtalk_body(SENDER_KEY, receivers=receivers_of(*MANY, **NAMED))
-        )
-        await env.wait(60)
-
-        for number in MANY:
-            items = (await call("message/list", {"receivers": number})).items
-            assert [describe_outcome(each) for each in items] == ["completed 1000"] * 2
-        assert metric_value(env, "pabal_receipts_unmatched_total", carrier=RELAY) == 0
-
-    run_scenario(tmp_path, scenario, behavior={"result_copies": 3, "shuffles_results": True})
-
-
-def test_results_of_foreign_messages_are_ignored(tmp_path: Path) -> None:
-    async def scenario(env: Environment, fixture: NhnCloudFixture) -> None:
-        call = await with_channel(env)
-        relay = fixture.relay
-        someone = NhnCloudClient(
-            "http://127.0.0.1", relay.sms_app_key, relay.sms_secret_key, transport=OverHttpx(relay.transport())
-        )
-        body = {"body": "남의 글", "sendNo": SENDER, "recipientList": [{"recipientNo": "01012341234"}]}
-        await someone.request("POST", "/sms/v3.0/appKeys/{appkey}/sender/sms", body=body, timeout_s=1)
+    else:
         await call_ok(call, "message/sendSMS", sms_body(MANY[0]))
-        await env.wait(20)
+    await env.wait(6)
+    if kind == "webhook":
+        one = fixture.accepted[0]
+        row = {"requestId": one.request_id, "recipientSeq": one.recipient_seq, "messageStatus": "FAILED_AD"}
+        assert (await tell(call, hook(fixture, hooks=[row]))).result == "SUCCESS"
+    await env.wait(130)
 
-        assert describe_outcome(await get_message(call, MANY[0])) == "completed 1000"
-        assert metric_value(env, "pabal_receipts_unmatched_total", carrier=RELAY) == 1
-
-    run_scenario(tmp_path, scenario)
-
-
-def test_results_are_polled_if_webhooks_get_lost(tmp_path: Path) -> None:
-    async def scenario(env: Environment, fixture: NhnCloudFixture) -> None:
-        call = await with_channel(env)
-        await call_ok(call, "message/sendSMS", sms_body(MANY[0]))
-        await env.wait(130)
-
-        assert describe_outcome(await get_message(call, MANY[0])) == "completed 1000"
-
-    run_scenario(tmp_path, scenario, webhook_signature=SIGNATURE)
+    assert describe_outcome(await get_message(call, MANY[0])) == "fail 3018"
 
 
+@pytest.mark.settings(behavior={"outcomes": {("alimtalk", FIRST): ((1.0, IN_PROGRESS), (30.0, "1000"))}})
+async def test_message_in_progress_has_no_result_yet(env: Environment, fixture: NhnCloudFixture) -> None:
+    """Alimtalk ko/error-code.md: 4161 is a message that is being processed."""
+
+    call = await fixture.add_channel(env)
+    body = alimtalk_body(SENDER_KEY, receivers=receivers_of(MANY[0], **NAMED))
+    await call_ok(call, "message/sendAlimtalk", body)
+    await env.wait(20)
+    assert describe_outcome(await get_message(call, MANY[0])) == "sending"
+    await env.wait(30)
+
+    assert describe_outcome(await get_message(call, MANY[0])) == "completed 1000"
+
+
+async def test_webhooks_need_a_configured_signature(env: Environment, fixture: NhnCloudFixture) -> None:
+    call = await fixture.add_channel(env)
+    assert (await tell(call, {}, "")).result == "NOT_FOUND"
+    assert (await call("/hooks/nobody", b"{}", method="POST")).result == "NOT_FOUND"
+    assert (await call(HOOK, method="GET")).result == "NOT_FOUND"
+    assert (await call("/hooks/nobody", method="GET")).result == "NOT_FOUND"
+    assert (await call(HOOK, method="PUT")).result == "METHOD_NOT_ALLOWED"
+
+
+@pytest.mark.settings(behavior={"result_copies": 3, "shuffles_results": True})
+async def test_repeated_results_in_any_order_are_stored_once(env: Environment, fixture: NhnCloudFixture) -> None:
+    call = await fixture.add_channel(env)
+    await call_ok(call, "message/sendSMS", sms_body(*MANY))
+    await call_ok(call, "message/sendAlimtalk", alimtalk_body(SENDER_KEY, receivers=receivers_of(*MANY, **NAMED)))
+    await env.wait(60)
+
+    for number in MANY:
+        items = (await call("message/list", {"receivers": number})).items
+        assert [describe_outcome(each) for each in items] == ["completed 1000"] * 2
+    assert metric_value(env, "pabal_receipts_unmatched_total", carrier=RELAY) == 0
+
+
+async def test_results_of_foreign_messages_are_ignored(env: Environment, fixture: NhnCloudFixture) -> None:
+    call = await fixture.add_channel(env)
+    relay = fixture.relay
+    someone = NhnCloudClient(
+        "http://127.0.0.1", relay.sms_app_key, relay.sms_secret_key, transport=OverHttpx(relay.transport())
+    )
+    body = {"body": "남의 글", "sendNo": SENDER, "recipientList": [{"recipientNo": "01012341234"}]}
+    await someone.request("POST", "/sms/v3.0/appKeys/{appkey}/sender/sms", body=body, timeout_s=1)
+    await call_ok(call, "message/sendSMS", sms_body(MANY[0]))
+    await env.wait(20)
+
+    assert describe_outcome(await get_message(call, MANY[0])) == "completed 1000"
+    assert metric_value(env, "pabal_receipts_unmatched_total", carrier=RELAY) == 1
+
+
+@pytest.mark.settings(webhook_signature=SIGNATURE)
+async def test_results_are_polled_if_webhooks_get_lost(env: Environment, fixture: NhnCloudFixture) -> None:
+    call = await fixture.add_channel(env)
+    await call_ok(call, "message/sendSMS", sms_body(MANY[0]))
+    await env.wait(130)
+
+    assert describe_outcome(await get_message(call, MANY[0])) == "completed 1000"
+
+
+@pytest.mark.settings(behavior={"receipt_after_s": 20})
 @pytest.mark.slow
-def test_results_beyond_one_page_are_read(tmp_path: Path) -> None:
-    async def scenario(env: Environment, fixture: NhnCloudFixture) -> None:
-        call = await with_channel(env)
-        sent = [f"010-{number // 10000:04}-{number % 10000:04}" for number in range(30_000_000, 30_002_500)]
-        for place in range(0, 2500, 500):
-            await call_ok(call, "message/sendSMS", sms_body(*sent[place : place + 500]))
-        await env.wait(60)
+async def test_results_beyond_one_page_are_read(env: Environment, fixture: NhnCloudFixture) -> None:
+    call = await fixture.add_channel(env)
+    sent = [f"010-{number // 10000:04}-{number % 10000:04}" for number in range(30_000_000, 30_002_500)]
+    for place in range(0, 2500, 500):
+        await call_ok(call, "message/sendSMS", sms_body(*sent[place : place + 500]))
+    await env.wait(60)
 
-        assert {describe_outcome(await get_message(call, number)) for number in sent[::250]} == {"completed 1000"}
-        pages = [each for each in fixture.relay.calls if each.path.endswith("message-results")]
-        assert len(pages) < 60
-
-    run_scenario(tmp_path, scenario, behavior={"receipt_after_s": 20})
+    assert {describe_outcome(await get_message(call, number)) for number in sent[::250]} == {"completed 1000"}
+    pages = [each for each in fixture.relay.calls if each.path.endswith("message-results")]
+    assert len(pages) < 60
 
 
 @pytest.mark.parametrize("minutes", [-90, -3, 3, 90])
-def test_results_are_read_by_the_relays_clock(tmp_path: Path, minutes: int) -> None:
-    async def scenario(env: Environment, fixture: NhnCloudFixture) -> None:
-        fixture.set_clock(minutes)
-        call = await with_channel(env)
-        await env.wait(10)
-        await call_ok(call, "message/sendSMS", sms_body(MANY[0]))
-        await env.wait(15)
+async def test_results_are_read_by_the_relays_clock(
+    minutes: int, env: Environment, fixture: NhnCloudFixture
+) -> None:
+    fixture.set_clock(minutes)
+    call = await fixture.add_channel(env)
+    await env.wait(10)
+    await call_ok(call, "message/sendSMS", sms_body(MANY[0]))
+    await env.wait(15)
 
-        assert describe_outcome(await get_message(call, MANY[0])) == "completed 1000"
-
-    run_scenario(tmp_path, scenario)
+    assert describe_outcome(await get_message(call, MANY[0])) == "completed 1000"
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("kind", "limit"), [("sms", 30), ("alimTalk", 50)])
-def test_results_are_seldom_read_again(tmp_path: Path, kind: str, limit: int) -> None:
-    async def scenario(env: Environment, fixture: NhnCloudFixture) -> None:
-        call = await with_channel(env)
-        await env.wait(10)
-        many = [f"010-20{number // 1000:02}-{number % 10_000:04}" for number in range(3000)]
-        for place in range(0, len(many), 1000):
-            some = many[place : place + 1000]
-            if kind == "sms":
-                await call_ok(call, "message/sendSMS", sms_body(*some))
-            else:
-                await call_ok(
-                    call, "message/sendAlimtalk", alimtalk_body(SENDER_KEY, receivers=receivers_of(*some, **NAMED))
-                )
-        await env.wait(300)
+async def test_results_are_seldom_read_again(
+    kind: str, limit: int, env: Environment, fixture: NhnCloudFixture
+) -> None:
+    call = await fixture.add_channel(env)
+    await env.wait(10)
+    many = [f"010-20{number // 1000:02}-{number % 10_000:04}" for number in range(3000)]
+    for place in range(0, len(many), 1000):
+        some = many[place : place + 1000]
+        if kind == "sms":
+            await call_ok(call, "message/sendSMS", sms_body(*some))
+        else:
+            await call_ok(
+                call, "message/sendAlimtalk", alimtalk_body(SENDER_KEY, receivers=receivers_of(*some, **NAMED))
+            )
+    await env.wait(300)
 
-        path = "/sms/" if kind == "sms" else "/alimtalk/"
-        pages = sum(path in each.path and "message-results" in each.path for each in fixture.relay.calls)
-        assert describe_outcome(await get_message(call, many[-1])) == "completed 1000"
-        rounds = 62
-        assert rounds < pages <= rounds + limit, (
-            "some rounds have three pages more; dates are to the minute for talks"
-        )
-
-    run_scenario(tmp_path, scenario)
+    path = "/sms/" if kind == "sms" else "/alimtalk/"
+    pages = sum(path in each.path and "message-results" in each.path for each in fixture.relay.calls)
+    assert describe_outcome(await get_message(call, many[-1])) == "completed 1000"
+    rounds = 62
+    assert rounds < pages <= rounds + limit, "some rounds have three pages more; dates are to the minute for talks"

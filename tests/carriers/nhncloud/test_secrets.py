@@ -8,8 +8,9 @@ import pytest
 from pabal.carriers.nhncloud.carrier import NhnCloudCarrier
 from pabal.cli.main import main
 from tests.fakes.nhncloud.faults import KINDS
-from tests.fixtures.nhncloud import RELAY, SENDER_KEY, NhnCloudFixture, run_scenario, with_channel
-from tests.fixtures.virtual import Environment
+from tests.fixtures.nhncloud import SENDER_KEY, NhnCloudFixture
+from tests.fixtures.relay_delivery import RELAY
+from tests.fixtures.virtual import run_in_virtual_time
 from tests.fixtures.web import alimtalk_body, call_ok, friendtalk_body, image_body, receivers_of, sms_body
 
 SIGNATURE = "a signature nobody guesses"
@@ -37,49 +38,54 @@ def test_no_error_reveals_a_key(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str]
 ) -> None:
     caplog.set_level(logging.DEBUG)
+    fixture = NhnCloudFixture()
+    secrets = secrets_of(fixture)
     shown: list[str] = []
-    secrets: list[str] = []
 
-    async def scenario(env: Environment, fixture: NhnCloudFixture) -> None:
-        secrets.extend(secrets_of(fixture))
-        carrier = env.context.carriers[RELAY]
-        assert isinstance(carrier, NhnCloudCarrier)
-        call = await with_channel(env)
-        receiver = PERSONAL[1]
+    async def scenario() -> None:
+        async with fixture.running(tmp_path, webhook_signature=SIGNATURE) as env:
+            carrier = env.context.carriers[RELAY]
+            assert isinstance(carrier, NhnCloudCarrier)
+            call = await fixture.add_channel(env)
+            receiver = PERSONAL[1]
 
-        async def send_all() -> None:
-            await call_ok(call, "message/sendSMS", sms_body(receiver))
-            await call_ok(call, "message/sendMMS", sms_body(receiver, image=image_body()))
-            await call_ok(
-                call, "message/sendAlimtalk", alimtalk_body(SENDER_KEY, receivers=receivers_of(receiver, **NAMED))
-            )
-            await call_ok(call, "message/sendFriendtalk", friendtalk_body(SENDER_KEY, receiver, image=image_body()))
+            async def send_all() -> None:
+                await call_ok(call, "message/sendSMS", sms_body(receiver))
+                await call_ok(call, "message/sendMMS", sms_body(receiver, image=image_body()))
+                await call_ok(
+                    call,
+                    "message/sendAlimtalk",
+                    alimtalk_body(SENDER_KEY, receivers=receivers_of(receiver, **NAMED)),
+                )
+                await call_ok(
+                    call, "message/sendFriendtalk", friendtalk_body(SENDER_KEY, receiver, image=image_body())
+                )
 
-        async def record_output() -> None:
-            metrics = bytes((await call("/metrics")).body).decode()
-            shown.extend([metrics, carrier.problem, repr(carrier), str(fixture.anomalies)])
+            async def record_output() -> None:
+                metrics = bytes((await call("/metrics")).body).decode()
+                shown.extend([metrics, carrier.problem, repr(carrier), str(fixture.anomalies)])
 
-        for kind in KINDS:
-            fixture.relay.inject_fault(kind, times=4, seconds=15)
+            for kind in KINDS:
+                fixture.relay.inject_fault(kind, times=4, seconds=15)
+                await send_all()
+                await env.wait(30)
+                await record_output()
+            for body, signature in ((b"{}", "wrong"), (b"nonsense", SIGNATURE), (b'{"event": 1}', SIGNATURE)):
+                answer = await call(
+                    f"/hooks/{RELAY}", body, method="POST", headers={"X-Toast-Webhook-Signature": signature}
+                )
+                shown.append(str(answer))
+            fixture.relay.sms_secret_key = fixture.relay.talk_app_key = "changed meanwhile"
             await send_all()
-            await env.wait(30)
+            await env.wait(100)
+            assert not carrier.is_connected
             await record_output()
-        for body, signature in ((b"{}", "wrong"), (b"nonsense", SIGNATURE), (b'{"event": 1}', SIGNATURE)):
-            answer = await call(
-                f"/hooks/{RELAY}", body, method="POST", headers={"X-Toast-Webhook-Signature": signature}
-            )
-            shown.append(str(answer))
-        fixture.relay.sms_secret_key = fixture.relay.talk_app_key = "changed meanwhile"
-        await send_all()
-        await env.wait(100)
-        assert not carrier.is_connected
-        await record_output()
-        fixture.disconnect()
-        await env.wait(100)
-        await record_output()
+            fixture.set_reachable(False)
+            await env.wait(100)
+            await record_output()
 
-    run_scenario(tmp_path, scenario, webhook_signature=SIGNATURE)
-    file = with_keys(tmp_path, tuple(secrets))
+    run_in_virtual_time(scenario())
+    file = with_keys(tmp_path, secrets)
     for command in ("settings", "doctor"):
         main([command, "--data", str(tmp_path), "--config", str(file)])
     shown.extend(capsys.readouterr())

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Awaitable, Callable
 
 from pabal.carriers.smpp import pdu, protocol
 from pabal.carriers.smpp.pdu import Pdu
@@ -18,7 +17,7 @@ from tests.fakes.smsc.scripted import (
     no_response,
 )
 from tests.fixtures.smpp import PASSWORD
-from tests.fixtures.virtual import VirtualWorld, run_in_virtual_time
+from tests.fixtures.virtual import VirtualWorld
 
 WINDOW = 10
 
@@ -49,12 +48,10 @@ class SessionFixture:
         self.anomalies: Counter[str] = Counter()
         self.delivered: list[Pdu] = []
         self.room_reported = 0
-        self.loop_errors: list[object] = []
         bind = BindRequest(command, pdu.encode_bind("pabal", PASSWORD))
         self.session = SmppSession(bind, WINDOW, ENQUIRE_S, self.world, self._note, self._deliver, self._on_room)
 
     async def connect(self) -> None:
-        asyncio.get_running_loop().set_exception_handler(lambda _, context: self.loop_errors.append(context))
         await connect(lambda: self.session, self.smsc.new_connection())
 
     @property
@@ -80,21 +77,6 @@ class SessionFixture:
 
     def _on_room(self) -> None:
         self.room_reported += 1
-
-
-def run_scenario(scenario: Callable[[SessionFixture], Awaitable[None]], *, is_bound: bool = True) -> SessionFixture:
-    """Run a scenario with a bound session, or with one that the scenario binds itself."""
-
-    async def main() -> SessionFixture:
-        fixture = SessionFixture()
-        if is_bound:
-            await fixture.connect()
-            await fixture.session.bound
-        await scenario(fixture)
-        assert fixture.loop_errors == []
-        return fixture
-
-    return run_in_virtual_time(main())
 
 
 async def let_pdus_arrive() -> None:

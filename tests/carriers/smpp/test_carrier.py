@@ -35,7 +35,7 @@ from tests.fixtures.smpp import (
     wait_until,
 )
 from tests.fixtures.verdicts import submit
-from tests.fixtures.virtual import VirtualWorld, run_in_virtual_time
+from tests.fixtures.virtual import VirtualWorld
 
 
 @pytest.mark.parametrize(
@@ -142,36 +142,30 @@ async def test_without_receipts_accepted_messages_have_no_reference() -> None:
         ("decimal", "not-a-number", "not-a-number"),
     ],
 )
-def test_message_id_of_a_response_is_read_in_the_configured_base(
+async def test_message_id_of_a_response_is_read_in_the_configured_base(
     base: str, message_id: str, reference: str
 ) -> None:
     def handler(connection: SmscConnection, request: Pdu) -> None:
         connection.send(SUBMIT_SM_RESP, request.sequence, pdu.encode_message_id(message_id))
 
-    async def scenario() -> None:
-        smsc = ScriptedSmsc()
-        smsc.handlers[protocol.SUBMIT_SM] = handler
-        async with running_carrier(smsc, submit_ids=base) as runner:
-            assert await submit(runner.carrier, [attempt()]) == [Accepted(reference)]
-
-    run_in_virtual_time(scenario())
+    smsc = ScriptedSmsc()
+    smsc.handlers[protocol.SUBMIT_SM] = handler
+    async with running_carrier(smsc, submit_ids=base) as runner:
+        assert await submit(runner.carrier, [attempt()]) == [Accepted(reference)]
 
 
 @pytest.mark.parametrize("body", [b"", b"\0", b" \0"])
-def test_response_without_an_id_uses_the_in_doubt_reference(body: bytes) -> None:
+async def test_response_without_an_id_uses_the_in_doubt_reference(body: bytes) -> None:
     def handler(connection: SmscConnection, request: Pdu) -> None:
         connection.send(SUBMIT_SM_RESP, request.sequence, body)
 
-    async def scenario() -> None:
-        smsc = ScriptedSmsc()
-        smsc.handlers[protocol.SUBMIT_SM] = handler
-        async with running_carrier(smsc) as runner:
-            name = identifiers.in_doubt_reference(identifiers.user_message_reference(attempt().message_id), PHONE)
+    smsc = ScriptedSmsc()
+    smsc.handlers[protocol.SUBMIT_SM] = handler
+    async with running_carrier(smsc) as runner:
+        name = identifiers.in_doubt_reference(identifiers.user_message_reference(attempt().message_id), PHONE)
 
-            assert await submit(runner.carrier, [attempt()]) == [Accepted(name)]
-            assert runner.anomalies == {"submit_sm_resp without a message_id": 1}
-
-    run_in_virtual_time(scenario())
+        assert await submit(runner.carrier, [attempt()]) == [Accepted(name)]
+        assert runner.anomalies == {"submit_sm_resp without a message_id": 1}
 
 
 # Missing responses and lost connections.

@@ -2,7 +2,8 @@
 
 import asyncio
 import dataclasses
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from typing import Any, cast
 
@@ -23,6 +24,7 @@ from tests.fakes.smsc.scripted import (
     respond_with_status,
 )
 from tests.fixtures.interruptible_store import InterruptibleStore
+from tests.fixtures.relay_delivery import settings_of
 from tests.fixtures.service import PHONE, metric_value, outcomes_of, send, sms
 from tests.fixtures.smpp import LONG, smpp_settings, wait_until
 from tests.fixtures.virtual import (
@@ -30,34 +32,39 @@ from tests.fixtures.virtual import (
     VirtualWorld,
     build_environment,
     open_store,
-    run_in_virtual_time,
     settings_for,
 )
 
-Scenario = Callable[[Environment, ScriptedSmsc], Awaitable[None]]
 DONE = (Status.COMPLETED, Outcome.DELIVERED)
 SENDING = (Status.SENDING, None)
 
 
-def run_scenario(folder: Path, scenario: Scenario, **carrier: Any) -> None:
-    """Run a scenario in an environment that sends texts by SMPP."""
+@pytest.fixture
+def smsc() -> ScriptedSmsc:
+    return ScriptedSmsc()
 
-    async def main() -> None:
-        smsc, world = ScriptedSmsc(), VirtualWorld()
-        routes = {"sms": ["telco"], "lms": ["telco"]}
-        settings = dataclasses.replace(settings_for(folder, sms_timeout_hours=1), routes=routes)
-        telco = SmppCarrier(smpp_settings(**carrier), world, lambda _: None, smsc.connect)
-        store = InterruptibleStore(open_store(folder, world))
-        env = await build_environment(
-            folder, world=world, store=store, carriers={"telco": telco}, settings=settings
-        )
-        try:
-            await wait_until(lambda: telco.is_connected)
-            await scenario(env, smsc)
-        finally:
-            await env.service.stop()
 
-    run_in_virtual_time(main())
+@pytest.fixture
+def env(
+    smsc: ScriptedSmsc, tmp_path: Path, request: pytest.FixtureRequest
+) -> AbstractAsyncContextManager[Environment]:
+    """An environment that sends texts by SMPP, with the settings of the test's marks."""
+    return running(tmp_path, smsc, **settings_of(request))
+
+
+@asynccontextmanager
+async def running(folder: Path, smsc: ScriptedSmsc, **carrier: Any) -> AsyncIterator[Environment]:
+    world = VirtualWorld()
+    routes = {"sms": ["telco"], "lms": ["telco"]}
+    settings = dataclasses.replace(settings_for(folder, sms_timeout_hours=1), routes=routes)
+    telco = SmppCarrier(smpp_settings(**carrier), world, lambda _: None, smsc.connect)
+    store = InterruptibleStore(open_store(folder, world))
+    env = await build_environment(folder, world=world, store=store, carriers={"telco": telco}, settings=settings)
+    try:
+        await wait_until(lambda: telco.is_connected)
+        yield env
+    finally:
+        await env.service.stop()
 
 
 def report(*stats: str, before_response: bool = False) -> Callable[[SmscConnection, Pdu], None]:
@@ -90,21 +97,18 @@ def report(*stats: str, before_response: bool = False) -> Callable[[SmscConnecti
         (["ENROUTE", "DELIVRD"], DONE),
     ],
 )
-def test_first_final_receipt_decides_the_outcome(
-    tmp_path: Path, before_response: bool, stats: list[str], end: Any
+async def test_first_final_receipt_decides_the_outcome(
+    before_response: bool, stats: list[str], end: Any, env: Environment, smsc: ScriptedSmsc
 ) -> None:
-    async def scenario(env: Environment, smsc: ScriptedSmsc) -> None:
-        smsc.handlers[protocol.SUBMIT_SM] = report(*stats, before_response=before_response)
-        request = await send(env, sms())
-        await env.wait(2)
-        assert await outcomes_of(env, request) == [SENDING if before_response else end]
-        await env.wait(10)
+    smsc.handlers[protocol.SUBMIT_SM] = report(*stats, before_response=before_response)
+    request = await send(env, sms())
+    await env.wait(2)
+    assert await outcomes_of(env, request) == [SENDING if before_response else end]
+    await env.wait(10)
 
-        assert await outcomes_of(env, request) == [end]
-        assert len(smsc.submits) == 1
-        assert len(smsc.acknowledged) == len(stats)
-
-    run_scenario(tmp_path, scenario)
+    assert await outcomes_of(env, request) == [end]
+    assert len(smsc.submits) == 1
+    assert len(smsc.acknowledged) == len(stats)
 
 
 def respond_after(seconds: float) -> Callable[[SmscConnection, Pdu], None]:
@@ -116,166 +120,153 @@ def respond_after(seconds: float) -> Callable[[SmscConnection, Pdu], None]:
     return handler
 
 
-@pytest.mark.parametrize("on_doubt", ["resend", "hold"])
-def test_smsc_that_responds_late_gets_each_message_once(tmp_path: Path, on_doubt: str) -> None:
-    async def scenario(env: Environment, smsc: ScriptedSmsc) -> None:
-        smsc.handlers[protocol.SUBMIT_SM] = respond_after(35)
-        requests = [await send(env, sms()) for _ in range(5)]
-        await env.wait(600)
-        assert len(smsc.submits) == 5
-        for number in range(1, 6):
-            smsc.open_connection.deliver(number, receipt(str(number), "DELIVRD"))
-        await env.wait(5)
+@pytest.mark.parametrize(
+    "on_doubt", [pytest.param(each, marks=pytest.mark.settings(on_doubt=each)) for each in ("resend", "hold")]
+)
+async def test_smsc_that_responds_late_gets_each_message_once(
+    on_doubt: str, env: Environment, smsc: ScriptedSmsc
+) -> None:
+    smsc.handlers[protocol.SUBMIT_SM] = respond_after(35)
+    requests = [await send(env, sms()) for _ in range(5)]
+    await env.wait(600)
+    assert len(smsc.submits) == 5
+    for number in range(1, 6):
+        smsc.open_connection.deliver(number, receipt(str(number), "DELIVRD"))
+    await env.wait(5)
 
-        assert [await outcomes_of(env, each) for each in requests] == [[DONE]] * 5
-
-    run_scenario(tmp_path, scenario, on_doubt=on_doubt)
-
-
-@pytest.mark.parametrize("max_resends", [0, 1, 2])
-def test_smsc_that_never_responds_gets_a_bounded_number_of_resends(tmp_path: Path, max_resends: int) -> None:
-    async def scenario(env: Environment, smsc: ScriptedSmsc) -> None:
-        smsc.handlers[protocol.SUBMIT_SM] = no_response
-        request = await send(env, sms())
-        await env.wait(1800)
-        assert len(smsc.submits) == 1 + max_resends
-        assert await outcomes_of(env, request) == [SENDING]
-        await env.wait(3600)
-
-        assert len(smsc.submits) == 1 + max_resends
-        assert await outcomes_of(env, request) == [(Status.FAIL, Outcome.UNKNOWN)]
-
-    run_scenario(tmp_path, scenario, max_resends=max_resends)
+    assert [await outcomes_of(env, each) for each in requests] == [[DONE]] * 5
 
 
-def test_receipt_with_an_unknown_id_is_acknowledged_and_counted(tmp_path: Path) -> None:
-    async def scenario(env: Environment, smsc: ScriptedSmsc) -> None:
-        request = await send(env, sms())
-        await wait_until(lambda: smsc.submits)
-        smsc.open_connection.deliver(1, receipt("someone-elses"))
-        await wait_until(lambda: smsc.acknowledged)
-        await env.wait(5)
+@pytest.mark.parametrize(
+    "max_resends", [pytest.param(each, marks=pytest.mark.settings(max_resends=each)) for each in (0, 1, 2)]
+)
+async def test_smsc_that_never_responds_gets_a_bounded_number_of_resends(
+    max_resends: int, env: Environment, smsc: ScriptedSmsc
+) -> None:
+    smsc.handlers[protocol.SUBMIT_SM] = no_response
+    request = await send(env, sms())
+    await env.wait(1800)
+    assert len(smsc.submits) == 1 + max_resends
+    assert await outcomes_of(env, request) == [SENDING]
+    await env.wait(3600)
 
-        assert await outcomes_of(env, request) == [SENDING]
-        assert metric_value(env, "pabal_receipts_unmatched_total", carrier="telco") == 1
-
-    run_scenario(tmp_path, scenario)
-
-
-def test_segmented_text_is_completed_when_every_segment_is(tmp_path: Path) -> None:
-    async def scenario(env: Environment, smsc: ScriptedSmsc) -> None:
-        request = await send(env, sms(product=Product.LMS, content=LONG))
-        await wait_until(lambda: len(smsc.submits) == 4)
-        for number in ("1", "3", "4"):
-            smsc.open_connection.deliver(int(number), receipt(number))
-        await env.wait(5)
-        assert await outcomes_of(env, request) == [SENDING]
-        smsc.open_connection.deliver(2, receipt("2"))
-        await env.wait(5)
-
-        assert await outcomes_of(env, request) == [DONE]
-        assert len(smsc.submits) == 4
-
-    run_scenario(tmp_path, scenario, long_messages="parts")
+    assert len(smsc.submits) == 1 + max_resends
+    assert await outcomes_of(env, request) == [(Status.FAIL, Outcome.UNKNOWN)]
 
 
-def test_segmented_text_fails_when_one_segment_fails(tmp_path: Path) -> None:
-    async def scenario(env: Environment, smsc: ScriptedSmsc) -> None:
-        request = await send(env, sms(product=Product.LMS, content=LONG))
-        await wait_until(lambda: len(smsc.submits) == 4)
-        smsc.open_connection.deliver(1, receipt("1"))
-        smsc.open_connection.deliver(3, receipt("3", "EXPIRED"))
-        await env.wait(5)
+async def test_receipt_with_an_unknown_id_is_acknowledged_and_counted(env: Environment, smsc: ScriptedSmsc) -> None:
+    request = await send(env, sms())
+    await wait_until(lambda: smsc.submits)
+    smsc.open_connection.deliver(1, receipt("someone-elses"))
+    await wait_until(lambda: smsc.acknowledged)
+    await env.wait(5)
 
-        assert await outcomes_of(env, request) == [(Status.FAIL, Outcome.TIMED_OUT)]
-
-    run_scenario(tmp_path, scenario, long_messages="parts")
+    assert await outcomes_of(env, request) == [SENDING]
+    assert metric_value(env, "pabal_receipts_unmatched_total", carrier="telco") == 1
 
 
-def test_throttled_message_is_retried_until_accepted(tmp_path: Path) -> None:
-    async def scenario(env: Environment, smsc: ScriptedSmsc) -> None:
-        smsc.handlers[protocol.SUBMIT_SM] = in_sequence(
-            respond_with_status(protocol.RTHROTTLED), respond_with_status(protocol.RMSGQFUL), report("DELIVRD")
-        )
-        request = await send(env, sms())
-        await env.wait(30)
+@pytest.mark.settings(long_messages="parts")
+async def test_segmented_text_is_completed_when_every_segment_is(env: Environment, smsc: ScriptedSmsc) -> None:
+    request = await send(env, sms(product=Product.LMS, content=LONG))
+    await wait_until(lambda: len(smsc.submits) == 4)
+    for number in ("1", "3", "4"):
+        smsc.open_connection.deliver(int(number), receipt(number))
+    await env.wait(5)
+    assert await outcomes_of(env, request) == [SENDING]
+    smsc.open_connection.deliver(2, receipt("2"))
+    await env.wait(5)
 
-        assert await outcomes_of(env, request) == [DONE]
-        assert len(smsc.submits) == 3
-
-    run_scenario(tmp_path, scenario)
-
-
-def test_unreachable_smsc_costs_no_attempt(tmp_path: Path) -> None:
-    async def scenario(env: Environment, smsc: ScriptedSmsc) -> None:
-        smsc.is_down = True
-        smsc.open_connection.pipe.reset()
-        request = await send(env, sms())
-        await env.wait(3600)
-        assert smsc.submits == []
-        smsc.is_down = False
-        smsc.handlers[protocol.SUBMIT_SM] = report("DELIVRD")
-        await env.wait(30)
-
-        assert await outcomes_of(env, request) == [DONE]
-        assert len(smsc.submits) == 1
-
-    run_scenario(tmp_path, scenario)
+    assert await outcomes_of(env, request) == [DONE]
+    assert len(smsc.submits) == 4
 
 
-def test_message_in_doubt_is_resent_after_a_reset(tmp_path: Path) -> None:
-    async def scenario(env: Environment, smsc: ScriptedSmsc) -> None:
-        smsc.handlers[protocol.SUBMIT_SM] = no_response
-        request = await send(env, sms())
-        await wait_until(lambda: smsc.submits)
-        smsc.handlers[protocol.SUBMIT_SM] = report("DELIVRD")
-        smsc.open_connection.pipe.reset()
-        await env.wait(60)
+@pytest.mark.settings(long_messages="parts")
+async def test_segmented_text_fails_when_one_segment_fails(env: Environment, smsc: ScriptedSmsc) -> None:
+    request = await send(env, sms(product=Product.LMS, content=LONG))
+    await wait_until(lambda: len(smsc.submits) == 4)
+    smsc.open_connection.deliver(1, receipt("1"))
+    smsc.open_connection.deliver(3, receipt("3", "EXPIRED"))
+    await env.wait(5)
 
-        assert await outcomes_of(env, request) == [DONE]
-        assert len(smsc.submits) == 2
-
-    run_scenario(tmp_path, scenario, on_doubt="resend")
+    assert await outcomes_of(env, request) == [(Status.FAIL, Outcome.TIMED_OUT)]
 
 
+async def test_throttled_message_is_retried_until_accepted(env: Environment, smsc: ScriptedSmsc) -> None:
+    smsc.handlers[protocol.SUBMIT_SM] = in_sequence(
+        respond_with_status(protocol.RTHROTTLED), respond_with_status(protocol.RMSGQFUL), report("DELIVRD")
+    )
+    request = await send(env, sms())
+    await env.wait(30)
+
+    assert await outcomes_of(env, request) == [DONE]
+    assert len(smsc.submits) == 3
+
+
+async def test_unreachable_smsc_costs_no_attempt(env: Environment, smsc: ScriptedSmsc) -> None:
+    smsc.is_down = True
+    smsc.open_connection.pipe.reset()
+    request = await send(env, sms())
+    await env.wait(3600)
+    assert smsc.submits == []
+    smsc.is_down = False
+    smsc.handlers[protocol.SUBMIT_SM] = report("DELIVRD")
+    await env.wait(30)
+
+    assert await outcomes_of(env, request) == [DONE]
+    assert len(smsc.submits) == 1
+
+
+@pytest.mark.settings(on_doubt="resend")
+async def test_message_in_doubt_is_resent_after_a_reset(env: Environment, smsc: ScriptedSmsc) -> None:
+    smsc.handlers[protocol.SUBMIT_SM] = no_response
+    request = await send(env, sms())
+    await wait_until(lambda: smsc.submits)
+    smsc.handlers[protocol.SUBMIT_SM] = report("DELIVRD")
+    smsc.open_connection.pipe.reset()
+    await env.wait(60)
+
+    assert await outcomes_of(env, request) == [DONE]
+    assert len(smsc.submits) == 2
+
+
+@pytest.mark.settings(on_doubt="hold")
 @pytest.mark.parametrize("has_arrived", [True, False])
-def test_held_message_in_doubt_is_never_resent_after_a_reset(tmp_path: Path, has_arrived: bool) -> None:
-    async def scenario(env: Environment, smsc: ScriptedSmsc) -> None:
-        smsc.handlers[protocol.SUBMIT_SM] = no_response
-        request = await send(env, sms())
-        await wait_until(lambda: smsc.submits)
-        (submit,) = smsc.submits
-        reference = int.from_bytes(submit.tlvs[protocol.USER_MESSAGE_REFERENCE], "big")
-        smsc.handlers[protocol.SUBMIT_SM] = accept
-        smsc.open_connection.pipe.reset()
-        await env.wait(60)
-        assert await outcomes_of(env, request) == [SENDING]
-        if has_arrived:
-            smsc.open_connection.deliver(1, receipt("an-id-we-never-heard", phone=PHONE, reference=reference))
-            await env.wait(5)
-        else:
-            await env.wait(3600 + 60)
+async def test_held_message_in_doubt_is_never_resent_after_a_reset(
+    has_arrived: bool, env: Environment, smsc: ScriptedSmsc
+) -> None:
+    smsc.handlers[protocol.SUBMIT_SM] = no_response
+    request = await send(env, sms())
+    await wait_until(lambda: smsc.submits)
+    (submit,) = smsc.submits
+    reference = int.from_bytes(submit.tlvs[protocol.USER_MESSAGE_REFERENCE], "big")
+    smsc.handlers[protocol.SUBMIT_SM] = accept
+    smsc.open_connection.pipe.reset()
+    await env.wait(60)
+    assert await outcomes_of(env, request) == [SENDING]
+    if has_arrived:
+        smsc.open_connection.deliver(1, receipt("an-id-we-never-heard", phone=PHONE, reference=reference))
+        await env.wait(5)
+    else:
+        await env.wait(3600 + 60)
 
-        assert await outcomes_of(env, request) == [DONE if has_arrived else (Status.FAIL, Outcome.UNKNOWN)]
-        assert len(smsc.submits) == 1
-
-    run_scenario(tmp_path, scenario, on_doubt="hold")
+    assert await outcomes_of(env, request) == [DONE if has_arrived else (Status.FAIL, Outcome.UNKNOWN)]
+    assert len(smsc.submits) == 1
 
 
-def test_receipts_wait_unacknowledged_while_the_store_is_unavailable(tmp_path: Path) -> None:
-    async def scenario(env: Environment, smsc: ScriptedSmsc) -> None:
-        request = await send(env, sms(*(f"0103{number:07}" for number in range(200))))
-        await wait_until(lambda: len(smsc.submits) == 200)
-        await env.wait(1)
-        store = cast(InterruptibleStore, env.store)
-        store.is_unavailable = True
-        for number in range(1, 201):
-            smsc.open_connection.deliver(number, receipt(str(number)))
-        await env.wait(600)
-        assert (smsc.acknowledged, len(smsc.connections)) == ([], 1)
-        store.is_unavailable = False
-        await wait_until(lambda: len(smsc.acknowledged) == 200)
+@pytest.mark.settings(window=50)
+async def test_receipts_wait_unacknowledged_while_the_store_is_unavailable(
+    env: Environment, smsc: ScriptedSmsc
+) -> None:
+    request = await send(env, sms(*(f"0103{number:07}" for number in range(200))))
+    await wait_until(lambda: len(smsc.submits) == 200)
+    await env.wait(1)
+    store = cast(InterruptibleStore, env.store)
+    store.is_unavailable = True
+    for number in range(1, 201):
+        smsc.open_connection.deliver(number, receipt(str(number)))
+    await env.wait(600)
+    assert (smsc.acknowledged, len(smsc.connections)) == ([], 1)
+    store.is_unavailable = False
+    await wait_until(lambda: len(smsc.acknowledged) == 200)
 
-        assert await outcomes_of(env, request) == [DONE] * 200
-
-    run_scenario(tmp_path, scenario, window=50)
+    assert await outcomes_of(env, request) == [DONE] * 200

@@ -11,7 +11,6 @@ from pabal.carriers.smpp.inbound import parse_inbound
 from pabal.carriers.smpp.pdu import Address, ShortMessage
 from tests.fakes.smsc.scripted import ScriptedSmsc, receipt
 from tests.fixtures.smpp import PHONE, SENDER, running_carrier, wait_until
-from tests.fixtures.virtual import run_in_virtual_time
 
 UCS_2, CP949 = 8, 14
 HEADER = bytes([5, 0, 3, 77, 2, 1])
@@ -102,7 +101,7 @@ def test_surrogate_pair_that_parts_divide_is_kept_for_the_other_part() -> None:
     assert [first.content, second.content] == ["\ud83d", "\ude00"]
 
 
-def test_message_is_acknowledged_once_it_is_stored() -> None:
+async def test_message_is_acknowledged_once_it_is_stored() -> None:
     may_store = asyncio.Event()
     stored: list[InboundMessage] = []
 
@@ -113,21 +112,18 @@ def test_message_is_acknowledged_once_it_is_stored() -> None:
     async def refuse(opt_outs: Sequence[RelayOptOut]) -> None:
         raise AssertionError
 
-    async def scenario() -> None:
-        smsc = ScriptedSmsc()
-        async with running_carrier(smsc) as runner:
-            runner.carrier.attach_inbox(Inbox(store, refuse))
-            smsc.open_connection.deliver(1, written(b"STOP"))
-            smsc.open_connection.deliver(2, receipt("7"))
-            await asyncio.sleep(5)
-            before = list(smsc.acknowledged)
-            may_store.set()
-            await wait_until(lambda: len(smsc.acknowledged) == 2)
+    smsc = ScriptedSmsc()
+    async with running_carrier(smsc) as runner:
+        runner.carrier.attach_inbox(Inbox(store, refuse))
+        smsc.open_connection.deliver(1, written(b"STOP"))
+        smsc.open_connection.deliver(2, receipt("7"))
+        await asyncio.sleep(5)
+        before = list(smsc.acknowledged)
+        may_store.set()
+        await wait_until(lambda: len(smsc.acknowledged) == 2)
 
-            assert before == []
-            assert smsc.acknowledged == [(1, protocol.OK), (2, protocol.OK)]
-            assert stored == [InboundMessage(PHONE, SENDER, "STOP")]
-            assert [each.reference for each in runner.received] == ["7"]
-            assert runner.anomalies == {}
-
-    run_in_virtual_time(scenario())
+        assert before == []
+        assert smsc.acknowledged == [(1, protocol.OK), (2, protocol.OK)]
+        assert stored == [InboundMessage(PHONE, SENDER, "STOP")]
+        assert [each.reference for each in runner.received] == ["7"]
+        assert runner.anomalies == {}

@@ -62,21 +62,18 @@ def test_id_in_a_receipt_is_read_in_the_configured_base(base: str, message_id: s
     assert read(receipt(message_id), receipt_ids=base) == Receipt(reference, GOOD)
 
 
-def test_ids_match_with_hex_responses_and_decimal_receipts() -> None:
+async def test_ids_match_with_hex_responses_and_decimal_receipts() -> None:
     def handler(connection: SmscConnection, request: Pdu) -> None:
         connection.send(SUBMIT_SM_RESP, request.sequence, b"00FF\0")
         connection.deliver(1, receipt("0000000255"))
 
-    async def scenario() -> None:
-        smsc = ScriptedSmsc()
-        smsc.handlers[protocol.SUBMIT_SM] = handler
-        async with running_carrier(smsc, submit_ids="hex", receipt_ids="decimal") as runner:
-            verdicts = await submit(runner.carrier, [attempt()])
-            await wait_until(lambda: runner.received)
+    smsc = ScriptedSmsc()
+    smsc.handlers[protocol.SUBMIT_SM] = handler
+    async with running_carrier(smsc, submit_ids="hex", receipt_ids="decimal") as runner:
+        verdicts = await submit(runner.carrier, [attempt()])
+        await wait_until(lambda: runner.received)
 
-            assert (verdicts, runner.received) == ([Accepted("255")], [Receipt("255", GOOD)])
-
-    run_in_virtual_time(scenario())
+        assert (verdicts, runner.received) == ([Accepted("255")], [Receipt("255", GOOD)])
 
 
 @pytest.mark.parametrize(
@@ -170,24 +167,21 @@ async def test_invalid_deliver_sm_is_refused_and_the_connection_kept() -> None:
 # Order and timing of receipts.
 
 
-def test_receipt_before_the_submit_response_is_stored() -> None:
+async def test_receipt_before_the_submit_response_is_stored() -> None:
     def handler(connection: SmscConnection, request: Pdu) -> None:
         connection.deliver(1, receipt("early"))
         asyncio.get_running_loop().call_later(
             5, lambda: connection.send(SUBMIT_SM_RESP, request.sequence, b"early\0")
         )
 
-    async def scenario() -> None:
-        smsc = ScriptedSmsc()
-        smsc.handlers[protocol.SUBMIT_SM] = handler
-        async with running_carrier(smsc) as runner:
-            sending = asyncio.create_task(submit(runner.carrier, [attempt()]))
-            await wait_until(lambda: smsc.acknowledged)
+    smsc = ScriptedSmsc()
+    smsc.handlers[protocol.SUBMIT_SM] = handler
+    async with running_carrier(smsc) as runner:
+        sending = asyncio.create_task(submit(runner.carrier, [attempt()]))
+        await wait_until(lambda: smsc.acknowledged)
 
-            assert (runner.received, sending.done()) == ([Receipt("early", GOOD)], False)
-            assert await sending == [Accepted("early")]
-
-    run_in_virtual_time(scenario())
+        assert (runner.received, sending.done()) == ([Receipt("early", GOOD)], False)
+        assert await sending == [Accepted("early")]
 
 
 async def test_repeated_and_contradictory_receipts_are_stored_and_acknowledged() -> None:
@@ -242,34 +236,31 @@ async def test_receipts_are_acknowledged_only_after_they_are_stored() -> None:
         assert [each.reference for each in slow.stored] == ["1", "2"]
 
 
-def test_receipts_that_failed_to_store_are_stored_again() -> None:
+async def test_receipts_that_failed_to_store_are_stored_again() -> None:
     async def fail(receipts: Sequence[Receipt]) -> None:
         raise ConnectionError("the disk is full")
 
-    async def scenario() -> None:
-        smsc = ScriptedSmsc()
-        runner = CarrierRunner(smsc, on_receipts=fail)
-        runner.start()
-        await wait_until(lambda: runner.carrier.is_connected)
-        smsc.open_connection.deliver(1, receipt("1"))
-        assert runner.running is not None
-        with pytest.raises(ConnectionError, match="the disk is full"):
-            await runner.running
-        assert smsc.acknowledged == []
-        assert smsc.open_connections == []
-        assert len(smsc.received(protocol.UNBIND)) == 1
+    smsc = ScriptedSmsc()
+    runner = CarrierRunner(smsc, on_receipts=fail)
+    runner.start()
+    await wait_until(lambda: runner.carrier.is_connected)
+    smsc.open_connection.deliver(1, receipt("1"))
+    assert runner.running is not None
+    with pytest.raises(ConnectionError, match="the disk is full"):
+        await runner.running
+    assert smsc.acknowledged == []
+    assert smsc.open_connections == []
+    assert len(smsc.received(protocol.UNBIND)) == 1
 
-        running = asyncio.create_task(runner.carrier.run(runner.store_receipts))
-        await wait_until(lambda: runner.received)
-        smsc.open_connection.deliver(1, receipt("1"))
-        await wait_until(lambda: smsc.acknowledged)
+    running = asyncio.create_task(runner.carrier.run(runner.store_receipts))
+    await wait_until(lambda: runner.received)
+    smsc.open_connection.deliver(1, receipt("1"))
+    await wait_until(lambda: smsc.acknowledged)
 
-        assert runner.received == [Receipt("1", GOOD)] * 2, "once from our memory, once as the SMSC has no answer"
-        assert smsc.acknowledged == [(1, 0)]
-        running.cancel()
-        await asyncio.wait([running])
-
-    run_in_virtual_time(scenario())
+    assert runner.received == [Receipt("1", GOOD)] * 2, "once from our memory, once as the SMSC has no answer"
+    assert smsc.acknowledged == [(1, 0)]
+    running.cancel()
+    await asyncio.wait([running])
 
 
 async def test_receipt_is_stored_even_if_its_connection_is_lost() -> None:

@@ -3,7 +3,7 @@
 import pytest
 
 from pabal.carriers.smpp import pdu, protocol
-from tests.carriers.smpp.session_fixture import SessionFixture, let_pdus_arrive, results_of, run_scenario
+from tests.carriers.smpp.session_fixture import SessionFixture, let_pdus_arrive, results_of
 from tests.fakes.smsc.scripted import (
     SUBMIT_SM_RESP,
     frames,
@@ -14,91 +14,78 @@ from tests.fakes.smsc.scripted import (
 
 @pytest.mark.parametrize("length", [0, 15, 2**32 - 1, pdu.MAX_PDU_OCTETS + 1])
 @pytest.mark.parametrize("has_good_ones_before", [False, True])
-def test_invalid_length_closes_the_session_but_earlier_pdus_count(length: int, has_good_ones_before: bool) -> None:
-    async def scenario(fixture: SessionFixture) -> None:
-        group = fixture.submit(2)
-        await let_pdus_arrive()
-        good = [(SUBMIT_SM_RESP, fixture.sequence_numbers[0], b"good\0", 0), (protocol.DELIVER_SM, 5, b"", 0)]
-        before = frames(good) if has_good_ones_before else b""
-        fixture.smsc_connection.transport.write(before + length.to_bytes(4, "big") + bytes(20))
-        await fixture.session.closed
+async def test_invalid_length_closes_the_session_but_earlier_pdus_count(
+    length: int, has_good_ones_before: bool, fixture: SessionFixture
+) -> None:
+    group = fixture.submit(2)
+    await let_pdus_arrive()
+    good = [(SUBMIT_SM_RESP, fixture.sequence_numbers[0], b"good\0", 0), (protocol.DELIVER_SM, 5, b"", 0)]
+    before = frames(good) if has_good_ones_before else b""
+    fixture.smsc_connection.transport.write(before + length.to_bytes(4, "big") + bytes(20))
+    await fixture.session.closed
 
-        assert results_of(group) == ["good" if has_good_ones_before else None, None]
-        assert len(fixture.delivered) == has_good_ones_before
-        assert await fixture.session.closed == f"the SMSC sent an invalid command_length {length}"
-        assert not fixture.session.is_open
-        (response,) = fixture.smsc.received(protocol.GENERIC_NACK)
-        assert (response.pdu.sequence, response.pdu.status) == (0, protocol.RINVCMDLEN)
-        await let_pdus_arrive()
-        assert not fixture.smsc_connection.is_up
-        assert fixture.anomalies == {"invalid command_length": 1}
-
-    run_scenario(scenario)
-
-
-def test_invalid_length_is_detected_in_the_first_four_octets() -> None:
-    async def scenario(fixture: SessionFixture) -> None:
-        fixture.smsc_connection.transport.write(bytes(3))
-        await let_pdus_arrive()
-        assert fixture.session.is_open
-        fixture.smsc_connection.transport.write(bytes(1))
-        await let_pdus_arrive()
-
-        assert fixture.session.closed.done()
-
-    run_scenario(scenario)
+    assert results_of(group) == ["good" if has_good_ones_before else None, None]
+    assert len(fixture.delivered) == has_good_ones_before
+    assert await fixture.session.closed == f"the SMSC sent an invalid command_length {length}"
+    assert not fixture.session.is_open
+    (response,) = fixture.smsc.received(protocol.GENERIC_NACK)
+    assert (response.pdu.sequence, response.pdu.status) == (0, protocol.RINVCMDLEN)
+    await let_pdus_arrive()
+    assert not fixture.smsc_connection.is_up
+    assert fixture.anomalies == {"invalid command_length": 1}
 
 
-def test_reset_inside_a_pdu_leaves_submits_without_a_result() -> None:
-    async def scenario(fixture: SessionFixture) -> None:
-        group = fixture.submit(2)
-        await let_pdus_arrive()
-        whole = frames(
-            [
-                (SUBMIT_SM_RESP, fixture.sequence_numbers[0], b"one\0", 0),
-                (SUBMIT_SM_RESP, fixture.sequence_numbers[1], b"two\0", 0),
-            ]
-        )
-        fixture.smsc_connection.transport.write(whole[:-3])
-        await let_pdus_arrive()
-        fixture.smsc_connection.pipe.reset()
-        await let_pdus_arrive()
+async def test_invalid_length_is_detected_in_the_first_four_octets(fixture: SessionFixture) -> None:
+    fixture.smsc_connection.transport.write(bytes(3))
+    await let_pdus_arrive()
+    assert fixture.session.is_open
+    fixture.smsc_connection.transport.write(bytes(1))
+    await let_pdus_arrive()
 
-        assert results_of(group) == ["one", None]
-        assert await fixture.session.closed == "connection broken (ConnectionResetError)"
-        assert (fixture.session.is_open, fixture.session.free_window) == (False, 0)
-
-    run_scenario(scenario)
+    assert fixture.session.closed.done()
 
 
-def test_eof_inside_a_pdu_leaves_submits_without_a_result() -> None:
-    async def scenario(fixture: SessionFixture) -> None:
-        group = fixture.submit()
-        await let_pdus_arrive()
-        fixture.smsc_connection.transport.write(
-            frames([(SUBMIT_SM_RESP, fixture.sequence_numbers[0], b"one\0", 0)])[:-3]
-        )
-        fixture.smsc_connection.transport.close()
-        await let_pdus_arrive()
+async def test_reset_inside_a_pdu_leaves_submits_without_a_result(fixture: SessionFixture) -> None:
+    group = fixture.submit(2)
+    await let_pdus_arrive()
+    whole = frames(
+        [
+            (SUBMIT_SM_RESP, fixture.sequence_numbers[0], b"one\0", 0),
+            (SUBMIT_SM_RESP, fixture.sequence_numbers[1], b"two\0", 0),
+        ]
+    )
+    fixture.smsc_connection.transport.write(whole[:-3])
+    await let_pdus_arrive()
+    fixture.smsc_connection.pipe.reset()
+    await let_pdus_arrive()
 
-        assert results_of(group) == [None]
-        assert await fixture.session.closed == "closed by the SMSC"
+    assert results_of(group) == ["one", None]
+    assert await fixture.session.closed == "connection broken (ConnectionResetError)"
+    assert (fixture.session.is_open, fixture.session.free_window) == (False, 0)
 
-    run_scenario(scenario)
+
+async def test_eof_inside_a_pdu_leaves_submits_without_a_result(fixture: SessionFixture) -> None:
+    group = fixture.submit()
+    await let_pdus_arrive()
+    fixture.smsc_connection.transport.write(
+        frames([(SUBMIT_SM_RESP, fixture.sequence_numbers[0], b"one\0", 0)])[:-3]
+    )
+    fixture.smsc_connection.transport.close()
+    await let_pdus_arrive()
+
+    assert results_of(group) == [None]
+    assert await fixture.session.closed == "closed by the SMSC"
 
 
 @pytest.mark.parametrize("command", [0x3, 0x7, 0x103, 0x112, 0x7FFFFFFF, 0x0])
-def test_unknown_command_is_refused_and_the_connection_kept(command: int) -> None:
-    async def scenario(fixture: SessionFixture) -> None:
-        fixture.smsc_connection.send(command, 77, b"what is this")
-        await let_pdus_arrive()
+async def test_unknown_command_is_refused_and_the_connection_kept(command: int, fixture: SessionFixture) -> None:
+    fixture.smsc_connection.send(command, 77, b"what is this")
+    await let_pdus_arrive()
 
-        (response,) = fixture.smsc.received(protocol.GENERIC_NACK)
-        assert (response.pdu.sequence, response.pdu.status) == (77, protocol.RINVCMDID)
-        assert fixture.session.is_open
-        assert fixture.anomalies == {"unknown command": 1}
-
-    run_scenario(scenario)
+    (response,) = fixture.smsc.received(protocol.GENERIC_NACK)
+    assert (response.pdu.sequence, response.pdu.status) == (77, protocol.RINVCMDID)
+    assert fixture.session.is_open
+    assert fixture.anomalies == {"unknown command": 1}
 
 
 @pytest.mark.parametrize(
@@ -111,13 +98,10 @@ def test_unknown_command_is_refused_and_the_connection_kept(command: int) -> Non
         protocol.UNBIND | protocol.RESPONSE,
     ],
 )
-def test_unknown_response_is_an_anomaly_and_not_answered(command: int) -> None:
-    async def scenario(fixture: SessionFixture) -> None:
-        fixture.smsc_connection.send(command, 77)
-        await let_pdus_arrive()
+async def test_unknown_response_is_an_anomaly_and_not_answered(command: int, fixture: SessionFixture) -> None:
+    fixture.smsc_connection.send(command, 77)
+    await let_pdus_arrive()
 
-        assert len(fixture.smsc.received_pdus) == 1, "only the bind"
-        assert fixture.session.is_open
-        assert fixture.anomalies == {"response without a request": 1}
-
-    run_scenario(scenario)
+    assert len(fixture.smsc.received_pdus) == 1, "only the bind"
+    assert fixture.session.is_open
+    assert fixture.anomalies == {"response without a request": 1}

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import uvloop
 
 from pabal.carriers.base import Accepted, Receipt
 from pabal.carriers.smpp import protocol
@@ -24,9 +23,8 @@ from tests.fixtures.verdicts import submit
 TLS = Path(__file__).parents[2] / "fixtures" / "tls"
 TIMEOUT_S = 30.0
 COUNT = 300
-LOOPS = {"asyncio": asyncio.new_event_loop, "uvloop": uvloop.new_event_loop}
 
-in_every_loop = pytest.mark.parametrize("loop", LOOPS)
+pytestmark = [pytest.mark.real_time, pytest.mark.usefixtures("loop_factory")]
 
 
 async def logged(message: str) -> None:
@@ -100,29 +98,18 @@ async def sent_and_reported(smsc: ScriptedSmsc, port: int, **settings: Any) -> N
     assert asyncio.all_tasks() == {asyncio.current_task()}
 
 
-@in_every_loop
-def test_carrier_works_over_a_socket(loop: str) -> None:
-    async def scenario() -> None:
-        smsc = ScriptedSmsc()
-        async with listening(smsc) as port:
-            await sent_and_reported(smsc, port, host="127.0.0.1")
-
-    with asyncio.Runner(loop_factory=LOOPS[loop]) as runner:
-        runner.run(scenario())
+async def test_carrier_works_over_a_socket() -> None:
+    smsc = ScriptedSmsc()
+    async with listening(smsc) as port:
+        await sent_and_reported(smsc, port, host="127.0.0.1")
 
 
-@in_every_loop
-def test_it_works_over_tls(loop: str) -> None:
-    async def scenario() -> None:
-        smsc = ScriptedSmsc()
-        async with listening(smsc, server_context()) as port:
-            await sent_and_reported(smsc, port, host="localhost", tls=True, tls_ca=TLS / "authority.pem")
-
-    with asyncio.Runner(loop_factory=LOOPS[loop]) as runner:
-        runner.run(scenario())
+async def test_it_works_over_tls() -> None:
+    smsc = ScriptedSmsc()
+    async with listening(smsc, server_context()) as port:
+        await sent_and_reported(smsc, port, host="localhost", tls=True, tls_ca=TLS / "authority.pem")
 
 
-@in_every_loop
 @pytest.mark.parametrize(
     ("settings", "word"),
     [
@@ -132,24 +119,20 @@ def test_it_works_over_tls(loop: str) -> None:
     ],
     ids=["of another authority", "of an unknown authority", "of another name"],
 )
-def test_untrusted_smsc_gets_no_password(loop: str, settings: dict[str, Any], word: str) -> None:
-    async def scenario() -> None:
-        smsc = ScriptedSmsc()
-        async with listening(smsc, server_context()) as port:
-            carrier = SmppCarrier(smpp_settings(port=port, tls=True, **settings), RealWorld(), lambda _: None)
-            running = asyncio.create_task(carrier.run(nobody))
-            async with asyncio.timeout(TIMEOUT_S):
-                await logged("SMPP connection failed or lost; reconnecting")
-            running.cancel()
-            await asyncio.wait([running])
+async def test_untrusted_smsc_gets_no_password(settings: dict[str, Any], word: str) -> None:
+    smsc = ScriptedSmsc()
+    async with listening(smsc, server_context()) as port:
+        carrier = SmppCarrier(smpp_settings(port=port, tls=True, **settings), RealWorld(), lambda _: None)
+        running = asyncio.create_task(carrier.run(nobody))
+        async with asyncio.timeout(TIMEOUT_S):
+            await logged("SMPP connection failed or lost; reconnecting")
+        running.cancel()
+        await asyncio.wait([running])
 
-            assert carrier.problem.startswith("TLS: ")
-            assert word in carrier.problem
-            assert not carrier.is_connected
-            assert smsc.received_pdus == []
-
-    with asyncio.Runner(loop_factory=LOOPS[loop]) as runner:
-        runner.run(scenario())
+        assert carrier.problem.startswith("TLS: ")
+        assert word in carrier.problem
+        assert not carrier.is_connected
+        assert smsc.received_pdus == []
 
 
 async def nobody(receipts: Sequence[Receipt]) -> None:

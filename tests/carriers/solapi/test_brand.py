@@ -1,7 +1,6 @@
 """Brand messages through Solapi: friend talk goes out as such, and Solapi's own client accepts every type."""
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -18,7 +17,7 @@ from tests.fakes.solapi.judge import Judge, judging, serving_in_a_thread
 from tests.fakes.solapi.server import FakeSolapiServer
 from tests.fakes.solapi.state import StoredFile
 from tests.fixtures.brand_bodies import brand_body
-from tests.fixtures.solapi import SolapiFixture, run_scenario, with_channel
+from tests.fixtures.solapi import SolapiFixture
 from tests.fixtures.virtual import Environment
 from tests.fixtures.web import (
     BUTTON,
@@ -134,46 +133,42 @@ def test_what_solapi_does_not_have_is_not_sent(attachment: dict[str, Any], field
         ("friendTalkWideImage", "WIDE", "BMS_WIDE"),
     ],
 )
-def test_friend_talk_goes_out_as_brand_message(
-    tmp_path: Path, kind: str, bubble: str, file_type: str | None
+async def test_friend_talk_goes_out_as_brand_message(
+    kind: str, bubble: str, file_type: str | None, env: Environment, fixture: SolapiFixture
 ) -> None:
-    async def scenario(env: Environment, fixture: SolapiFixture) -> None:
-        call = await with_channel(env)
-        image = {"image": image_body(), "messageType": kind} if file_type else {}
-        await call_ok(call, "message/sendFriendtalk", friendtalk_body(SENDER_KEY, PHONE, buttons=[BUTTON], **image))
-        await env.wait(10)
+    call = await fixture.add_channel(env)
+    image = {"image": image_body(), "messageType": kind} if file_type else {}
+    await call_ok(call, "message/sendFriendtalk", friendtalk_body(SENDER_KEY, PHONE, buttons=[BUTTON], **image))
+    await env.wait(10)
 
-        assert await outcomes_for(call) == [f"{kind} completed 1000"]
-        (sent,) = fixture.accepted
-        bms = (sent.kakao or {})["bms"]
-        assert (sent.type, bms["targeting"], bms["chatBubbleType"]) == ("BMS_FREE", "I", bubble)
-        assert bms["buttons"] == [{"linkType": "WL", "name": "열기", "linkMobile": "https://shop.example/1"}]
-        assert [file.type for file in fixture.relay.files.values()] == ([file_type] if file_type else [])
-
-    run_scenario(tmp_path, scenario)
+    assert await outcomes_for(call) == [f"{kind} completed 1000"]
+    (sent,) = fixture.accepted
+    bms = (sent.kakao or {})["bms"]
+    assert (sent.type, bms["targeting"], bms["chatBubbleType"]) == ("BMS_FREE", "I", bubble)
+    assert bms["buttons"] == [{"linkType": "WL", "name": "열기", "linkMobile": "https://shop.example/1"}]
+    assert [file.type for file in fixture.relay.files.values()] == ([file_type] if file_type else [])
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("number", "end"), [(PHONE, "completed 1000"), ("010-0000-0004", "fail 3102")])
-def test_brand_message_ends_as_the_relay_reports(tmp_path: Path, number: str, end: str) -> None:
-    async def scenario(env: Environment, fixture: SolapiFixture) -> None:
-        call = await with_channel(env)
-        await call_ok(call, "message/sendBrandMessage", brand_body(SENDER_KEY, number))
-        await env.wait(10)
+async def test_brand_message_ends_as_the_relay_reports(
+    number: str, end: str, env: Environment, fixture: SolapiFixture
+) -> None:
+    call = await fixture.add_channel(env)
+    await call_ok(call, "message/sendBrandMessage", brand_body(SENDER_KEY, number))
+    await env.wait(10)
 
-        assert await outcomes_for(call, number) == [f"brandMessage {end}"]
-
-    run_scenario(tmp_path, scenario)
+    assert await outcomes_for(call, number) == [f"brandMessage {end}"]
 
 
-def test_friend_talk_is_advertising_whatever_its_caller_says(tmp_path: Path) -> None:
-    async def scenario(env: Environment, fixture: SolapiFixture) -> None:
-        call = await with_channel(env)
+@pytest.mark.settings(world=world_starting_at("2026-11-15 23:00"))
+async def test_friend_talk_is_advertising_whatever_its_caller_says(
+    env: Environment, fixture: SolapiFixture
+) -> None:
+    call = await fixture.add_channel(env)
 
-        at_night = await call("message/sendFriendtalk", friendtalk_body(SENDER_KEY, adFlag=False))
-        await call_ok(call, "message/sendFriendtalk", friendtalk_body(SENDER_KEY, sendDate="2026-11-16 08:00"))
+    at_night = await call("message/sendFriendtalk", friendtalk_body(SENDER_KEY, adFlag=False))
+    await call_ok(call, "message/sendFriendtalk", friendtalk_body(SENDER_KEY, sendDate="2026-11-16 08:00"))
 
-        assert summarize_refusal(at_night).errors == {"sendDate": "NIGHT_AD_RESTRICTED"}
-        assert (await get_message(call))["deliveredAs"]["value"] == "brandMessage"
-
-    run_scenario(tmp_path, scenario, world=world_starting_at("2026-11-15 23:00"))
+    assert summarize_refusal(at_night).errors == {"sendDate": "NIGHT_AD_RESTRICTED"}
+    assert (await get_message(call))["deliveredAs"]["value"] == "brandMessage"

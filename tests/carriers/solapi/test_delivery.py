@@ -1,13 +1,12 @@
 """Delivery by Solapi: sent messages and their outcomes."""
 
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.carriers.nhncloud.delivery_fixture import MANY, NAMED, outcomes_for
-from tests.fixtures.service import FakeCarrier
-from tests.fixtures.solapi import RELAY, SENDER_KEY, SolapiFixture, run_scenario, with_channel
+from tests.fixtures.relay_delivery import RELAY
+from tests.fixtures.solapi import SENDER_KEY, SolapiFixture
 from tests.fixtures.virtual import Environment
 from tests.fixtures.web import FALLBACK, NO_USER, PHONE, alimtalk_body, call_ok, image_body, receivers_of, sms_body
 
@@ -22,16 +21,13 @@ SENDS: dict[str, tuple[str, dict[str, Any]]] = {
 
 
 @pytest.mark.parametrize("kind", SENDS)
-def test_each_product_arrives(tmp_path: Path, kind: str) -> None:
-    async def scenario(env: Environment, fixture: SolapiFixture) -> None:
-        call = await with_channel(env)
-        await call_ok(call, *SENDS[kind])
-        await env.wait(10)
+async def test_each_product_arrives(kind: str, env: Environment, fixture: SolapiFixture) -> None:
+    call = await fixture.add_channel(env)
+    await call_ok(call, *SENDS[kind])
+    await env.wait(10)
 
-        assert await outcomes_for(call) == [f"{kind} completed 1000"]
-        assert [each.to for each in fixture.accepted] == ["01012345678"]
-
-    run_scenario(tmp_path, scenario)
+    assert await outcomes_for(call) == [f"{kind} completed 1000"]
+    assert [each.to for each in fixture.accepted] == ["01012345678"]
 
 
 @pytest.mark.parametrize(
@@ -45,134 +41,113 @@ def test_each_product_arrives(tmp_path: Path, kind: str) -> None:
         ("010-0000-0004", "alimTalk", "fail 3020"),
     ],
 )
-def test_relay_codes_become_outcomes(tmp_path: Path, receiver: str, kind: str, end: str) -> None:
-    async def scenario(env: Environment, fixture: SolapiFixture) -> None:
-        call = await with_channel(env)
-        operation, body = SENDS[kind]
-        await call_ok(call, operation, {**body, "receivers": receivers_of(receiver, **NAMED)})
-        await env.wait(3700 if end == "fail 2000" else 20)
+async def test_relay_codes_become_outcomes(
+    receiver: str, kind: str, end: str, env: Environment, fixture: SolapiFixture
+) -> None:
+    call = await fixture.add_channel(env)
+    operation, body = SENDS[kind]
+    await call_ok(call, operation, {**body, "receivers": receivers_of(receiver, **NAMED)})
+    await env.wait(3700 if end == "fail 2000" else 20)
 
-        assert await outcomes_for(call, receiver) == [f"{kind} {end}"]
-
-    run_scenario(tmp_path, scenario)
-
-
-def test_messages_of_several_requests_and_texts_share_a_call(tmp_path: Path) -> None:
-    async def scenario(env: Environment, fixture: SolapiFixture) -> None:
-        call = await with_channel(env)
-        fixture.transport.is_unreachable = True
-        await env.wait(10)
-        for number in range(5):
-            await call_ok(call, "message/sendSMS", sms_body(*MANY[:200], content=f"{number}번째 글"))
-        fixture.transport.is_unreachable = False
-        await env.wait(20)
-
-        assert fixture.calls("send-many") == [1000]
-        assert len({each.text for each in fixture.accepted}) == 5
-        assert await outcomes_for(call, MANY[7]) == ["sms completed 1000"] * 5
-
-    run_scenario(tmp_path, scenario)
+    assert await outcomes_for(call, receiver) == [f"{kind} {end}"]
 
 
-def test_own_fallback_is_sent_and_the_relay_sends_none(tmp_path: Path) -> None:
-    async def scenario(env: Environment, fixture: SolapiFixture) -> None:
-        call = await with_channel(env)
-        body = alimtalk_body(SENDER_KEY, receivers=receivers_of(NO_USER, **NAMED), **FALLBACK)
-        await call_ok(call, "message/sendAlimtalk", body)
-        await env.wait(20)
+async def test_messages_of_several_requests_and_texts_share_a_call(
+    env: Environment, fixture: SolapiFixture
+) -> None:
+    call = await fixture.add_channel(env)
+    fixture.set_reachable(False)
+    await env.wait(10)
+    for number in range(5):
+        await call_ok(call, "message/sendSMS", sms_body(*MANY[:200], content=f"{number}번째 글"))
+    fixture.set_reachable(True)
+    await env.wait(20)
 
-        assert await outcomes_for(call, NO_USER) == ["alimTalk fail 3019", "sms completed 1000"]
-        talk, text = fixture.accepted
-        assert talk.kakao is not None
-        assert (talk.kakao["disableSms"], text.type) == (True, "SMS")
-
-    run_scenario(tmp_path, scenario)
-
-
-def test_declined_message_goes_to_the_next_carrier(tmp_path: Path) -> None:
-    async def scenario(env: Environment, fixture: SolapiFixture) -> None:
-        call = await with_channel(env)
-        await call_ok(call, "message/sendSMS", sms_body(PHONE, content="똠방각하"))  # in CP949, not in EUC-KR
-        await env.wait(10)
-
-        assert fixture.accepted == []
-        assert [each.content for _, each in telco.submitted] == ["똠방각하"]
-
-    telco = FakeCarrier("telco")
-    run_scenario(tmp_path, scenario, others={"telco": telco}, routes={"sms": [RELAY, "telco"]})
+    assert fixture.calls("send-many") == [1000]
+    assert len({each.text for each in fixture.accepted}) == 5
+    assert await outcomes_for(call, MANY[7]) == ["sms completed 1000"] * 5
 
 
-def test_picture_is_uploaded_once_for_all_receivers(tmp_path: Path) -> None:
-    async def scenario(env: Environment, fixture: SolapiFixture) -> None:
-        call = await with_channel(env)
-        await call_ok(call, "message/sendMMS", sms_body(*MANY[:100], image=image_body(3000)))
-        await env.wait(20)
+async def test_own_fallback_is_sent_and_the_relay_sends_none(env: Environment, fixture: SolapiFixture) -> None:
+    call = await fixture.add_channel(env)
+    body = alimtalk_body(SENDER_KEY, receivers=receivers_of(NO_USER, **NAMED), **FALLBACK)
+    await call_ok(call, "message/sendAlimtalk", body)
+    await env.wait(20)
 
-        (file,) = fixture.relay.files.values()
-        assert (file.type, len(file.body)) == ("MMS", 3000)
-        assert {each.image_id for each in fixture.accepted} == {file.file_id}
-
-    run_scenario(tmp_path, scenario)
-
-
-def test_picture_that_is_gone_is_uploaded_again(tmp_path: Path) -> None:
-    async def scenario(env: Environment, fixture: SolapiFixture) -> None:
-        call = await with_channel(env)
-        fixture.relay.behavior.refusals = {MANY[0].replace("-", ""): "1024"}
-        await call_ok(call, "message/sendMMS", sms_body(MANY[0], image=image_body()))
-        await env.wait(5)
-        fixture.relay.behavior.refusals = {}
-        fixture.relay.files.clear()
-        await env.wait(60)
-
-        assert await outcomes_for(call, MANY[0]) == ["mms completed 1000"]
-        assert len(fixture.calls("/files")) == 2
-
-    run_scenario(tmp_path, scenario)
+    assert await outcomes_for(call, NO_USER) == ["alimTalk fail 3019", "sms completed 1000"]
+    talk, text = fixture.accepted
+    assert talk.kakao is not None
+    assert (talk.kakao["disableSms"], text.type) == (True, "SMS")
 
 
-def test_template_is_found_by_its_code_and_a_new_version_is_used(tmp_path: Path) -> None:
-    async def scenario(env: Environment, fixture: SolapiFixture) -> None:
-        call = await with_channel(env)
-        (old,) = fixture.relay.templates.values()
-        await call_ok(call, *SENDS["alimTalk"])
-        await env.wait(10)
-        new = fixture.relay.add_template(SENDER_KEY, "[T1/2] 배송", str(old.fields["content"]))
-        await env.wait(700)
-        await call_ok(call, *SENDS["alimTalk"])
-        await env.wait(10)
+@pytest.mark.settings(routes={"sms": [RELAY, "telco"]})
+async def test_declined_message_goes_to_the_next_carrier(env: Environment, fixture: SolapiFixture) -> None:
+    call = await fixture.add_channel(env)
+    await call_ok(call, "message/sendSMS", sms_body(PHONE, content="똠방각하"))  # in CP949, not in EUC-KR
+    await env.wait(10)
 
-        used = [(each.kakao or {})["templateId"] for each in fixture.accepted]
-        assert used == [old.template_id, new.template_id]
-
-    run_scenario(tmp_path, scenario)
+    assert fixture.accepted == []
+    assert [each.content for _, each in fixture.telco.submitted] == ["똠방각하"]
 
 
-def test_template_that_the_relay_does_not_have_is_declined(tmp_path: Path) -> None:
-    async def scenario(env: Environment, fixture: SolapiFixture) -> None:
-        fixture.relay.templates.clear()
-        call = await with_channel(env)
-        await call_ok(call, *SENDS["alimTalk"])
-        await env.wait(10)
+async def test_picture_is_uploaded_once_for_all_receivers(env: Environment, fixture: SolapiFixture) -> None:
+    call = await fixture.add_channel(env)
+    await call_ok(call, "message/sendMMS", sms_body(*MANY[:100], image=image_body(3000)))
+    await env.wait(20)
 
-        assert await outcomes_for(call) == ["alimTalk fail 3018"]
-
-    run_scenario(tmp_path, scenario)
+    (file,) = fixture.relay.files.values()
+    assert (file.type, len(file.body)) == ("MMS", 3000)
+    assert {each.image_id for each in fixture.accepted} == {file.file_id}
 
 
-def test_exhausted_balance_is_told_and_messages_wait_for_it(tmp_path: Path) -> None:
-    async def scenario(env: Environment, fixture: SolapiFixture) -> None:
-        call = await with_channel(env)
-        fixture.relay.balance = 0
-        await call_ok(call, *SENDS["sms"])
-        await env.wait(10)
-        carrier = env.service.context.carriers[RELAY]
-        assert carrier.problem == "the balance at Solapi is used up"
-        assert fixture.anomalies == ["no balance"]
-        fixture.relay.balance = 100
-        await env.wait(60)
+async def test_picture_that_is_gone_is_uploaded_again(env: Environment, fixture: SolapiFixture) -> None:
+    call = await fixture.add_channel(env)
+    fixture.relay.behavior.refusals = {MANY[0].replace("-", ""): "1024"}
+    await call_ok(call, "message/sendMMS", sms_body(MANY[0], image=image_body()))
+    await env.wait(5)
+    fixture.relay.behavior.refusals = {}
+    fixture.relay.files.clear()
+    await env.wait(60)
 
-        assert await outcomes_for(call) == ["sms completed 1000"]
-        assert carrier.problem == ""
+    assert await outcomes_for(call, MANY[0]) == ["mms completed 1000"]
+    assert len(fixture.calls("/files")) == 2
 
-    run_scenario(tmp_path, scenario)
+
+async def test_template_is_found_by_its_code_and_a_new_version_is_used(
+    env: Environment, fixture: SolapiFixture
+) -> None:
+    call = await fixture.add_channel(env)
+    (old,) = fixture.relay.templates.values()
+    await call_ok(call, *SENDS["alimTalk"])
+    await env.wait(10)
+    new = fixture.relay.add_template(SENDER_KEY, "[T1/2] 배송", str(old.fields["content"]))
+    await env.wait(700)
+    await call_ok(call, *SENDS["alimTalk"])
+    await env.wait(10)
+
+    used = [(each.kakao or {})["templateId"] for each in fixture.accepted]
+    assert used == [old.template_id, new.template_id]
+
+
+async def test_template_that_the_relay_does_not_have_is_declined(env: Environment, fixture: SolapiFixture) -> None:
+    fixture.relay.templates.clear()
+    call = await fixture.add_channel(env)
+    await call_ok(call, *SENDS["alimTalk"])
+    await env.wait(10)
+
+    assert await outcomes_for(call) == ["alimTalk fail 3018"]
+
+
+async def test_exhausted_balance_is_told_and_messages_wait_for_it(env: Environment, fixture: SolapiFixture) -> None:
+    call = await fixture.add_channel(env)
+    fixture.relay.balance = 0
+    await call_ok(call, *SENDS["sms"])
+    await env.wait(10)
+    carrier = env.service.context.carriers[RELAY]
+    assert carrier.problem == "the balance at Solapi is used up"
+    assert fixture.anomalies == ["no balance"]
+    fixture.relay.balance = 100
+    await env.wait(60)
+
+    assert await outcomes_for(call) == ["sms completed 1000"]
+    assert carrier.problem == ""

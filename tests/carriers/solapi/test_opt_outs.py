@@ -1,13 +1,14 @@
 """Opt-outs at Solapi, by its 080 number: read from its list, and kept for the account with the sender number."""
 
-from pathlib import Path
+import pytest
 
 from pabal.carriers.relay.opt_out_reader import FIRST_READ_S, OVERLAP_MS, READ_INTERVAL_S
 from pabal.carriers.solapi.opt_outs import PAGE_SIZE
 from pabal.domain.people.phone import NumberState
 from pabal.domain.sends.message import Product
 from pabal.store.accounts import accounts, numbers
-from tests.fixtures.solapi import SENDER, SolapiFixture, run_scenario
+from tests.fixtures.relay_delivery import SENDER
+from tests.fixtures.solapi import SolapiFixture
 from tests.fixtures.virtual import Caller, Environment
 from tests.fixtures.web import call_ok, describe_outcome, get_message, sms_body
 
@@ -25,81 +26,72 @@ async def opted_out(call: Caller) -> list[tuple[str, str, str]]:
     return [(each["phoneNumber"], each.get("senderNumber", ""), each["source"]["value"]) for each in items]
 
 
-def test_opt_out_holds_for_the_account_with_the_sender_number(tmp_path: Path) -> None:
-    async def scenario(env: Environment, fixture: SolapiFixture) -> None:
-        call, other = await env.caller(), await env.caller("other")
-        await register(env, "acme")
-        fixture.relay.denials[SENDER, DIGITS] = fixture.relay.clock()
+async def test_opt_out_holds_for_the_account_with_the_sender_number(
+    env: Environment, fixture: SolapiFixture
+) -> None:
+    call, other = await env.caller(), await env.caller("other")
+    await register(env, "acme")
+    fixture.relay.denials[SENDER, DIGITS] = fixture.relay.clock()
 
-        await env.wait(FIRST_READ_S + 5)
-        await call_ok(call, "message/sendSMS", sms_body(PHONE, sender="02-1234-5678", **AD))
+    await env.wait(FIRST_READ_S + 5)
+    await call_ok(call, "message/sendSMS", sms_body(PHONE, sender="02-1234-5678", **AD))
 
-        assert await opted_out(call) == [(PHONE, "02-1234-5678", "relay")]
-        assert await opted_out(other) == []
-        assert describe_outcome(await get_message(call, PHONE)) == "fail 9003"
-        assert fixture.accepted == []
-
-    run_scenario(tmp_path, scenario)
-
-
-def test_number_that_nobody_registered_counts_for_who_has_sent_from_it(tmp_path: Path) -> None:
-    async def scenario(env: Environment, fixture: SolapiFixture) -> None:
-        call, other = await env.caller(), await env.caller("other")
-        await call_ok(call, "message/sendSMS", sms_body(PHONE, sender="02-1234-5678"))
-        await env.wait(10)
-        fixture.relay.denials |= dict.fromkeys([(SENDER, DIGITS), ("0299999999", DIGITS)], fixture.relay.clock())
-
-        await env.wait(FIRST_READ_S + 5)
-
-        assert await opted_out(call) == [(PHONE, "02-1234-5678", "relay")]
-        assert await opted_out(other) == []
-
-    run_scenario(tmp_path, scenario)
+    assert await opted_out(call) == [(PHONE, "02-1234-5678", "relay")]
+    assert await opted_out(other) == []
+    assert describe_outcome(await get_message(call, PHONE)) == "fail 9003"
+    assert fixture.accepted == []
 
 
-def test_list_is_read_page_by_page_and_again_after_errors(tmp_path: Path) -> None:
-    async def scenario(env: Environment, fixture: SolapiFixture) -> None:
-        call, relay = await env.caller(), fixture.relay
-        await register(env, "acme")
-        relay.denials |= {(SENDER, f"0103000{number:04}"): relay.clock() for number in range(PAGE_SIZE + 1)}
-        relay.inject_fault("gateway 502", on="iam")
+async def test_number_that_nobody_registered_counts_for_who_has_sent_from_it(
+    env: Environment, fixture: SolapiFixture
+) -> None:
+    call, other = await env.caller(), await env.caller("other")
+    await call_ok(call, "message/sendSMS", sms_body(PHONE, sender="02-1234-5678"))
+    await env.wait(10)
+    fixture.relay.denials |= dict.fromkeys([(SENDER, DIGITS), ("0299999999", DIGITS)], fixture.relay.clock())
 
-        await env.wait(FIRST_READ_S + 5)
-        before = await opted_out(call)
-        await env.wait(READ_INTERVAL_S)
-        first = (await call("optOut/list")).body["totalCount"]
-        await env.wait(OVERLAP_MS / 1000 + READ_INTERVAL_S)
-        removed = {"phoneNumber": "010-3000-0001", "senderNumber": "02-1234-5678"}
-        await call_ok(call, "optOut/remove", removed)
-        await env.wait(READ_INTERVAL_S)
-        relay.denials[SENDER, DIGITS] = relay.clock()
-        await env.wait(READ_INTERVAL_S)
+    await env.wait(FIRST_READ_S + 5)
 
-        assert before == []
-        assert first == PAGE_SIZE + 1
-        assert (await call("optOut/list")).body["totalCount"] == PAGE_SIZE + 1
-        assert (PHONE, "02-1234-5678", "relay") in await opted_out(call)
-
-    run_scenario(tmp_path, scenario)
+    assert await opted_out(call) == [(PHONE, "02-1234-5678", "relay")]
+    assert await opted_out(other) == []
 
 
-def test_numbers_with_hidden_digits_are_ignored(tmp_path: Path) -> None:
-    async def scenario(env: Environment, fixture: SolapiFixture) -> None:
-        call = await env.caller()
-        await register(env, "acme")
-        fixture.relay.denials[SENDER, DIGITS] = fixture.relay.clock()
+async def test_list_is_read_page_by_page_and_again_after_errors(env: Environment, fixture: SolapiFixture) -> None:
+    call, relay = await env.caller(), fixture.relay
+    await register(env, "acme")
+    relay.denials |= {(SENDER, f"0103000{number:04}"): relay.clock() for number in range(PAGE_SIZE + 1)}
+    relay.inject_fault("gateway 502", on="iam")
 
-        await env.wait(FIRST_READ_S + 5)
+    await env.wait(FIRST_READ_S + 5)
+    before = await opted_out(call)
+    await env.wait(READ_INTERVAL_S)
+    first = (await call("optOut/list")).body["totalCount"]
+    await env.wait(OVERLAP_MS / 1000 + READ_INTERVAL_S)
+    removed = {"phoneNumber": "010-3000-0001", "senderNumber": "02-1234-5678"}
+    await call_ok(call, "optOut/remove", removed)
+    await env.wait(READ_INTERVAL_S)
+    relay.denials[SENDER, DIGITS] = relay.clock()
+    await env.wait(READ_INTERVAL_S)
 
-        assert await opted_out(call) == []
+    assert before == []
+    assert first == PAGE_SIZE + 1
+    assert (await call("optOut/list")).body["totalCount"] == PAGE_SIZE + 1
+    assert (PHONE, "02-1234-5678", "relay") in await opted_out(call)
 
-    run_scenario(tmp_path, scenario, behavior={"hides_digits": True})
+
+@pytest.mark.settings(behavior={"hides_digits": True})
+async def test_numbers_with_hidden_digits_are_ignored(env: Environment, fixture: SolapiFixture) -> None:
+    call = await env.caller()
+    await register(env, "acme")
+    fixture.relay.denials[SENDER, DIGITS] = fixture.relay.clock()
+
+    await env.wait(FIRST_READ_S + 5)
+
+    assert await opted_out(call) == []
 
 
-def test_carrier_without_texts_does_not_read_the_list(tmp_path: Path) -> None:
-    async def scenario(env: Environment, fixture: SolapiFixture) -> None:
-        await env.wait(FIRST_READ_S + 5)
+@pytest.mark.settings(products=(Product.ALIMTALK,))
+async def test_carrier_without_texts_does_not_read_the_list(env: Environment, fixture: SolapiFixture) -> None:
+    await env.wait(FIRST_READ_S + 5)
 
-        assert not [each for each in fixture.relay.calls if "iam" in each.path]
-
-    run_scenario(tmp_path, scenario, products=(Product.ALIMTALK,))
+    assert not [each for each in fixture.relay.calls if "iam" in each.path]

@@ -1,7 +1,6 @@
 """Profiles and templates at Solapi, through the provider and from the API to the first Alimtalk."""
 
-from collections.abc import Awaitable, Callable
-from pathlib import Path
+from collections.abc import Awaitable
 from typing import Any
 
 import pytest
@@ -19,9 +18,9 @@ from tests.carriers.nhncloud.delivery_fixture import outcomes_for
 from tests.fakes.nhncloud.server import FakeNhnCloudTransport
 from tests.fakes.solapi.server import FakeSolapi
 from tests.fixtures.relay import template_body
-from tests.fixtures.solapi import SolapiFixture, run_scenario
+from tests.fixtures.solapi import SolapiFixture
 from tests.fixtures.transports import OverHttpx
-from tests.fixtures.virtual import Environment, VirtualWorld, run_in_virtual_time
+from tests.fixtures.virtual import Environment, VirtualWorld
 from tests.fixtures.web import PHONE, alimtalk_body, call_ok, channel_body, receivers_of
 
 CATEGORY = "00100010001"
@@ -30,25 +29,24 @@ WELCOME = TemplateContent("환영", "#{이름}님, 환영합니다.", "999999")
 CHANGED = WELCOME._replace(content="#{이름}님, 어서 오세요.")
 JPEG = Image("image/jpeg", "picture.jpg", b"\xff\xd8\xff\xe0" + bytes(100))
 
-Scenario = Callable[[FakeSolapi, SolapiProvider, str], Awaitable[None]]
+
+@pytest.fixture
+def relay() -> FakeSolapi:
+    """A server in which no review is decided by itself."""
+    return FakeSolapi(virtual_clock, seed=1, review_after_s=None)
 
 
-def run(scenario: Scenario) -> None:
-    """Run a scenario with a provider, a server, and a channel's key; no review is decided by itself."""
+@pytest.fixture
+def known(relay: FakeSolapi) -> str:
+    """The key of a channel that the server has."""
+    return relay.add_channel("@known").channel_id
 
-    async def main() -> None:
-        relay = FakeSolapi(virtual_clock, seed=1, review_after_s=None)
-        client = SolapiClient(
-            "http://127.0.0.1",
-            relay.api_key,
-            relay.api_secret,
-            VirtualWorld(),
-            transport=OverHttpx(FakeNhnCloudTransport(relay)),
-        )
-        await scenario(relay, SolapiProvider(client, 5.0), relay.add_channel("@known").channel_id)
-        await client.close()
 
-    run_in_virtual_time(main())
+@pytest.fixture
+def provider(relay: FakeSolapi, known: str) -> SolapiProvider:
+    transport = OverHttpx(FakeNhnCloudTransport(relay))
+    keys = (relay.api_key, relay.api_secret)
+    return SolapiProvider(SolapiClient("http://127.0.0.1", *keys, VirtualWorld(), transport=transport), 5.0)
 
 
 async def refusal(call: Awaitable[Any]) -> Refused:
@@ -57,229 +55,205 @@ async def refusal(call: Awaitable[Any]) -> Refused:
     return refused.value
 
 
-def test_channel_is_registered_by_its_token() -> None:
-    async def scenario(relay: FakeSolapi, provider: SolapiProvider, known: str) -> None:
-        await provider.register_profile(1, SHOP, None)
-        assert (await refusal(provider.verify_token(SHOP, "none"))).code is Code.TOKEN_INVALID
-        assert await provider.find_profile("@shop") is None
-        key = await provider.verify_token(SHOP, relay.last_token)
+async def test_channel_is_registered_by_its_token(relay: FakeSolapi, provider: SolapiProvider, known: str) -> None:
+    await provider.register_profile(1, SHOP, None)
+    assert (await refusal(provider.verify_token(SHOP, "none"))).code is Code.TOKEN_INVALID
+    assert await provider.find_profile("@shop") is None
+    key = await provider.verify_token(SHOP, relay.last_token)
 
-        assert relay.channels[key].category == CATEGORY
-        found = await provider.find_profile("@shop")
-        assert found is not None
-        assert (found.sender_key, await provider.get_profile(key)) == (key, found)
-        assert {each.channel_id for each in await provider.list_profiles()} == {"@known", "@shop"}
-        assert (await refusal(provider.register_profile(1, SHOP, None))).code is Code.DUPLICATE
-        for _ in range(2):
-            await provider.delete_profile(key)
-        assert await provider.get_profile(key) is None
-
-    run(scenario)
+    assert relay.channels[key].category == CATEGORY
+    found = await provider.find_profile("@shop")
+    assert found is not None
+    assert (found.sender_key, await provider.get_profile(key)) == (key, found)
+    assert {each.channel_id for each in await provider.list_profiles()} == {"@known", "@shop"}
+    assert (await refusal(provider.register_profile(1, SHOP, None))).code is Code.DUPLICATE
+    for _ in range(2):
+        await provider.delete_profile(key)
+    assert await provider.get_profile(key) is None
 
 
-def test_lists_are_read_page_by_page() -> None:
-    async def scenario(relay: FakeSolapi, provider: SolapiProvider, known: str) -> None:
-        relay.behavior.max_limit = 2
-        for number in range(5):
-            relay.add_channel(f"@shop{number}")
-            relay.add_template(known, f"[T{number}] 글", "글")
+async def test_lists_are_read_page_by_page(relay: FakeSolapi, provider: SolapiProvider, known: str) -> None:
+    relay.behavior.max_limit = 2
+    for number in range(5):
+        relay.add_channel(f"@shop{number}")
+        relay.add_template(known, f"[T{number}] 글", "글")
 
-        assert len(await provider.list_profiles()) == 6
-        assert {each.code for each in await provider.list_templates(known)} == {f"T{each}" for each in range(5)}
-
-    run(scenario)
+    assert len(await provider.list_profiles()) == 6
+    assert {each.code for each in await provider.list_templates(known)} == {f"T{each}" for each in range(5)}
 
 
-def test_template_is_submitted_once_and_reviewed() -> None:
-    async def scenario(relay: FakeSolapi, provider: SolapiProvider, known: str) -> None:
-        for _ in range(2):
-            assert await provider.submit_template(known, "welcome", WELCOME, None) is None
-        (row,) = relay.templates.values()
-        assert (row.fields["name"], row.status) == ("[welcome] 환영", "INSPECTING")
-        other = await refusal(provider.submit_template(known, "welcome", CHANGED, None))
-        assert other.code is Code.INVALID_STATE
-        relay.decide("[welcome] 환영", is_approved=True)
+async def test_template_is_submitted_once_and_reviewed(
+    relay: FakeSolapi, provider: SolapiProvider, known: str
+) -> None:
+    for _ in range(2):
+        assert await provider.submit_template(known, "welcome", WELCOME, None) is None
+    (row,) = relay.templates.values()
+    assert (row.fields["name"], row.status) == ("[welcome] 환영", "INSPECTING")
+    other = await refusal(provider.submit_template(known, "welcome", CHANGED, None))
+    assert other.code is Code.INVALID_STATE
+    relay.decide("[welcome] 환영", is_approved=True)
 
-        assert await provider.submit_template(known, "welcome", WELCOME, None) == ReviewDecision(True)
-        found = await provider.get_template(known, "welcome")
-        assert found is not None
-        assert (found.code, found.content, found.status) == ("welcome", WELCOME, TemplateStatus.APPROVED)
-        assert await provider.get_template_change(known, "welcome") is None
-
-    run(scenario)
+    assert await provider.submit_template(known, "welcome", WELCOME, None) == ReviewDecision(True)
+    found = await provider.get_template(known, "welcome")
+    assert found is not None
+    assert (found.code, found.content, found.status) == ("welcome", WELCOME, TemplateStatus.APPROVED)
+    assert await provider.get_template_change(known, "welcome") is None
 
 
-def test_change_of_an_approved_template_is_a_new_version() -> None:
-    async def scenario(relay: FakeSolapi, provider: SolapiProvider, known: str) -> None:
+async def test_change_of_an_approved_template_is_a_new_version(
+    relay: FakeSolapi, provider: SolapiProvider, known: str
+) -> None:
+    await provider.submit_template(known, "welcome", WELCOME, None)
+    relay.decide("[welcome] 환영", is_approved=True)
+    await provider.submit_template(known, "welcome", CHANGED, None)
+    (listed,) = await provider.list_templates(known)
+    change = await provider.get_template_change(known, "welcome")
+    assert change is not None
+    assert (listed.content, change.content, change.status) == (WELCOME, CHANGED, TemplateStatus.INSPECTING)
+    relay.decide("[welcome/2] 환영", is_approved=True)
+
+    (listed,) = await provider.list_templates(known)
+    assert (listed.content, listed.status) == (CHANGED, TemplateStatus.APPROVED)
+    assert await provider.get_template_change(known, "welcome") is None
+
+
+async def test_rejected_template_says_why_and_is_submitted_again(
+    relay: FakeSolapi, provider: SolapiProvider, known: str
+) -> None:
+    await provider.submit_template(known, "welcome", WELCOME, None)
+    relay.decide("[welcome] 환영", is_approved=False, comment="광고입니다")
+    rejected = await provider.get_template(known, "welcome")
+    assert rejected is not None
+    assert (rejected.status, rejected.comment) == (TemplateStatus.REJECTED, "광고입니다")
+    await provider.submit_template(known, "welcome", CHANGED, None)
+
+    found = await provider.get_template(known, "welcome")
+    assert found is not None
+    assert (found.content, found.status) == (CHANGED, TemplateStatus.INSPECTING)
+    await provider.delete_template(known, "welcome")
+    assert [row.status for row in relay.templates.values()] == ["INSPECTING"]
+
+
+async def test_template_whose_review_was_not_requested_is_changed_and_submitted(
+    relay: FakeSolapi, provider: SolapiProvider, known: str
+) -> None:
+    relay.inject_fault("system error", "/inspection")
+    with pytest.raises(ProviderOutcomeUnknown):
         await provider.submit_template(known, "welcome", WELCOME, None)
-        relay.decide("[welcome] 환영", is_approved=True)
-        await provider.submit_template(known, "welcome", CHANGED, None)
-        (listed,) = await provider.list_templates(known)
-        change = await provider.get_template_change(known, "welcome")
-        assert change is not None
-        assert (listed.content, change.content, change.status) == (WELCOME, CHANGED, TemplateStatus.INSPECTING)
-        relay.decide("[welcome/2] 환영", is_approved=True)
+    waiting = await provider.get_template(known, "welcome")
+    assert waiting is not None
+    assert waiting.status is TemplateStatus.REGISTERED
+    await provider.submit_template(known, "welcome", CHANGED, None)
 
-        (listed,) = await provider.list_templates(known)
-        assert (listed.content, listed.status) == (CHANGED, TemplateStatus.APPROVED)
-        assert await provider.get_template_change(known, "welcome") is None
-
-    run(scenario)
+    (row,) = relay.templates.values()
+    assert (row.status, row.fields["content"]) == ("INSPECTING", CHANGED.content)
 
 
-def test_rejected_template_says_why_and_is_submitted_again() -> None:
-    async def scenario(relay: FakeSolapi, provider: SolapiProvider, known: str) -> None:
-        await provider.submit_template(known, "welcome", WELCOME, None)
-        relay.decide("[welcome] 환영", is_approved=False, comment="광고입니다")
-        rejected = await provider.get_template(known, "welcome")
-        assert rejected is not None
-        assert (rejected.status, rejected.comment) == (TemplateStatus.REJECTED, "광고입니다")
-        await provider.submit_template(known, "welcome", CHANGED, None)
+async def test_all_parts_of_a_template_come_back(relay: FakeSolapi, provider: SolapiProvider, known: str) -> None:
+    whole = WELCOME._replace(
+        message_type="extraInfo",
+        more_info="더 알아보기",
+        emphasis_type="text",
+        emphasis_title="환영합니다",
+        emphasis_assist_phrase="새 회원",
+        is_security_template=True,
+        buttons=(
+            Button("webLink", "열기", mobile_url="https://shop.example"),
+            Button("appLink", "앱", android_url="shop://a", ios_url="shop://i"),
+            Button("deliveryTracking", "배송 조회"),
+        ),
+    )
+    await provider.submit_template(known, "whole", whole, None)
+    await provider.submit_template(
+        known, "picture", WELCOME._replace(emphasis_type="image", image_name="picture.jpg"), JPEG
+    )
+    found = await provider.get_template(known, "whole")
 
-        found = await provider.get_template(known, "welcome")
-        assert found is not None
-        assert (found.content, found.status) == (CHANGED, TemplateStatus.INSPECTING)
-        await provider.delete_template(known, "welcome")
-        assert [row.status for row in relay.templates.values()] == ["INSPECTING"]
-
-    run(scenario)
-
-
-def test_template_whose_review_was_not_requested_is_changed_and_submitted() -> None:
-    async def scenario(relay: FakeSolapi, provider: SolapiProvider, known: str) -> None:
-        relay.inject_fault("system error", "/inspection")
-        with pytest.raises(ProviderOutcomeUnknown):
-            await provider.submit_template(known, "welcome", WELCOME, None)
-        waiting = await provider.get_template(known, "welcome")
-        assert waiting is not None
-        assert waiting.status is TemplateStatus.REGISTERED
-        await provider.submit_template(known, "welcome", CHANGED, None)
-
-        (row,) = relay.templates.values()
-        assert (row.status, row.fields["content"]) == ("INSPECTING", CHANGED.content)
-
-    run(scenario)
+    assert found is not None
+    assert found.content == whole
+    (file,) = relay.files.values()
+    assert (file.type, file.body) == ("ATA", JPEG.body)
 
 
-def test_all_parts_of_a_template_come_back() -> None:
-    async def scenario(relay: FakeSolapi, provider: SolapiProvider, known: str) -> None:
-        whole = WELCOME._replace(
-            message_type="extraInfo",
-            more_info="더 알아보기",
-            emphasis_type="text",
-            emphasis_title="환영합니다",
-            emphasis_assist_phrase="새 회원",
-            is_security_template=True,
-            buttons=(
-                Button("webLink", "열기", mobile_url="https://shop.example"),
-                Button("appLink", "앱", android_url="shop://a", ios_url="shop://i"),
-                Button("deliveryTracking", "배송 조회"),
-            ),
-        )
-        await provider.submit_template(known, "whole", whole, None)
-        await provider.submit_template(
-            known, "picture", WELCOME._replace(emphasis_type="image", image_name="picture.jpg"), JPEG
-        )
-        found = await provider.get_template(known, "whole")
+async def test_templates_of_the_console_have_their_id_as_code_and_may_be_unusable(
+    relay: FakeSolapi, provider: SolapiProvider, known: str
+) -> None:
+    plain = relay.add_template(known, "콘솔에서 만든 글", "안녕하세요")
+    relay.add_template(known, "목록형", "안녕", emphasizeType="ITEM_LIST", header="영수증")
+    relay.add_template(known, "바로연결", "안녕", quickReplies=[{"name": "예", "linkType": "BK"}])
 
-        assert found is not None
-        assert found.content == whole
-        (file,) = relay.files.values()
-        assert (file.type, file.body) == ("ATA", JPEG.body)
-
-    run(scenario)
-
-
-def test_templates_of_the_console_have_their_id_as_code_and_may_be_unusable() -> None:
-    async def scenario(relay: FakeSolapi, provider: SolapiProvider, known: str) -> None:
-        plain = relay.add_template(known, "콘솔에서 만든 글", "안녕하세요")
-        relay.add_template(known, "목록형", "안녕", emphasizeType="ITEM_LIST", header="영수증")
-        relay.add_template(known, "바로연결", "안녕", quickReplies=[{"name": "예", "linkType": "BK"}])
-
-        found = {each.content.name: each for each in await provider.list_templates(known)}
-        assert found["콘솔에서 만든 글"].code == plain.template_id
-        assert {name: each.suspension for name, each in found.items()} == {
-            "콘솔에서 만든 글": None,
-            "목록형": Suspension.UNREADABLE,
-            "바로연결": Suspension.UNREADABLE,
-        }
-        one = await provider.get_template(known, plain.template_id)
-        assert one == found["콘솔에서 만든 글"]
-
-    run(scenario)
+    found = {each.content.name: each for each in await provider.list_templates(known)}
+    assert found["콘솔에서 만든 글"].code == plain.template_id
+    assert {name: each.suspension for name, each in found.items()} == {
+        "콘솔에서 만든 글": None,
+        "목록형": Suspension.UNREADABLE,
+        "바로연결": Suspension.UNREADABLE,
+    }
+    one = await provider.get_template(known, plain.template_id)
+    assert one == found["콘솔에서 만든 글"]
 
 
 @pytest.mark.parametrize("field", ["imageLink", "emphasisType", "buttons"])
-def test_template_with_parts_that_it_cannot_have_is_refused(field: str) -> None:
-    async def scenario(relay: FakeSolapi, provider: SolapiProvider, known: str) -> None:
-        contents = {
-            "imageLink": WELCOME._replace(image_link="https://a"),
-            "emphasisType": WELCOME._replace(emphasis_type="itemList"),
-            "buttons": WELCOME._replace(buttons=(Button("phoneCall", "전화"),)),
-        }
-        content = contents[field]
-        refused = await refusal(provider.submit_template(known, "welcome", content, None))
+async def test_template_with_parts_that_it_cannot_have_is_refused(
+    field: str, relay: FakeSolapi, provider: SolapiProvider, known: str
+) -> None:
+    contents = {
+        "imageLink": WELCOME._replace(image_link="https://a"),
+        "emphasisType": WELCOME._replace(emphasis_type="itemList"),
+        "buttons": WELCOME._replace(buttons=(Button("phoneCall", "전화"),)),
+    }
+    content = contents[field]
+    refused = await refusal(provider.submit_template(known, "welcome", content, None))
 
-        assert (refused.code, refused.problems[0].field) == (Code.INVALID_PARAMETER, field)
-        assert relay.templates == {}
-
-    run(scenario)
-
-
-def test_failures_of_the_relay_are_told_apart() -> None:
-    async def scenario(relay: FakeSolapi, provider: SolapiProvider, known: str) -> None:
-        for fault, expected in (
-            ("refuse", ProviderUnavailable),
-            ("throttle", ProviderUnavailable),
-            ("lose answer", ProviderOutcomeUnknown),
-            ("unavailable", ProviderOutcomeUnknown),
-            ("garbage", ProviderOutcomeUnknown),
-        ):
-            relay.inject_fault(fault, "GET")
-            assert type(await refusal(provider.list_profiles())) is expected
-        relay.api_key = "another"
-        closed = await refusal(provider.list_profiles())
-        assert isinstance(closed, ProviderUnavailable)
-        assert closed.reason == "Solapi says InvalidAPIKey"
-
-    run(scenario)
+    assert (refused.code, refused.problems[0].field) == (Code.INVALID_PARAMETER, field)
+    assert relay.templates == {}
 
 
-def test_categories_are_those_of_the_relay() -> None:
-    async def scenario(relay: FakeSolapi, provider: SolapiProvider, known: str) -> None:
-        found = await provider.list_categories()
+async def test_failures_of_the_relay_are_told_apart(relay: FakeSolapi, provider: SolapiProvider) -> None:
+    for fault, expected in (
+        ("refuse", ProviderUnavailable),
+        ("throttle", ProviderUnavailable),
+        ("lose answer", ProviderOutcomeUnknown),
+        ("unavailable", ProviderOutcomeUnknown),
+        ("garbage", ProviderOutcomeUnknown),
+    ):
+        relay.inject_fault(fault, "GET")
+        assert type(await refusal(provider.list_profiles())) is expected
+    relay.api_key = "another"
+    closed = await refusal(provider.list_profiles())
+    assert isinstance(closed, ProviderUnavailable)
+    assert closed.reason == "Solapi says InvalidAPIKey"
 
-        assert CATEGORY in {each.code for each in found.profiles}
-        assert "999999" in {each.code for each in found.templates}
 
-    run(scenario)
+async def test_categories_are_those_of_the_relay(provider: SolapiProvider) -> None:
+    found = await provider.list_categories()
+
+    assert CATEGORY in {each.code for each in found.profiles}
+    assert "999999" in {each.code for each in found.templates}
 
 
 @pytest.mark.slow
-def test_first_alimtalk_from_registration_to_delivery(tmp_path: Path) -> None:
-    async def scenario(env: Environment, fixture: SolapiFixture) -> None:
-        relay = fixture.relay
-        relay.channels.clear()
-        call = await env.caller()
-        await env.wait(40)
-        body = channel_body(category=CATEGORY)
-        await call_ok(call, "sender/create", body)
-        await call_ok(call, "sender/auth", {"channelId": body["channelId"], "token": relay.last_token})
-        (key,) = relay.channels
-        content = template_body(key, category="999999", content="#{name}님, 환영합니다.")
-        await call_ok(call, "template/create", content)
-        code = {"senderKey": key, "templateCode": content["templateCode"]}
-        await call_ok(call, "template/request", code)
-        await env.wait(40)
-        receivers = receivers_of(PHONE, templateData={"name": "길동"})
-        await call_ok(
-            call,
-            "message/sendAlimtalk",
-            alimtalk_body(key, templateCode=content["templateCode"], receivers=receivers),
-        )
-        await env.wait(10)
+async def test_first_alimtalk_from_registration_to_delivery(env: Environment, fixture: SolapiFixture) -> None:
+    relay = fixture.relay
+    relay.channels.clear()
+    call = await env.caller()
+    await env.wait(40)
+    body = channel_body(category=CATEGORY)
+    await call_ok(call, "sender/create", body)
+    await call_ok(call, "sender/auth", {"channelId": body["channelId"], "token": relay.last_token})
+    (key,) = relay.channels
+    content = template_body(key, category="999999", content="#{name}님, 환영합니다.")
+    await call_ok(call, "template/create", content)
+    code = {"senderKey": key, "templateCode": content["templateCode"]}
+    await call_ok(call, "template/request", code)
+    await env.wait(40)
+    receivers = receivers_of(PHONE, templateData={"name": "길동"})
+    await call_ok(
+        call,
+        "message/sendAlimtalk",
+        alimtalk_body(key, templateCode=content["templateCode"], receivers=receivers),
+    )
+    await env.wait(10)
 
-        assert await outcomes_for(call) == ["alimTalk completed 1000"]
-        assert [each.text for each in fixture.accepted] == ["길동님, 환영합니다."]
-
-    run_scenario(tmp_path, scenario)
+    assert await outcomes_for(call) == ["alimTalk completed 1000"]
+    assert [each.text for each in fixture.accepted] == ["길동님, 환영합니다."]

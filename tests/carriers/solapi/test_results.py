@@ -15,9 +15,10 @@ from pabal.carriers.solapi.carrier import SolapiCarrier
 from pabal.domain.base.codes import Code, Refused
 from pabal.domain.sends.message import Attempt, Outcome, Product
 from pabal.store.engine.migrate import migrate
-from tests.fixtures.solapi import SENDER, SolapiFixture, run_scenario
+from tests.fixtures.relay_delivery import SENDER
+from tests.fixtures.solapi import SolapiFixture
 from tests.fixtures.verdicts import submit
-from tests.fixtures.virtual import Environment, VirtualWorld, open_store
+from tests.fixtures.virtual import VirtualWorld, open_store
 
 SECRET = "a secret that nobody guesses"
 DIGEST = hashlib.sha1(SECRET.encode(), usedforsecurity=False).hexdigest()
@@ -134,12 +135,12 @@ async def test_polling_reads_every_page_and_reports_each_result_once(tmp_path: P
 
 
 @pytest.mark.parametrize(("secret", "result"), [(SECRET, "SUCCESS"), ("", "NOT_FOUND")])
-def test_address_can_be_checked_from_outside_if_it_is_set(tmp_path: Path, secret: str, result: str) -> None:
-    async def scenario(env: Environment, fixture: SolapiFixture) -> None:
+async def test_address_can_be_checked_from_outside_if_it_is_set(
+    tmp_path: Path, fixture: SolapiFixture, secret: str, result: str
+) -> None:
+    async with fixture.running(tmp_path, webhook_secret=secret) as env:
         call = await env.caller()
 
         assert (await call("/hooks/relay", method="GET")).result == result
         unsigned = await call("/hooks/relay", b"[]", method="POST")
         assert unsigned.result == ("UNAUTHORIZED" if secret else "NOT_FOUND")
-
-    run_scenario(tmp_path, scenario, webhook_secret=secret)

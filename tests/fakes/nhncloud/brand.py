@@ -108,7 +108,7 @@ def send_by_template(state: State, request: Request) -> Json:
 
 
 def _check_call(state: State, request: Request, call: Any, targets: set[str]) -> tuple[Profile, int]:
-    profile, begins_at = kakaotalk.check_call(state, request, request.path_params["appkey"], call)
+    profile, begins_at = kakaotalk.check_call(state, request, call)
     if not targets <= set(TARGETS):
         raise ApiError(-3298, "The targeting is invalid.")
     if targets - {"I"} and not profile.may_reach_others:
@@ -130,29 +130,10 @@ def _accept(
     content: str,
     variables: frozenset[str],
 ) -> Json:
-    now, request_id = state.clock(), state.new_request_id()
-    made = []
-    for seq, given in enumerate(call.recipientList or (), 1):
-        refused, why = _refusal(profile, given, variables)
-        message = Message(
-            BRAND,
-            "BRAND_MESSAGE",
-            request_id,
-            seq,
-            given.recipientNo or "",
-            profile.sender_key,
-            call.senderGroupingKey,
-            given.recipientGroupingKey,
-            _fill(content, given.templateParameter or {}),
-            now,
-            begins_at,
-            call,
-            given,
-            is_ad=True,
-            refused=refused,
-        )
-        made.append((message, why))
-    answer = kakaotalk.accept(state, request, request.path_params["appkey"], call, profile, made, _late_code)
+    def read(given: Recipient) -> tuple[str, Refusal]:
+        return _fill(content, given.templateParameter or {}), _refusal(profile, given, variables)
+
+    answer = kakaotalk.accept(state, request, call, profile, begins_at, BRAND, read, _late_code)
     return {"message": _documented(answer["message"])}
 
 

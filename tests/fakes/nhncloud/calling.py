@@ -31,16 +31,6 @@ class Caller:
         base = f"/alimtalk/v2.3/appkeys/{self.relay.talk_app_key}/"
         return await self._ask(method, base + path, self.relay.talk_secret_key, body, **more)
 
-    async def friendtalk(self, method: str, path: str, body: Any = None, **more: Any) -> Json:
-        """Call the friend talk API."""
-        base = f"/friendtalk/v2.4/appkeys/{self.relay.talk_app_key}/"
-        return await self._ask(method, base + path, self.relay.talk_secret_key, body, **more)
-
-    async def brand(self, method: str, path: str, body: Any = None, **more: Any) -> Json:
-        """Call the brand message API."""
-        base = f"/brand-message/v1.0/appkeys/{self.relay.talk_app_key}/"
-        return await self._ask(method, base + path, self.relay.talk_secret_key, body, **more)
-
     async def _ask(
         self, method: str, path: str, secret: str, body: Any, headers: dict[str, str] | None = None, **more: Any
     ) -> Json:
@@ -62,23 +52,6 @@ def sms_body(*numbers: str, **changes: Any) -> Json:
     return {
         "body": "안녕하세요",
         "sendNo": "15880000",
-        "senderGroupingKey": "group",
-        "recipientList": recipients,
-        **changes,
-    }
-
-
-def alimtalk_body(relay: FakeNhnCloud, *numbers: str, content: str = "가람님, 안녕하세요.", **changes: Any) -> Json:
-    """Return the body of a call that sends Alimtalk with an approved template."""
-    profile = next(iter(relay.profiles.values()), None) or relay.add_profile()
-    if (profile.sender_key, "hello") not in relay.templates:
-        relay.add_template(profile.sender_key, "hello", "#{이름}님, 안녕하세요.")
-    recipients = [
-        {"recipientNo": each, "content": content, "recipientGroupingKey": f"key-{each}"} for each in numbers
-    ]
-    return {
-        "senderKey": profile.sender_key,
-        "templateCode": "hello",
         "senderGroupingKey": "group",
         "recipientList": recipients,
         **changes,

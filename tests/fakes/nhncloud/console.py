@@ -12,10 +12,6 @@ class Console:
     def __init__(self, state: State) -> None:
         self._state = state
 
-    def block_number(self, number: str, reason: str | None = "도용 신고") -> None:
-        """Block a sender number; without a reason, unblock it."""
-        self._state.numbers[number].block_reason = reason
-
     def call_opt_out_number(self, phone: str, number: str = "0801234567") -> None:
         """Call an 080 number from a phone, as its owner does to get no more advertising."""
         now = self._state.clock()

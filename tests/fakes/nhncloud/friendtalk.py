@@ -10,7 +10,7 @@ import msgspec
 from tests.fakes.nhncloud import images, kakaotalk
 from tests.fakes.nhncloud.answers import ApiError, Json, Request
 from tests.fakes.nhncloud.kakaotalk import SUCCESS, Button, Refusal, Resend
-from tests.fakes.nhncloud.state import FRIENDTALK, Message, Profile, State, UploadedFile
+from tests.fakes.nhncloud.state import FRIENDTALK, Profile, State, UploadedFile
 
 MAX_TEXT_CHARS, MAX_CHARS_WITH_IMAGE, MAX_CHARS_WITH_WIDE_IMAGE = 1000, 400, 76
 MAX_BUTTONS, MAX_BUTTONS_WITH_COUPON, MAX_BUTTONS_WITH_WIDE_IMAGE = 5, 4, 2
@@ -57,31 +57,13 @@ def send(state: State, request: Request) -> Json:
         why = "The API is no longer supported. Please migrate to the new brand-message endpoint/API."
         raise ApiError(-9992, why)
     call: Call = kakaotalk.decode_body(_CALL, request.body)
-    app_key = request.path_params["appkey"]
-    profile, begins_at = kakaotalk.check_call(state, request, app_key, call)
-    now, request_id = state.clock(), state.new_request_id()
-    made = []
-    for seq, given in enumerate(call.recipientList or (), 1):
-        refused, why = _refusal(state, profile, given)
-        message = Message(
-            FRIENDTALK,
-            "FRIENDTALK",
-            request_id,
-            seq,
-            given.recipientNo or "",
-            profile.sender_key,
-            call.senderGroupingKey,
-            given.recipientGroupingKey,
-            (AD_LABEL if given.isAd else "") + (given.content or ""),
-            now,
-            begins_at,
-            call,
-            given,
-            is_ad=given.isAd,
-            refused=refused,
-        )
-        made.append((message, why))
-    return kakaotalk.accept(state, request, app_key, call, profile, made)
+    profile, begins_at = kakaotalk.check_call(state, request, call)
+
+    def read(given: Recipient) -> tuple[str, Refusal]:
+        content = (AD_LABEL if given.isAd else "") + (given.content or "")
+        return content, _refusal(state, profile, given)
+
+    return kakaotalk.accept(state, request, call, profile, begins_at, FRIENDTALK, read)
 
 
 def _refusal(state: State, profile: Profile, given: Recipient) -> Refusal:
@@ -147,25 +129,6 @@ def search(state: State, request: Request) -> Json:
     found = kakaotalk.search(state, request, FRIENDTALK)
     rows = [kakaotalk.message_row(state, each) for each in kakaotalk.page(found, request.query)]
     return {"messageSearchResultResponse": {"messages": rows, "totalCount": len(found)}}
-
-
-def show(state: State, request: Request) -> Json:
-    """Show a message: GET `messages/{requestId}/{recipientSeq}`."""
-    message = kakaotalk.find_message(state, request, FRIENDTALK)
-    picture = state.pictures.get(message.recipient.imageUrl or "")
-    more = {
-        "imageSeq": picture.number if picture else None,
-        "imageName": picture.name if picture else None,
-        "imageUrl": message.recipient.imageUrl,
-        "imageLink": message.recipient.imageLink,
-        "wide": picture.is_wide if picture else None,
-        "buttons": msgspec.to_builtins(message.recipient.buttons or []),
-        "isAd": message.is_ad,
-        "adult": message.recipient.adult,
-        "resendResultCode": None,
-        "resendRequestId": None,
-    }
-    return {"message": {**kakaotalk.message_row(state, message), **more}}
 
 
 def results(state: State, request: Request) -> Json:

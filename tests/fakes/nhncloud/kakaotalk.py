@@ -18,7 +18,17 @@ from tests.fakes.nhncloud.answers import (
     paginate,
     parse_seoul,
 )
-from tests.fakes.nhncloud.state import DELIVERED, IN_PROGRESS, NO_CODE, Message, Profile, State
+from tests.fakes.nhncloud.state import (
+    ALIMTALK,
+    BRAND,
+    DELIVERED,
+    FRIENDTALK,
+    IN_PROGRESS,
+    NO_CODE,
+    Message,
+    Profile,
+    State,
+)
 
 MAX_RECIPIENTS = 1000
 MAX_DAYS_AHEAD = 60
@@ -27,6 +37,7 @@ MAX_DAYS_SEARCHED = 31
 IDEMPOTENCY_KEY_MINUTES = 10
 IDEMPOTENCY_KEY = "x-nc-api-idempotency-key"
 PHONE_NUMBER = re.compile(r"0\d{8,11}")
+KINDS = {ALIMTALK: "ALIMTALK", FRIENDTALK: "FRIENDTALK", BRAND: "BRAND_MESSAGE"}
 RESEND_NAMES = {"RSC01": "대체 발송 미대상", "RSC02": "대체 발송 대상", "RSC04": "대체 발송 성공"}
 
 Refusal = tuple[int, str]
@@ -92,11 +103,11 @@ def check_length(name: str, value: str, limit: int) -> str:
     return value
 
 
-def check_call(state: State, request: Request, app_key: str, call: Any) -> tuple[Profile, int]:
+def check_call(state: State, request: Request, call: Any) -> tuple[Profile, int]:
     """Return the profile and the send time of a call. Raises ApiError for errors of the whole call."""
     recipients = call.recipientList
     request.recipient_count = len(recipients or ())
-    check_idempotency_key(state, request, app_key)
+    _check_idempotency_key(state, request)
     if recipients is None:
         raise ApiError(-2002, "The 'recipientList' must not be null.")
     if not 1 <= len(recipients) <= MAX_RECIPIENTS:
@@ -111,10 +122,9 @@ def check_call(state: State, request: Request, app_key: str, call: Any) -> tuple
     return profile, _send_time(state, call.requestDate)
 
 
-def check_idempotency_key(state: State, request: Request, app_key: str) -> None:
-    """Raises ApiError for an idempotency key that was used in the last ten minutes."""
+def _check_idempotency_key(state: State, request: Request) -> None:
     key = request.headers.get(IDEMPOTENCY_KEY)
-    used_at = state.keys_used.get((app_key, key)) if key else None
+    used_at = state.keys_used.get((request.path_params["appkey"], key)) if key else None
     if used_at is not None and state.clock() - used_at < IDEMPOTENCY_KEY_MINUTES * 60_000:
         raise ApiError(-1005, "The same 'X-NC-API-IDEMPOTENCY-KEY' was used within the last 10 minute.")
 
@@ -165,13 +175,36 @@ def check_links(button: Any) -> Refusal:
 def accept(
     state: State,
     request: Request,
-    app_key: str,
     call: Any,
     profile: Profile,
-    made: list[tuple[Message, str]],
+    begins_at: int,
+    product: str,
+    read: Callable[[Any], tuple[str, Refusal]],
     late_code: Callable[[Message], str | None] | None = None,
 ) -> Json:
-    """Store the messages that were not refused, and return the result of each."""
+    """Store the messages that were not refused, and return the result of each; `read` says text and refusal."""
+    now, request_id = state.clock(), state.new_request_id()
+    made = []
+    for seq, given in enumerate(call.recipientList or (), 1):
+        content, (refused, why) = read(given)
+        message = Message(
+            product,
+            KINDS[product],
+            request_id,
+            seq,
+            given.recipientNo or "",
+            profile.sender_key,
+            call.senderGroupingKey,
+            given.recipientGroupingKey,
+            content,
+            now,
+            begins_at,
+            call,
+            given,
+            is_ad=product == BRAND or getattr(given, "isAd", False),
+            refused=refused,
+        )
+        made.append((message, why))
     failed = [(message, why) for message, why in made if message.refused]
     if failed and state.behavior.refuses_whole_calls:
         raise ApiError(failed[0][0].refused, failed[0][1])
@@ -205,7 +238,7 @@ def accept(
         detail = answer if state.behavior.explains_total_failure else {"message": None}
         raise ApiError(-1031, "All of receivers are failed to send.", detail)
     if key := request.headers.get(IDEMPOTENCY_KEY):
-        state.keys_used[app_key, key] = state.clock()
+        state.keys_used[request.path_params["appkey"], key] = state.clock()
     return answer
 
 
@@ -230,7 +263,7 @@ def search(state: State, request: Request, product: str) -> list[Message]:
     """Return the messages that match a query, newest first."""
     query = request.query
     request_id = query.get("requestId")
-    span = None if request_id else _span(state, query)
+    span = None if request_id else _span(query)
     now = state.clock()
     newest = now - round(state.behavior.lists_lag_s * 1000)
     found = [
@@ -248,23 +281,23 @@ def search(state: State, request: Request, product: str) -> list[Message]:
     return found
 
 
-def _span(state: State, query: Mapping[str, str]) -> tuple[str, int, int]:
+def _span(query: Mapping[str, str]) -> tuple[str, int, int]:
     for name in ("Create", "Request"):
         if query.get(f"start{name}Date") and query.get(f"end{name}Date"):
-            first, last = parse_range(state, query, name)
+            first, last = parse_range(query, name)
             if last - first > MAX_DAYS_SEARCHED * DAY_MS:
                 raise ApiError(-4003, "Search is possible within 31 days.")
             return name, first, last
     raise ApiError(-4103, "RequestId or startRequestDate/endRequestDate is invalid.")
 
 
-def parse_range(state: State, query: Mapping[str, str], name: str) -> tuple[int, int]:
+def parse_range(query: Mapping[str, str], name: str) -> tuple[int, int]:
     """Return start and end of a range given in minutes."""
     first = parse_seoul(query.get(f"start{name}Date", ""), MINUTES_FORMAT)
     last = parse_seoul(query.get(f"end{name}Date", ""), MINUTES_FORMAT)
     if first is None or last is None or last < first:
         raise ApiError(-4000, "Invalid parameter")
-    return first, last + (59_999 if state.behavior.is_end_whole_minute else 999)
+    return first, last + 999
 
 
 def _matches(message: Message, query: Mapping[str, str]) -> bool:
@@ -324,20 +357,12 @@ def message_row(state: State, message: Message) -> Json:
     }
 
 
-def find_message(state: State, request: Request, product: str) -> Message:
-    """Return the message of a path."""
-    for each in state.find_messages(product, request.path_params["requestId"], None):
-        if str(each.recipient_seq) == request.path_params["recipientSeq"]:
-            return each
-    raise ApiError(-1016, "It is not found any messages responding with that requestId or recipientSeq.")
-
-
 def list_updated(state: State, request: Request, product: str) -> list[Message]:
     """Return the results in the requested range of update times."""
     for name in ("startUpdateDate", "endUpdateDate"):
         if not request.query.get(name):
             raise ApiError(-2001, f"The '{name}' must not be blank.")
-    first, last = parse_range(state, request.query, "Update")
+    first, last = parse_range(request.query, "Update")
     if last - first > MAX_DAYS_SEARCHED * DAY_MS:
         raise ApiError(-4003, "Search is possible within 31 days.")
     return state.list_results(product, first, last)

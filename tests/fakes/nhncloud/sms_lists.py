@@ -9,15 +9,13 @@ from tests.fakes.nhncloud.answers import (
     ApiError,
     Json,
     Request,
-    format_seoul,
     format_with_tenths,
     paginate,
     parse_seoul,
 )
-from tests.fakes.nhncloud.state import DELIVERED, SMS, Message, SendNumber, State
+from tests.fakes.nhncloud.state import DELIVERED, SMS, Message, State
 
 MONTH = 31 * DAY_MS
-SERVICE_ID = 71191
 TELECOM = (10001, "SKT")
 _BAD_PAGE = "pageNum and pageSize (at most 1000) are numbers."
 _STATUS_NAMES = {"0": "실패", "2": "처리 중", "3": "성공", "6": "실패(광고 제한)"}
@@ -123,16 +121,6 @@ def _row(state: State, message: Message) -> Json:
     return row
 
 
-def show(state: State, request: Request) -> Json:
-    """Show one text: GET `sender/{kind}/{requestId}?recipientSeq=`."""
-    wanted = request.query.get("recipientSeq", "")
-    kinds = ("SMS",) if request.path_params["kind"] == "sms" else ("LMS", "MMS")
-    for each in state.find_messages(SMS, request.path_params["requestId"], None):
-        if each.kind in kinds and str(each.recipient_seq) == wanted:
-            return {"body": {"data": {**_row(state, each), "originCode": each.call.originCode}}}
-    raise ApiError(-2012, "Search parameter is invalid.(requestId and mtPr).")
-
-
 def results(state: State, request: Request) -> Json:
     """List results by the time they were updated: GET `message-results`."""
     query = request.query
@@ -164,35 +152,3 @@ def results(state: State, request: Request) -> Json:
         for each in page
     ]
     return {"body": {"pageNum": number, "pageSize": size, "totalCount": len(found), "data": rows}}
-
-
-def list_sender_numbers(state: State, request: Request) -> Json:
-    """List sender numbers: GET `sendNos`."""
-    query = request.query
-    found = [each for each in state.numbers.values() if _number_matches(each, query)]
-    number, size, page = paginate(found, query, ApiError(4, _BAD_PAGE))
-    rows = [
-        {
-            "appKey": None,
-            "serviceId": SERVICE_ID,
-            "sendNo": each.number,
-            "useYn": "Y" if each.is_used else "N",
-            "blockYn": "N" if each.block_reason is None else "Y",
-            "blockReason": each.block_reason,
-            "createDate": format_seoul(each.created_at),
-            "createUser": "console",
-            "updateDate": format_seoul(each.created_at),
-            "updateUser": None,
-        }
-        for each in page
-    ]
-    return {"body": {"pageNum": number, "pageSize": size, "totalCount": len(found), "data": rows}}
-
-
-def _number_matches(number: SendNumber, query: Mapping[str, str]) -> bool:
-    wanted = (
-        ("sendNo", number.number),
-        ("useYn", "Y" if number.is_used else "N"),
-        ("blockYn", "N" if number.block_reason is None else "Y"),
-    )
-    return all(query[name] == value for name, value in wanted if query.get(name))

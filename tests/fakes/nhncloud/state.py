@@ -228,16 +228,12 @@ class Behavior:
     """Whether -1031 comes with the result of each recipient; the guides let `message` be null."""
     refuses_whole_calls: bool = False
     """Whether one bad recipient fails the whole call, with that recipient's code."""
-    is_end_whole_minute: bool = False
-    """Whether an end of 12:30 includes 12:30:59; else it ends at 12:30:00."""
     lists_newest_change_first: bool = False
     """In which order the changes of a template are listed."""
     measures_images: bool = False
     """Whether images are refused for their width and height."""
     lists_lag_s: float = 0.0
     """Delay until a new message appears in the lists."""
-    results_lag_s: float = 0.0
-    """Delay until a result appears in the lists of results, after its update time."""
     result_copies: int = 1
     """How many times each result is reported, in lists and in webhooks."""
     shuffles_results: bool = False
@@ -346,8 +342,7 @@ class State:
 
     def list_results(self, product: str, first: int, last: int) -> list[Message]:
         """Return the results in a range: once each and in order, unless `behavior` says otherwise."""
-        newest = self.clock() - round(self.behavior.results_lag_s * 1000)
-        found = self.results.updated(product, first, min(last, newest)) * self.behavior.result_copies
+        found = self.results.updated(product, first, min(last, self.clock())) * self.behavior.result_copies
         if self.behavior.shuffles_results:
             self.random.shuffle(found)
         return found

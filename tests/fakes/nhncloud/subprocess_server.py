@@ -62,10 +62,6 @@ class ServerStats(msgspec.Struct, kw_only=True):
     keys: list[str] | None = None
     """Every accepted recipientGroupingKey, if requested."""
 
-    def send_calls(self) -> int:
-        """Return the number of calls that submitted messages."""
-        return sum(count for kind, count in self.calls.items() if self.recipients[kind])
-
 
 class ServerProcess:
     """A running server process."""

@@ -16,7 +16,6 @@ from tests.fakes.nhncloud.template_rules import (
 
 REJECTED_NAME, HELD_NAME = "반려", "보류"
 DAYS_KEPT_AFTER_USE = 3
-MAX_COMMENT_CHARS = 1000
 KAKAO = "카카오 심사"
 THUMBNAIL = "ITEM_HIGHLIGHT"
 """The kind of an image that was uploaded for an item highlight."""
@@ -24,15 +23,8 @@ CHANNEL_ADDED = "채널을 추가하고 소식을 받아 보세요."
 _STATUS_NAMES = {"TSC01": "요청", "TSC02": "검수 중", "TSC03": "승인", "TSC04": "반려"}
 
 
-class Comment(msgspec.Struct, forbid_unknown_fields=True):
-    """The body of a comment."""
-
-    comment: str | None = None
-
-
 _REGISTRATION = msgspec.json.Decoder(Registration)
 _CHANGE = msgspec.json.Decoder(Change)
-_COMMENT = msgspec.json.Decoder(Comment)
 
 
 def categories(state: State, request: Request) -> Json:
@@ -190,26 +182,6 @@ def delete(state: State, template: Template) -> None:
     """Delete a template."""
     del state.templates[template.sender_key, template.code]
     state.under_review = [each for each in state.under_review if each[0] is not template]
-
-
-def comment(state: State, request: Request) -> Json:
-    """Ask about a review: POST `…/comments`, or `…/comments_file` as a form."""
-    template = _get_template(state, request)
-    if request.headers.get("content-type", "").startswith("multipart/"):
-        text = request.form().get("comment")
-        content = text if isinstance(text, str) else None
-    else:
-        content = kakaotalk.decode_body(_COMMENT, request.body).comment
-    content = kakaotalk.require_text("comment", content, MAX_COMMENT_CHARS)
-    draft = template.pending_change or template.current
-    if draft.status in ("TSC01", "TSC03"):
-        raise ApiError(-3100, "Could not add comment on registered/completed template status.")
-    add_comment(state, draft, content, "API", "INQ")
-    if draft.status == "TSC04":
-        draft.status, draft.decided_at = "TSC02", None
-        state.under_review.append((template, draft))
-    state.add_template_event(template, draft)
-    return {}
 
 
 def show(state: State, request: Request) -> Json:

@@ -2,12 +2,9 @@
 
 import os
 import signal
-import ssl
 import subprocess
 import sys
 import tomllib
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from typing import Any
 
 import httpx
@@ -15,31 +12,11 @@ import pytest
 
 from pabal.settings.carrier_tables import read_carriers
 from tests.fakes.nhncloud.calling import Caller, sms_body
-from tests.fakes.nhncloud.server import FakeNhnCloud, FakeNhnCloudServer, serving
+from tests.fakes.nhncloud.server import FakeNhnCloud
 from tests.fixtures.virtual import VirtualWorld
 
 PHONE = "01012345678"
 SEND = "sender/sms"
-NO_AUTHORITIES = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-"""Reading the system's authorities takes longer than a test, and no test here uses TLS."""
-
-
-@asynccontextmanager
-async def served(**options: Any) -> AsyncIterator[tuple[FakeNhnCloudServer, Caller]]:
-    async with serving(**options) as relay, httpx.AsyncHTTPTransport(verify=NO_AUTHORITIES) as wire:
-        yield relay, Caller(relay, Rerouted(wire, relay.address))
-
-
-class Rerouted(httpx.AsyncBaseTransport):
-    """Sends the calls of a Caller to the port of a server."""
-
-    def __init__(self, wire: httpx.AsyncBaseTransport, address: str) -> None:
-        self._wire = wire
-        self._address = httpx.URL(address)
-
-    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        request.url = request.url.copy_with(host=self._address.host, port=self._address.port)
-        return await self._wire.handle_async_request(request)
 
 
 async def test_page_escapes_everything_and_its_buttons_work() -> None:

@@ -54,12 +54,6 @@ class TemplateBody(msgspec.Struct, omit_defaults=True):
     imageId: str | None = None
 
 
-class NameBody(msgspec.Struct):
-    """A new name of a template."""
-
-    name: str
-
-
 def channel_categories(state: State, request: Request) -> Any:
     """List the categories of channels."""
     return [{"code": code, "name": name} for code, name in CHANNEL_CATEGORIES.items()]
@@ -107,11 +101,6 @@ def list_channels(state: State, request: Request) -> Json:
     return {**keys, "channelList": [_channel(state, one) for one in page]}
 
 
-def show_channel(state: State, request: Request) -> Json:
-    """Show a channel."""
-    return _channel(state, _find_channel(state, request.path_params["channelId"]))
-
-
 def remove_channel(state: State, request: Request) -> Json:
     """Unlink a channel; its templates go with it."""
     channel = _find_channel(state, request.path_params["channelId"])
@@ -143,13 +132,6 @@ def change_template(state: State, request: Request) -> Json:
     return describe_template(state, template)
 
 
-def rename_template(state: State, request: Request) -> Json:
-    """Change a template's name, whatever its state."""
-    template = _template(state, request)
-    template.fields["name"] = decode(request, NameBody).name
-    return describe_template(state, template)
-
-
 def inspect_template(state: State, request: Request) -> Json:
     """Request the review of a template that waits (documents: templateinspection.md)."""
     template = _template(state, request)
@@ -157,14 +139,6 @@ def inspect_template(state: State, request: Request) -> Json:
     template.status = "INSPECTING"
     after_s = state.behavior.review_after_s
     template.decided_at = None if after_s is None else state.clock() + round(after_s * 1000)
-    return describe_template(state, template)
-
-
-def cancel_inspection(state: State, request: Request) -> Json:
-    """Take a template back from its review."""
-    template = _template(state, request)
-    _check_status(template, "INSPECTING")
-    template.status = "PENDING"
     return describe_template(state, template)
 
 

@@ -1,7 +1,7 @@
 """Sending, groups and lists of messages (documents: messages/, client: messageService.ts and groupService.ts)."""
 
 from collections.abc import Callable, Iterable
-from itertools import dropwhile, islice
+from itertools import islice
 from typing import Any, TypeVar
 
 import msgspec
@@ -15,7 +15,6 @@ T = TypeVar("T")
 
 MAX_RECEIVERS = 10_000
 MAX_BODY_BYTES = 15 * 1000 * 1000
-MAX_GROUP = 1_000_000
 DEFAULT_LIMIT = 20
 TYPES = [
     "sms",
@@ -58,24 +57,6 @@ class SendBody(msgspec.Struct):
     showMessageList: bool = False
 
 
-class AddBody(msgspec.Struct):
-    """The body that adds messages to a group."""
-
-    messages: list[MessageBody]
-
-
-class GroupBody(msgspec.Struct):
-    """The body that creates a group."""
-
-    allowDuplicates: bool = False
-    customFields: dict[str, str] | None = None
-    appId: str | None = None
-    strict: bool = False
-    sdkVersion: str | None = None
-    osPlatform: str | None = None
-    hint: dict[str, Any] | None = None
-
-
 def decode(request: Request, shape: type[T]) -> T:
     """Return the body of a call. Raises ApiError with the documented words for a wrong type."""
     if len(request.body) > MAX_BODY_BYTES:
@@ -108,58 +89,6 @@ def send(state: State, request: Request) -> Json:
     return answer
 
 
-def create_group(state: State, request: Request) -> Json:
-    """Create an empty group, which waits to be sent."""
-    given = decode(request, GroupBody)
-    return _describe(state, _new_group(state, given.allowDuplicates, given.customFields))
-
-
-def add_messages(state: State, request: Request) -> Json:
-    """Add messages to a group that was not sent yet."""
-    group = _group(state, request)
-    if group.status != "PENDING":
-        raise ApiError(400, "GroupAlreadySent", "이미 발송 요청된 그룹입니다.")
-    results = _add(state, group, decode(request, AddBody).messages, request)
-    refused = sum(not one.is_registered for one in results)
-    return {"errorCount": refused, "resultList": [_result(state, one) for one in results]}
-
-
-def send_group(state: State, request: Request) -> Json:
-    """Send the accepted messages of a group."""
-    group = _group(state, request)
-    if group.status != "PENDING":
-        raise ApiError(400, "GroupAlreadySent", "이미 발송 요청된 그룹입니다.")
-    _send(state, group)
-    return _describe(state, group)
-
-
-def show_group(state: State, request: Request) -> Json:
-    """Show a group."""
-    return _describe(state, _group(state, request))
-
-
-def list_groups(state: State, request: Request) -> Json:
-    """List all groups."""
-    key = request.query.get("startKey")
-    rows = dropwhile(lambda one: key not in (None, one.group_id), state.groups.values())
-    page, keys, _ = take_page(state, rows, lambda one: one.group_id, request)
-    return {**keys, "groupList": {one.group_id: _describe(state, one) for one in page}}
-
-
-def delete_group(state: State, request: Request) -> Json:
-    """Delete a group that was not sent."""
-    group = _group(state, request)
-    group.status = "DELETED"
-    return _describe(state, group)
-
-
-def list_group_messages(state: State, request: Request) -> Json:
-    """List the messages of a group."""
-    key = request.query.get("startKey")
-    rows = dropwhile(lambda one: key not in (None, one.message_id), _group(state, request).messages)
-    return _list(state, _visible(state, rows), request)
-
-
 def search(state: State, request: Request) -> Json:
     """List messages by their fields and dates."""
     query = request.query
@@ -181,11 +110,6 @@ def search(state: State, request: Request) -> Json:
     if given:
         rows = (one for one in rows if all(read(one) == value for read, value in given))
     return _list(state, rows, request)
-
-
-def balance(state: State, request: Request) -> Json:
-    """Show the balance (client: cashService.ts)."""
-    return {"balance": state.balance, "point": 0, "accountId": state.account_id}
 
 
 def row(state: State, message: SolapiMessage) -> Json:
@@ -254,15 +178,8 @@ def take_page(
     return page, keys, following
 
 
-def _group(state: State, request: Request) -> Group:
-    group = state.groups.get(request.path_params["groupId"])
-    if group is None:
-        raise ApiError(404, "ResourceNotFound", "해당 그룹이 없음")
-    return group
-
-
-def _new_group(state: State, allows_duplicates: bool, fields: dict[str, str] | None = None) -> Group:
-    group = Group(state.new_id("G4V"), state.clock(), allows_duplicates, fields or {})
+def _new_group(state: State, allows_duplicates: bool) -> Group:
+    group = Group(state.new_id("G4V"), state.clock(), allows_duplicates)
     state.groups[group.group_id] = group
     return group
 
@@ -276,8 +193,6 @@ def _add(state: State, group: Group, given: list[MessageBody], request: Request)
     if request.recipient_count > MAX_RECEIVERS:
         words = f"한 번에 추가할 수 있는 수신번호는 최대 {MAX_RECEIVERS}건 입니다."
         raise ApiError(413, "RecipientsTooMany", words)
-    if len(group.messages) + request.recipient_count > MAX_GROUP:
-        raise ApiError(413, "GroupTooLarge", f"하나의 그룹에 담을 수 있는 메시지는 {MAX_GROUP} 개 제한입니다.")
     now, added = state.clock(), []
     for one in given:
         kind = type_of(one)
@@ -361,7 +276,7 @@ def _describe(state: State, group: Group) -> Json:
         "groupId": group.group_id,
         "accountId": state.account_id,
         "apiVersion": "4",
-        "customFields": group.custom_fields,
+        "customFields": {},
         "price": {},
         "dateCreated": iso(group.created_at),
         "dateUpdated": iso(group.created_at),

@@ -8,14 +8,14 @@ client (solapi/solapi-nodejs 6.0.1, here "C"). That client, from npm, judges the
 | `Authorization: HMAC-SHA256 apiKey=…, date=…, salt=…, signature=…`; ±15 min; a signature once; four errors, 403 | D authentication/api-key.md |
 | errors: `errorCode` and `errorMessage` | D api-reference/overview.md "오류 핸들링"; C errors/defaultError.ts |
 | `POST messages/v4/send-many/detail`: `failedMessageList`, `groupInfo`, `messageList` with `showMessageList` | C messageService.ts, sendManyDetailResponse.ts |
-| 15 MB and 10,000 receivers a call, 1,000,000 messages a group; 413 RecipientsTooMany | D groups/addGroupMessages.md, message-api-v4/undefined-1/undefined-4.md |
+| 15 MB and 10,000 receivers a call; 413 RecipientsTooMany | D groups/addGroupMessages.md, message-api-v4/undefined-1/undefined-4.md |
 | refused messages are stored and not sent; all refused: 200 with `count.total = registeredFailed` | D groups/addGroupMessages.md; C messageService.ts |
 | a repeated receiver of a group is 1026 unless `allowDuplicates` | D message-status-codes.md, groups/addGroupMessages.md |
 | `customFields`: 30 and 100 characters, only strings, repeated in answers and lists | D groups/addGroupMessages.md, 1032; C storedMessage.ts |
 | status codes 1xxx refused, 2000 accepted, 3000 at the carrier, 4000 delivered | D message-status-codes.md |
 | lists: `dateType` CREATED or UPDATED, `startDate`, `endDate`, `startKey`, `limit` (20), `messageList` by id | D getMessageList.md; C getMessagesRequest.ts |
 | `nextKey` is the key of the next page, null after the last one | D kakao/getplusfriends.md; C messageResponses.ts |
-| lists and groups may lag: `lists_lag_s` | C test/lib/retry-utils.ts "API eventual consistency" |
+| lists may lag: `lists_lag_s` | C test/lib/retry-utils.ts "API eventual consistency" |
 | `GET iam/v1/black`: `type=DENIAL`, `senderNumber`, `dateCreated[gte]`, `startKey`, `limit`; `blackList` with `senderNumber` and `recipientNumber` | C iamService.ts, getBlacksRequest.ts, getBlacksResponse.ts, commonTypes.ts |
 | who has opted out of a sender number gets nothing from it: 1061 | D message-status-codes.md; "차단 당한 발신번호" C examples iam/get_blacks.js |
 | files: Base64 JSON; KAKAO 500 KB, MMS 200 KB, DOCUMENT 2 MB | D storage/uploadfile.md |
@@ -59,21 +59,12 @@ Handler = Callable[[State, Request], Any]
 _ROUTES: tuple[tuple[str, str, Handler], ...] = (
     ("POST", "/messages/v4/send-many/detail", messages.send),
     ("GET", "/messages/v4/list", messages.search),
-    ("POST", "/messages/v4/groups", messages.create_group),
-    ("GET", "/messages/v4/groups", messages.list_groups),
-    ("GET", "/messages/v4/groups/{groupId}", messages.show_group),
-    ("DELETE", "/messages/v4/groups/{groupId}", messages.delete_group),
-    ("PUT", "/messages/v4/groups/{groupId}/messages", messages.add_messages),
-    ("GET", "/messages/v4/groups/{groupId}/messages", messages.list_group_messages),
-    ("POST", "/messages/v4/groups/{groupId}/send", messages.send_group),
-    ("GET", "/cash/v1/balance", messages.balance),
     ("GET", "/iam/v1/black", iam.list_denials),
     ("POST", "/storage/v1/files", storage.upload),
     ("GET", "/kakao/v2/channels/categories", kakao.channel_categories),
     ("POST", "/kakao/v2/channels/token", kakao.request_token),
     ("POST", "/kakao/v2/channels", kakao.add_channel),
     ("GET", "/kakao/v2/channels", kakao.list_channels),
-    ("GET", "/kakao/v2/channels/{channelId}", kakao.show_channel),
     ("DELETE", "/kakao/v2/channels/{channelId}", kakao.remove_channel),
     ("GET", "/kakao/v2/templates/categories", kakao.template_categories),
     ("POST", "/kakao/v2/templates", kakao.add_template),
@@ -81,9 +72,7 @@ _ROUTES: tuple[tuple[str, str, Handler], ...] = (
     ("GET", "/kakao/v2/templates/{templateId}", kakao.show_template),
     ("PUT", "/kakao/v2/templates/{templateId}", kakao.change_template),
     ("DELETE", "/kakao/v2/templates/{templateId}", kakao.remove_template),
-    ("PUT", "/kakao/v2/templates/{templateId}/name", kakao.rename_template),
     ("PUT", "/kakao/v2/templates/{templateId}/inspection", kakao.inspect_template),
-    ("PUT", "/kakao/v2/templates/{templateId}/inspection/cancel", kakao.cancel_inspection),
 )
 _BY_LENGTH: dict[tuple[str, int], list[tuple[str, list[str], Handler]]] = {}
 for _method, _path, _handler in _ROUTES:

@@ -72,7 +72,6 @@ class Group:
     group_id: str
     created_at: int
     allows_duplicates: bool
-    custom_fields: dict[str, str] = field(default_factory=dict)
     status: str = "PENDING"
     sent_at: int | None = None
     messages: list[SolapiMessage] = field(default_factory=list)

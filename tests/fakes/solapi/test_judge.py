@@ -58,9 +58,9 @@ def test_types_are_detected(client: Judge) -> None:
         "send",
         [text("01020000011"), text("01020000012", text="가" * 46), text("01020000013", subject="알림")],
     )
-    group = client.call("getGroupMessages", sent["groupInfo"]["groupId"])
+    listed = client.call("getMessages", {"groupId": sent["groupInfo"]["groupId"]})
 
-    found = {row["to"]: row["type"] for row in group["messageList"].values()}
+    found = {row["to"]: row["type"] for row in listed["messageList"].values()}
     assert found == {"01020000011": "SMS", "01020000012": "LMS", "01020000013": "LMS"}
 
 
@@ -107,21 +107,6 @@ def test_list_is_read_page_by_page(client: Judge, relay: FakeSolapiServer) -> No
             break
 
     assert len(found) == len(set(found)) == len(relay.messages)
-
-
-def test_group_is_created_filled_and_sent(client: Judge) -> None:
-    group_id = client.call("createGroup", True)
-    added = client.call("addMessagesToGroup", group_id, [text("01020000061")])
-    before = client.call("getGroup", group_id)
-    sent = client.call("sendGroup", group_id)
-
-    assert (added["errorCount"], before["status"], sent["status"]) == (0, "PENDING", "SENDING")
-    assert failure(client, "addMessagesToGroup", group_id, [text("01020000062")])["code"] == "GroupAlreadySent"
-    assert failure(client, "getGroup", "no-such-group")["code"] == "ResourceNotFound"
-    other = client.call("createGroup")
-    client.call("removeGroup", other)
-    assert client.call("getGroup", other)["status"] == "DELETED"
-    assert group_id in client.call("getGroups", {"limit": 500})["groupList"]
 
 
 def test_picture_is_uploaded_and_sent(client: Judge, tmp_path: Path) -> None:
@@ -196,13 +181,9 @@ def test_brand_message_is_sent_with_text_and_picture(
     assert failure(client, "send", messages[1:])["failed"][0]["statusCode"] == "1051"
 
 
-def test_balance_is_shown(client: Judge, relay: FakeSolapiServer) -> None:
-    assert client.call("getBalance")["balance"] == relay.balance
-
-
 def test_wrong_secret_is_refused(relay: FakeSolapiServer) -> None:
     with judging(relay, secret="wrong") as stranger:
-        error = failure(stranger, "getBalance")
+        error = failure(stranger, "getMessages", {})
 
     assert (error["name"], error["code"]) == ("ClientError", "SignatureDoesNotMatch")
 

@@ -1,0 +1,14 @@
+"""An environment that sends through the fake relay of this folder's tests."""
+
+import pytest
+
+from tests.fixtures.relay_delivery import behavior_of, env
+from tests.fixtures.solapi import SolapiFixture
+
+__all__ = ["env", "fixture"]
+
+
+@pytest.fixture
+def fixture(request: pytest.FixtureRequest) -> SolapiFixture:
+    """The relay, with the behavior of the test's marks."""
+    return SolapiFixture(**behavior_of(request))
