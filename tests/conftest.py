@@ -150,7 +150,8 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
     given = {name: pyfuncitem.funcargs[name] for name in inspect.signature(test).parameters}
     work = _enter_and_call(test, given)
     if pyfuncitem.get_closest_marker("real_time"):
-        with asyncio.Runner(loop_factory=pyfuncitem.funcargs.get("loop_factory")) as runner:
+        factory: Any = pyfuncitem.funcargs.get("loop_factory")
+        with asyncio.Runner(loop_factory=factory) as runner:
             runner.run(work)
     else:
         run_in_virtual_time(work)

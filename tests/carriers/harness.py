@@ -8,12 +8,11 @@ from pabal.carriers.base import Accepted, Carrier, Receipt, Unknown, Verdict
 from pabal.domain.brand.message import BrandMessage, BrandType
 from pabal.domain.sends.message import Attempt, Product
 from tests.carriers.conformance import SENDER_KEY, TEMPLATE_CODE, Adapter
+from tests.fixtures.smpp import POLL_INTERVAL_S, wait_until
 from tests.fixtures.verdicts import submit
 from tests.fixtures.virtual import VirtualWorld
 
 WINDOW = 20
-POLL_INTERVAL_S = 0.01
-RECOVERY_TIMEOUT_S = 30.0
 REPORT_TIMEOUT_S = 2.0
 LONG = "동해물과 백두산이 마르고 닳도록 하느님이 보우하사 우리나라 만세. " * 20
 
@@ -84,15 +83,6 @@ async def running_harness(
     assert loop_errors == []
 
 
-async def wait_until(condition: Callable[[], object], timeout_s: float = RECOVERY_TIMEOUT_S) -> None:
-    """Wait until a condition is true."""
-    for _ in range(round(timeout_s / POLL_INTERVAL_S)):
-        if condition():
-            return
-        await asyncio.sleep(POLL_INTERVAL_S)
-    raise AssertionError("the condition did not become true in time")
-
-
 def attempt(
     number: int = 1, receiver: str = "", content: str = "안녕하세요", product: Product = Product.SMS
 ) -> Attempt:
@@ -112,10 +102,6 @@ def attempt(
 
 def attempts(count: int) -> list[Attempt]:
     return [attempt(number) for number in range(1, count + 1)]
-
-
-def kinds(verdicts: Sequence[Verdict]) -> list[type]:
-    return [type(verdict) for verdict in verdicts]
 
 
 def references(verdicts: Sequence[Verdict]) -> set[str | None]:

@@ -14,18 +14,16 @@ from tests.carriers.adapters import ADAPTERS
 from tests.carriers.conformance import BUSY_NUMBER, REJECTED_NUMBER, Adapter
 from tests.carriers.harness import (
     LONG,
-    POLL_INTERVAL_S,
     REPORT_TIMEOUT_S,
     WINDOW,
     CarrierHarness,
     StoreFailed,
     attempt,
     attempts,
-    kinds,
     references,
     running_harness,
-    wait_until,
 )
+from tests.fixtures.smpp import POLL_INTERVAL_S, kinds, wait_until
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

@@ -8,6 +8,7 @@ from pabal.carriers.base import InboundMessage, Inbox, RelayOptOut
 from pabal.carriers.relay.opt_out_reader import FIRST_READ_S, OVERLAP_MS, READ_INTERVAL_S, OptOutList, OptOutReader
 from pabal.domain.base.dates import Instant
 from pabal.store.engine.base import StoreUnavailable
+from tests.carriers.conformance import InMemoryCursor
 from tests.fixtures.virtual import NOON, VirtualWorld
 
 ONE = RelayOptOut("01012345678", sender="0212345678")
@@ -28,21 +29,6 @@ class ListOfOne(OptOutList):
         yield []
 
 
-class Cursor:
-    """A cursor in memory."""
-
-    is_ours = True
-
-    def __init__(self) -> None:
-        self.at: dict[str, Instant] = {}
-
-    async def get(self, source: str) -> Instant | None:
-        return self.at.get(source)
-
-    async def put(self, source: str, at: Instant) -> None:
-        self.at[source] = at
-
-
 async def ignore(arrived: Sequence[InboundMessage]) -> None:
     """Store nothing."""
 
@@ -55,7 +41,7 @@ async def test_opt_outs_are_read_again_after_the_store_was_away() -> None:
             raise StoreUnavailable("away")
         stored.extend(arrived)
 
-    reader = OptOutReader("relay", source, Cursor(), VirtualWorld(), logging.getLogger("pabal.test"))
+    reader = OptOutReader("relay", source, InMemoryCursor(), VirtualWorld(), logging.getLogger("pabal.test"))
     async with reader.running(Inbox(ignore, keep)):
         await asyncio.sleep(FIRST_READ_S + 2 * READ_INTERVAL_S + 1)
 
@@ -65,7 +51,7 @@ async def test_opt_outs_are_read_again_after_the_store_was_away() -> None:
 
 
 async def test_another_process_reads_for_all() -> None:
-    source, cursor = ListOfOne(), Cursor()
+    source, cursor = ListOfOne(), InMemoryCursor()
     cursor.is_ours = False
     reader = OptOutReader("relay", source, cursor, VirtualWorld(), logging.getLogger("pabal.test"))
 

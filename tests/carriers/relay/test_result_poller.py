@@ -11,21 +11,11 @@ from pabal.carriers.relay.http import ErrorAnswer
 from pabal.carriers.relay.result_poller import ResultPoller, ResultSource
 from pabal.domain.base.dates import Instant
 from pabal.domain.sends.message import Outcome
+from tests.carriers.conformance import InMemoryCursor
 from tests.fixtures.virtual import VirtualWorld, run_in_virtual_time
 
 CALL_S = 3.0
 ROUND_S = 5.0
-
-
-class Cursor:
-    is_ours = True
-    at: Instant | None = None
-
-    async def get(self, source: str) -> Instant | None:
-        return self.at
-
-    async def put(self, source: str, at: Instant) -> None:
-        self.at = at
 
 
 class SlowSource(ResultSource):
@@ -61,7 +51,7 @@ def make_poller(references: Sequence[str]) -> tuple[SlowSource, ResultPoller]:
     poller = ResultPoller(
         "relay",
         [source],
-        Cursor(),
+        InMemoryCursor(),
         world,
         lambda service, problem: None,
         logging.getLogger("test"),

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from pabal.domain.base import dates
 from pabal.domain.base.codes import Code, Refused
 from pabal.domain.base.dates import DAY, Instant
+from tests.fixtures.refusals import refused
 
 SEOUL = ZoneInfo("Asia/Seoul")
 NEW_YORK = ZoneInfo("America/New_York")
@@ -75,20 +76,16 @@ def test_send_date_in_the_current_minute_is_now(spelling: str, into_the_minute: 
     "spelling", ["2026-11-15 10:11", "2026-11-14 10:12", "2025-11-15 10:12", "0001-01-01 00:00"]
 )
 def test_send_date_before_the_current_minute_is_refused(spelling: str) -> None:
-    with pytest.raises(Refused) as refusal:
+    with refused(Code.INVALID_DATE):
         dates.parse_send_date(spelling, NOW, SEOUL, 60)
-
-    assert refusal.value.code is Code.INVALID_DATE
 
 
 def test_send_date_is_past_as_soon_as_its_minute_is_over() -> None:
     over = at("2026-11-15T10:13:00+09:00")
 
     assert dates.parse_send_date("2026-11-15 10:12", over - 1, SEOUL, 60) is None
-    with pytest.raises(Refused) as refusal:
+    with refused(Code.INVALID_DATE):
         dates.parse_send_date("2026-11-15 10:12", over, SEOUL, 60)
-
-    assert refusal.value.code is Code.INVALID_DATE
 
 
 @pytest.mark.parametrize(
@@ -109,10 +106,9 @@ def test_future_send_date_is_the_send_time(spelling: str, instant: str) -> None:
     "spelling", ["2027-01-14 10:13", "2027-01-15 00:00", "2028-11-15 10:12", "9999-12-31 23:59"]
 )
 def test_send_date_more_than_60_days_ahead_is_refused(spelling: str) -> None:
-    with pytest.raises(Refused) as refusal:
+    with refused(Code.INVALID_DATE) as refusal:
         dates.parse_send_date(spelling, NOW, SEOUL, 60)
 
-    assert refusal.value.code is Code.INVALID_DATE
     assert "60" in refusal.value.problems[0].message("en")
 
 
@@ -120,10 +116,8 @@ def test_send_date_a_minute_over_60_days_ahead_is_refused() -> None:
     now = at("2026-11-15T10:12:00+09:00")
 
     assert dates.parse_send_date("2027-01-14 10:12", now, SEOUL, 60) == now + 60 * DAY
-    with pytest.raises(Refused) as refusal:
+    with refused(Code.INVALID_DATE):
         dates.parse_send_date("2027-01-14 10:13", now, SEOUL, 60)
-
-    assert refusal.value.code is Code.INVALID_DATE
 
 
 @pytest.mark.parametrize(
@@ -166,10 +160,8 @@ def test_send_date_a_minute_over_60_days_ahead_is_refused() -> None:
     ],
 )
 def test_invalid_send_date_is_refused(spelling: str) -> None:
-    with pytest.raises(Refused) as refusal:
+    with refused(Code.INVALID_DATE):
         dates.parse_send_date(spelling, NOW, SEOUL, 60)
-
-    assert refusal.value.code is Code.INVALID_DATE
 
 
 @given(st.text(st.sampled_from("0123456789-: ~") | st.characters(), max_size=40))

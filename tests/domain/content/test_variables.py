@@ -4,8 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pabal.domain.base.codes import Code, Refused
+from pabal.domain.base.codes import Code
 from pabal.domain.content import variables
+from tests.fixtures.refusals import refused
 
 variable_names = st.text(st.characters(exclude_characters="{}", exclude_categories=["Cs"]), min_size=1)
 literals = st.text(st.characters(exclude_characters="#", exclude_categories=["Cs"]))
@@ -154,24 +155,20 @@ def test_no_data_is_needed_without_variables(data: dict[str, object] | None) -> 
     ],
 )
 def test_variable_without_a_value_is_refused_by_name(data: dict[str, object] | None) -> None:
-    with pytest.raises(Refused) as refusal:
+    with refused(Code.MISSING_VARIABLE) as refusal:
         variables.collect_values(("이름",), data)
 
-    assert refusal.value.code is Code.MISSING_VARIABLE
     assert "이름" in refusal.value.problems[0].message("en")
 
 
 def test_every_variable_without_a_value_is_named() -> None:
-    with pytest.raises(Refused) as refusal:
+    with refused(Code.MISSING_VARIABLE) as refusal:
         variables.collect_values(("a", "b", "c", "d"), {"b": "", "c": None})
 
-    assert refusal.value.code is Code.MISSING_VARIABLE
     assert refusal.value.problems[0].message("en").endswith(": a, c, d")
 
 
 @pytest.mark.parametrize("value", [{}, {"a": 1}, [], ["a"], [None]])
 def test_object_or_array_is_not_a_value(value: object) -> None:
-    with pytest.raises(Refused) as refusal:
+    with refused(Code.INVALID_PARAMETER):
         variables.collect_values(("a",), {"a": value})
-
-    assert refusal.value.code is Code.INVALID_PARAMETER

@@ -2,9 +2,10 @@
 
 import pytest
 
-from pabal.domain.base.codes import Code, Refused
+from pabal.domain.base.codes import Code
 from pabal.domain.events.notice import NoticeKind, parse_address, usual_kinds
 from pabal.domain.users.user import Role
+from tests.fixtures.refusals import refused
 
 
 @pytest.mark.parametrize(
@@ -31,10 +32,8 @@ def test_addresses_that_servers_take(spelling: str, address: str) -> None:
     ],
 )  # fmt: skip
 def test_other_addresses_are_refused(spelling: str) -> None:
-    with pytest.raises(Refused) as refusal:
+    with refused(Code.INVALID_PARAMETER):
         parse_address(spelling)
-
-    assert refusal.value.code is Code.INVALID_PARAMETER
 
 
 def test_operators_are_told_of_carriers_and_owners_of_the_rest_and_both_of_limits() -> None:

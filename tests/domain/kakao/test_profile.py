@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from pabal.domain.base.codes import Code, Refused
 from pabal.domain.kakao import profile
 from pabal.domain.kakao.profile import AUTH_STATUS_BY_CODE, AuthStatus, parse_channel_id
+from tests.fixtures.refusals import refused
 
 
 @pytest.mark.parametrize(
@@ -32,9 +33,8 @@ def test_channel_may_have_at_most_30_characters_with_its_at_sign(character: str)
     assert parse_channel_id(longest) == parse_channel_id(character * 29) == longest
 
     for spelling in (longest + character, character * 30):
-        with pytest.raises(Refused) as refusal:
+        with refused(Code.INVALID_PARAMETER):
             parse_channel_id(spelling)
-        assert refusal.value.code is Code.INVALID_PARAMETER
 
 
 @pytest.mark.parametrize(
@@ -62,18 +62,14 @@ def test_channel_may_have_at_most_30_characters_with_its_at_sign(character: str)
     ],
 )
 def test_invalid_channel_is_refused(spelling: str) -> None:
-    with pytest.raises(Refused) as refusal:
+    with refused(Code.INVALID_PARAMETER):
         parse_channel_id(spelling)
-
-    assert refusal.value.code is Code.INVALID_PARAMETER
 
 
 @pytest.mark.parametrize("spelling", ["pa\0bal", "@\ud800"])
 def test_nul_and_lone_surrogates_are_refused_in_a_channel(spelling: str) -> None:
-    with pytest.raises(Refused) as refusal:
+    with refused(Code.UNSUPPORTED_CHARACTER):
         parse_channel_id(spelling)
-
-    assert refusal.value.code is Code.UNSUPPORTED_CHARACTER
 
 
 @given(st.text())

@@ -1,6 +1,6 @@
 import pytest
 
-from pabal.domain.base.codes import Code, Refused
+from pabal.domain.base.codes import Code
 from pabal.domain.content.button import Button
 from pabal.domain.kakao import template
 from pabal.domain.kakao.template import (
@@ -10,6 +10,7 @@ from pabal.domain.kakao.template import (
     TemplateContent,
     TemplateStatus,
 )
+from tests.fixtures.refusals import refused
 
 
 def design(content: str, *buttons: Button) -> TemplateContent:
@@ -95,7 +96,5 @@ def test_code_has_letters_digits_and_a_few_signs(code: str) -> None:
     ],
 )
 def test_code_that_could_change_a_path_is_refused(code: str) -> None:
-    with pytest.raises(Refused) as refusal:
+    with refused(Code.INVALID_PARAMETER):
         template.parse_code(code)
-
-    assert refusal.value.code is Code.INVALID_PARAMETER

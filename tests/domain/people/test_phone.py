@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from pabal.domain.base.codes import Code, Refused
 from pabal.domain.people import phone
+from tests.fixtures.refusals import refused
 
 mobile_digits = st.from_regex(re.compile(r"01(?:0[0-9]{8}|[16789][0-9]{7,8})", re.ASCII), fullmatch=True)
 sender_digits = st.one_of(
@@ -111,10 +112,8 @@ def test_mobile_number_is_parsed_in_any_usual_format(spelling: str, digits: str)
     ],
 )
 def test_anything_but_a_korean_mobile_number_is_refused(spelling: str) -> None:
-    with pytest.raises(Refused) as refusal:
+    with refused(Code.INVALID_PHONE_NUMBER):
         phone.parse_mobile(spelling)
-
-    assert refusal.value.code is Code.INVALID_PHONE_NUMBER
 
 
 def test_input_of_more_than_32_characters_is_refused() -> None:
@@ -122,10 +121,8 @@ def test_input_of_more_than_32_characters_is_refused() -> None:
     assert len(longest) == phone.MAX_SPELLING_CHARACTERS == 32
     assert phone.parse_mobile(longest) == "01012345678"
 
-    with pytest.raises(Refused) as refusal:
+    with refused(Code.INVALID_PHONE_NUMBER):
         phone.parse_mobile(f"010{' ' * 22}12345678")
-
-    assert refusal.value.code is Code.INVALID_PHONE_NUMBER
 
 
 @given(mobile_digits, st.lists(st.sampled_from(["", "-", " ", " -"]), max_size=10))
@@ -240,10 +237,8 @@ def test_sender_number_of_every_kind_is_parsed_and_formatted(spelling: str, digi
     ],
 )
 def test_invalid_sender_number_is_refused(spelling: str) -> None:
-    with pytest.raises(Refused) as refusal:
+    with refused(Code.INVALID_PHONE_NUMBER):
         phone.parse_sender(spelling)
-
-    assert refusal.value.code is Code.INVALID_PHONE_NUMBER
 
 
 @pytest.mark.parametrize(
