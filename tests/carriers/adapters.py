@@ -25,7 +25,7 @@ from tests.carriers.conformance import (
     load_image,
     virtual_clock,
 )
-from tests.fakes.nhncloud.server import FakeNhnCloudTransport
+from tests.fakes.relay_server import RelayTransport
 from tests.fakes.solapi.server import FakeSolapi
 from tests.fakes.solapi.state import Group, SolapiMessage
 from tests.fixtures.transports import OverHttpx
@@ -62,7 +62,7 @@ class SolapiAdapter(Adapter):
         self._relay.add_channel("@shop", SENDER_KEY)
         self._relay.add_template(SENDER_KEY, f"[{TEMPLATE_CODE}] 인사", "안녕하세요")
         self._cursor = InMemoryCursor()
-        self._transport = FakeNhnCloudTransport(self._relay)
+        self._transport = RelayTransport(self._relay)
         self._builds = 0
 
     def build(self, world: World, *, window: int, rate: int) -> Carrier:
@@ -70,7 +70,7 @@ class SolapiAdapter(Adapter):
         settings = SolapiSettings(
             name="it", window=window, rate=rate, poll_seconds=1, api_key=key, api_secret=secret
         )
-        self._transport = FakeNhnCloudTransport(self._relay)
+        self._transport = RelayTransport(self._relay)
         self._builds += 1
         process = VirtualWorld(self._builds)  # a salt is never used twice, also not by another process
         client = SolapiClient("http://127.0.0.1", key, secret, process, transport=OverHttpx(self._transport))

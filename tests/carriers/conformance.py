@@ -18,8 +18,9 @@ from pabal.settings.carriers import SimulatorSettings, SmppSettings
 from pabal.settings.relays import NhnCloudSettings
 from pabal.world import World
 from tests.carriers.test_simulator import InMemorySimulatorStore
-from tests.fakes.nhncloud.server import FakeNhnCloud, FakeNhnCloudTransport
+from tests.fakes.nhncloud.server import FakeNhnCloud
 from tests.fakes.nhncloud.state import Message, Profile
+from tests.fakes.relay_server import RelayTransport
 from tests.fakes.smsc.scripted import (
     BINDS,
     DELIVER_SM_RESP,
@@ -286,7 +287,7 @@ class NhnCloudAdapter(Adapter):
         self._relay.profiles[SENDER_KEY] = Profile("@shop", SENDER_KEY, "01012345678", "00100010001", 0)
         self._relay.add_template(SENDER_KEY, TEMPLATE_CODE, "안녕하세요")
         self._cursor = InMemoryCursor()
-        self._transports: list[FakeNhnCloudTransport] = []
+        self._transports: list[RelayTransport] = []
         self._is_unreachable = False
 
     def build(self, world: World, *, window: int, rate: int) -> Carrier:
@@ -302,7 +303,7 @@ class NhnCloudAdapter(Adapter):
             talk_app_key=talk_key,
             talk_secret_key=talk_secret,
         )
-        self._transports = [FakeNhnCloudTransport(relay), FakeNhnCloudTransport(relay)]
+        self._transports = [RelayTransport(relay), RelayTransport(relay)]
         texts, talk = (
             NhnCloudClient("http://127.0.0.1", key, secret, transport=OverHttpx(transport))
             for key, secret, transport in zip(

@@ -72,6 +72,9 @@ async def test_each_attempt_gets_its_verdict(harness: CarrierHarness) -> None:
 
     assert [kind is Accepted for kind in kinds(verdicts)] == [True, False, True, False, False, True]
     assert kinds(verdicts)[3] is Busy
+    for refused in (verdicts[1], verdicts[4]):
+        assert isinstance(refused, Rejected | Declined)
+        assert refused.outcome.status is Status.FAIL
 
 
 async def test_empty_batch_takes_no_time(harness: CarrierHarness) -> None:
@@ -102,18 +105,6 @@ async def test_batches_may_be_submitted_concurrently(harness: CarrierHarness) ->
 
     assert [kinds(each) for each in verdicts] == [[Accepted] * 4] * 5
     assert len(references([one for each in verdicts for one in each])) == 20
-
-
-async def test_rejection_has_a_failure_outcome(harness: CarrierHarness) -> None:
-    (verdict,) = await harness.send(attempt(1, REJECTED_NUMBER))
-
-    assert isinstance(verdict, Rejected | Declined)
-    assert isinstance(verdict.outcome, Outcome)
-    assert verdict.outcome.status is Status.FAIL
-
-
-async def test_temporary_refusal_is_busy(harness: CarrierHarness) -> None:
-    assert kinds(await harness.send(attempt(1, BUSY_NUMBER))) == [Busy]
 
 
 async def test_resubmitted_message_is_deduplicated(harness: CarrierHarness) -> None:

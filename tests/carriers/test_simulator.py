@@ -9,7 +9,7 @@ import pytest
 
 from pabal.carriers.base import Accepted, Busy, Carrier, Receipt, Rejected
 from pabal.carriers.simulator import MAX_RECEIPTS_PER_BATCH, Simulator, outcome_for
-from pabal.domain.base.dates import SECOND, Instant
+from pabal.domain.base.dates import Instant
 from pabal.domain.content.button import Button
 from pabal.domain.kakao.profile import Registration
 from pabal.domain.kakao.template import ReviewDecision, TemplateContent
@@ -30,7 +30,7 @@ from tests.fixtures.service import (
     sms,
 )
 from tests.fixtures.verdicts import submit
-from tests.fixtures.virtual import NOON, Environment, VirtualWorld, run_in_virtual_time
+from tests.fixtures.virtual import NOON, Environment, VirtualWorld
 
 DONE, FAILED, SENDING = Status.COMPLETED, Status.FAIL, Status.SENDING
 GOOD = Outcome.DELIVERED
@@ -157,29 +157,6 @@ async def test_busy_number_is_busy_twice_and_then_accepted() -> None:
         assert [receipt.outcome for _, receipt in runner.received] == [GOOD]
 
 
-async def test_mixed_batch_gets_matching_verdicts() -> None:
-    simulator = Simulator(SIM, InMemorySimulatorStore(), VirtualWorld())
-    numbers = ["01000000001", PHONE, "01000000005", "01000000001", "01000000007"]
-
-    verdicts = await submit(simulator, [attempt(number, phone) for number, phone in enumerate(numbers)])
-
-    assert [type(verdict) for verdict in verdicts] == [Rejected, Accepted, Busy, Rejected, Accepted]
-
-
-async def test_resubmitted_message_gets_one_receipt() -> None:
-    memory = InMemorySimulatorStore()
-    async with Desk(memory) as runner:
-        first = await submit(runner.simulator, [attempt()])
-        again = await submit(runner.simulator, [attempt()._replace(number=2)])
-        await asyncio.sleep(5)
-        late = await submit(runner.simulator, [attempt()._replace(number=3)])
-        await asyncio.sleep(5)
-
-        assert first == again == late
-        assert len(memory.accepted) == 1
-        assert len(runner.received) == 1
-
-
 async def test_message_is_accepted_only_after_it_is_stored() -> None:
     class Forgetful(InMemorySimulatorStore):
         async def store_messages(self, arrivals: Sequence[SimulatedMessage]) -> None:
@@ -187,39 +164,6 @@ async def test_message_is_accepted_only_after_it_is_stored() -> None:
 
     with pytest.raises(ConnectionError):
         await submit(Simulator(SIM, Forgetful(), VirtualWorld()), [attempt()])
-
-
-async def test_receipt_is_deleted_only_after_it_is_reported() -> None:
-    memory = InMemorySimulatorStore()
-
-    async def refuse(arrived: Sequence[Receipt]) -> None:
-        raise ConnectionError
-
-    simulator = Simulator(SIM, memory, VirtualWorld())
-    await submit(simulator, [attempt()])
-
-    with pytest.raises(ConnectionError):
-        await simulator.run(refuse)
-
-    assert len(memory.debts) == 1
-
-
-def test_due_receipts_are_reported_after_a_restart() -> None:
-    memory = InMemorySimulatorStore()
-
-    async def before() -> None:
-        simulator = Simulator(SIM, memory, VirtualWorld())
-        await submit(simulator, [attempt(1), attempt(2, "01000000007")])
-
-    async def after() -> None:
-        async with Desk(memory, NOON + 5 * SECOND) as runner:
-            await asyncio.sleep(1)
-            assert [receipt.reference for _, receipt in runner.received] == [attempt(1).message_id.hex()]
-            await asyncio.sleep(5)
-            assert len(runner.received) == 2
-
-    run_in_virtual_time(before())
-    run_in_virtual_time(after())
 
 
 async def test_many_receipts_are_reported_in_batches() -> None:

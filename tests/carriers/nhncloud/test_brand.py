@@ -32,10 +32,9 @@ SEND = "message/sendBrandMessage"
 FRIEND_TALK = ("friendTalkText", "friendTalkImage", "friendTalkWideImage")
 BUBBLES = dict(zip(FRIEND_TALK, ("TEXT", "IMAGE", "WIDE"), strict=True))
 SIGNATURE = "a signature of some length"
-BRAND: dict[str, Any] = {"friend_talk": "brand"}
 
 
-@pytest.mark.settings(**BRAND)
+@pytest.mark.settings(friend_talk="brand")
 @pytest.mark.parametrize("kind", FRIEND_TALK)
 async def test_friend_talk_goes_out_as_a_brand_message_to_friends(
     kind: str, env: Environment, fixture: NhnCloudFixture
@@ -67,7 +66,7 @@ async def test_friend_talk_in_compatible_mode_stays_friend_talk(env: Environment
     assert describe_outcome(await get_message(call, "010-2222-2222")) == "completed 1000"
 
 
-@pytest.mark.settings(world=world_starting_at("2026-11-15 23:00"), **BRAND)
+@pytest.mark.settings(world=world_starting_at("2026-11-15 23:00"), friend_talk="brand")
 async def test_friend_talk_as_a_brand_message_is_advertising_whatever_its_caller_says(
     env: Environment, fixture: NhnCloudFixture
 ) -> None:
@@ -143,7 +142,7 @@ async def test_lost_answers_are_looked_up_by_grouping_key(
         assert await outcomes_for(call, number) == ["brandMessage completed 1000"]
 
 
-@pytest.mark.settings(**BRAND)
+@pytest.mark.settings(friend_talk="brand")
 @pytest.mark.parametrize("kind", ["lose request", "gateway 503", "system error"])
 async def test_calls_that_were_not_accepted_are_sent_again_once(
     kind: str, env: Environment, fixture: NhnCloudFixture
@@ -157,7 +156,7 @@ async def test_calls_that_were_not_accepted_are_sent_again_once(
     assert await outcomes_for(call, MANY[0]) == ["friendTalkText completed 1000"]
 
 
-@pytest.mark.settings(**BRAND)
+@pytest.mark.settings(friend_talk="brand")
 async def test_failed_brand_message_becomes_our_text_and_none_of_the_relay(
     env: Environment, fixture: NhnCloudFixture
 ) -> None:
@@ -183,7 +182,7 @@ NO_BRAND_MESSAGES: list[dict[str, Any]] = [
 ]
 
 
-@pytest.mark.settings(**BRAND)
+@pytest.mark.settings(friend_talk="brand")
 async def test_friend_talk_that_no_brand_message_can_be_is_declined_unsent(
     env: Environment, fixture: NhnCloudFixture
 ) -> None:
@@ -217,7 +216,7 @@ async def test_refused_call_ends_its_messages(
     assert describe_outcome(await get_message(call)) == outcome
 
 
-@pytest.mark.settings(behavior={"measures_images": True}, **BRAND)
+@pytest.mark.settings(behavior={"measures_images": True}, friend_talk="brand")
 @pytest.mark.parametrize(
     ("kind", "size", "outcome"),
     [

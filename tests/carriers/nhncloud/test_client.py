@@ -19,7 +19,7 @@ from pabal.carriers.nhncloud.client import (
     Throttled,
 )
 from pabal.settings.field import BadSetting
-from tests.fakes.nhncloud.server import FakeNhnCloudServer, serving
+from tests.fakes.nhncloud.server import FakeNhnCloud, serving
 
 pytestmark = pytest.mark.real_time
 
@@ -36,7 +36,7 @@ async def ask(client: NhnCloudClient, path: str = PATH, timeout_s: float = 10.0,
 
 
 @asynccontextmanager
-async def calling(**changes: str) -> AsyncIterator[tuple[FakeNhnCloudServer, NhnCloudClient]]:
+async def calling(**changes: str) -> AsyncIterator[tuple[FakeNhnCloud, NhnCloudClient]]:
     """Run the fake server and a client of its SMS API."""
     async with serving() as relay:
         keys: dict[str, Any] = {
@@ -71,17 +71,17 @@ async def test_answer_is_returned_and_the_secret_is_sent() -> None:
 
 async def test_refused_connection_is_unreachable() -> None:
     async with calling() as (relay, client):
-        await relay.stop_listening()
+        await relay.listener.stop()
         error = await failure(client)
         assert (type(error), str(error)) == (NotProcessed, "Connection refused")
-        await relay.resume_listening()
+        await relay.listener.listen()
         await ask(client)
 
 
 async def test_first_of_several_addresses_counts() -> None:
     async with calling() as (relay, _):
         client = NhnCloudClient(f"http://localhost:{relay.listener.port}", *SECRETS, AUTHORITY)
-        await relay.stop_listening()
+        await relay.listener.stop()
         assert str(await failure(client)) == "Connection refused"
         await client.close()
 
@@ -97,8 +97,8 @@ async def test_connections_closed_by_the_server_cost_no_call() -> None:
     async with calling() as (relay, client):
         for _ in range(5):
             await ask(client)
-            await relay.stop_listening()
-            await relay.resume_listening()
+            await relay.listener.stop()
+            await relay.listener.listen()
         await ask(client)
 
 
@@ -267,7 +267,7 @@ async def test_no_log_record_contains_a_key(caplog: pytest.LogCaptureFixture) ->
         for kind in ("lose request", "html 502", "throttle", "system error"):
             relay.inject_fault(kind)
             await failure(client)
-        await relay.stop_listening()
+        await relay.listener.stop()
         await failure(client)
 
     for record in caplog.records:

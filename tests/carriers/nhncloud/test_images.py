@@ -9,6 +9,7 @@ from pabal.domain.sends.message import Product
 from tests.carriers.conformance import virtual_clock
 from tests.fakes.nhncloud.calling import JPEG, Caller, result_code, sms_body
 from tests.fakes.nhncloud.server import FakeNhnCloud
+from tests.fakes.relay_server import RelayTransport
 from tests.fixtures.transports import OverHttpx
 from tests.fixtures.virtual import VirtualWorld
 
@@ -25,7 +26,7 @@ async def test_picture_is_uploaded_again_before_the_relay_deletes_it() -> None:
 
     relay, world = FakeNhnCloud(virtual_clock, seed=1), VirtualWorld()
     client = NhnCloudClient(
-        "http://relay.invalid", "smsAppKey0123456", "smsSecret", transport=OverHttpx(relay.transport())
+        "http://relay.invalid", "smsAppKey0123456", "smsSecret", transport=OverHttpx(RelayTransport(relay))
     )
     uploads = ImageUploads(load, client, None, world)
     used: list[int | str] = []

@@ -7,6 +7,7 @@ import pytest
 
 from pabal.carriers.nhncloud.client import NhnCloudClient
 from tests.fakes.nhncloud.state import IN_PROGRESS, NO_CODE
+from tests.fakes.relay_server import RelayTransport
 from tests.fixtures.nhncloud import SENDER_KEY, NhnCloudFixture
 from tests.fixtures.relay_delivery import RELAY, SENDER
 from tests.fixtures.service import metric_value
@@ -184,7 +185,7 @@ async def test_results_of_foreign_messages_are_ignored(env: Environment, fixture
     call = await fixture.add_channel(env)
     relay = fixture.relay
     someone = NhnCloudClient(
-        "http://127.0.0.1", relay.sms_app_key, relay.sms_secret_key, transport=OverHttpx(relay.transport())
+        "http://127.0.0.1", relay.sms_app_key, relay.sms_secret_key, transport=OverHttpx(RelayTransport(relay))
     )
     body = {"body": "남의 글", "sendNo": SENDER, "recipientList": [{"recipientNo": "01012341234"}]}
     await someone.request("POST", "/sms/v3.0/appKeys/{appkey}/sender/sms", body=body, timeout_s=1)

@@ -9,7 +9,7 @@ from pabal.carriers.base import Accepted, Busy, Declined, NotSent, Rejected, Unk
 from pabal.carriers.smpp import pdu, protocol
 from pabal.carriers.smpp.carrier import TIMEOUT_MARGIN_S, TIMEOUT_S, SmppCarrier
 from pabal.carriers.smpp.pdu import Pdu
-from pabal.carriers.smpp.verdict import VERDICTS, verdict_for_status
+from pabal.carriers.smpp.verdict import verdict_for_status
 from pabal.domain.base import identifiers
 from pabal.domain.sends.message import Outcome
 from pabal.settings.field import BadSetting
@@ -76,14 +76,6 @@ async def test_verdicts_match_attempts_whatever_the_order_of_responses() -> None
         )
 
 
-async def test_empty_batch_has_no_verdicts_and_takes_no_time() -> None:
-    async with running_carrier(ScriptedSmsc()) as runner:
-        began = now()
-
-        assert await submit(runner.carrier, []) == []
-        assert now() == began
-
-
 async def test_unencodable_message_is_declined_and_delays_no_other() -> None:
     smsc = ScriptedSmsc()
     async with running_carrier(smsc, encoding="cp949") as runner:
@@ -121,11 +113,6 @@ async def test_session_is_rebound_after_rinvbndsts_and_no_message_fails() -> Non
         )
         await wait_until(lambda: len(smsc.connections) == 2 and runner.carrier.is_connected)
         assert kinds(await submit(runner.carrier, [attempt()])) == [Accepted]
-
-
-@pytest.mark.parametrize("status", [protocol.RTHROTTLED, protocol.RMSGQFUL])
-def test_throttled_message_is_busy(status: int) -> None:
-    assert describe_verdicts([VERDICTS[status]]) == describe_verdicts([Busy()])
 
 
 async def test_without_receipts_accepted_messages_have_no_reference() -> None:
@@ -204,22 +191,6 @@ async def test_unanswered_submits_on_a_live_connection_free_the_window() -> None
         await wait_until(lambda: runner.anomalies["late submit_sm_resp"] == 2)
 
 
-async def test_cancelled_submit_frees_the_window() -> None:
-    smsc = ScriptedSmsc()
-    smsc.handlers[protocol.SUBMIT_SM] = no_response
-    async with running_carrier(smsc, window=2, rate=100) as runner:
-        sending = [asyncio.create_task(submit(runner.carrier, attempts(4))) for _ in range(2)]
-        await wait_until(lambda: len(smsc.submits) == 2)
-        for task in sending:
-            task.cancel()
-        await asyncio.wait(sending)
-        smsc.handlers[protocol.SUBMIT_SM] = accept
-        await asyncio.sleep(0.5)
-
-        assert runner.carrier.backlog_s == 0
-        assert kinds(await submit(runner.carrier, attempts(4))) == [Accepted] * 4
-
-
 async def test_after_a_reset_sent_messages_are_unknown_and_others_not_sent() -> None:
     smsc = ScriptedSmsc()
     smsc.handlers[protocol.SUBMIT_SM] = in_sequence(accept, no_response)
@@ -232,17 +203,6 @@ async def test_after_a_reset_sent_messages_are_unknown_and_others_not_sent() -> 
         assert runner.carrier.problem
         await wait_until(lambda: runner.carrier.is_connected)
         assert runner.carrier.problem == ""
-
-
-async def test_without_a_connection_messages_are_not_sent() -> None:
-    smsc = ScriptedSmsc()
-    smsc.is_down = True
-    async with running_carrier(smsc, is_up=False, long_messages="parts", rate=1) as runner:
-        await asyncio.sleep(1)
-        began = now()
-
-        assert kinds(await submit(runner.carrier, [*attempts(3), attempt(4, LONG)])) == [NotSent] * 4
-        assert now() == began
 
 
 async def test_messages_that_wait_too_long_for_the_window_are_not_sent() -> None:

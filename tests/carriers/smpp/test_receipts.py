@@ -219,23 +219,6 @@ async def test_receipts_are_acknowledged_on_the_connection_they_came_on() -> Non
         assert {each.reference for each in runner.received} == {"0", "1"}
 
 
-async def test_receipts_are_acknowledged_only_after_they_are_stored() -> None:
-    smsc = ScriptedSmsc()
-    slow = SlowReceiptStore()
-    async with running_carrier(smsc, on_receipts=slow.store_receipts) as runner:
-        smsc.open_connection.deliver(1, receipt("1"))
-        smsc.open_connection.deliver(2, receipt("2"))
-        await asyncio.sleep(300)
-        assert (len(slow.asked), smsc.acknowledged) == (1, [])
-        assert len(smsc.connections) == 1
-        assert await submit(runner.carrier, [attempt()]) == [Accepted("1")], "submits go on"
-        slow.may_store.set()
-        await wait_until(lambda: smsc.acknowledged)
-
-        assert smsc.acknowledged == [(1, 0), (2, 0)]
-        assert [each.reference for each in slow.stored] == ["1", "2"]
-
-
 async def test_receipts_that_failed_to_store_are_stored_again() -> None:
     async def fail(receipts: Sequence[Receipt]) -> None:
         raise ConnectionError("the disk is full")

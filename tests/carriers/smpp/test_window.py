@@ -3,17 +3,14 @@
 import asyncio
 from bisect import bisect_left
 from collections.abc import Sequence
-from typing import Any
 
 import pytest
 
 from pabal.carriers.base import Accepted, NotSent, Unknown
 from pabal.carriers.smpp import protocol
 from pabal.carriers.smpp.carrier import TIMEOUT_S
-from pabal.carriers.smpp.pdu import Pdu
 from tests.fakes.smsc.scripted import (
     ScriptedSmsc,
-    SmscConnection,
     accept,
     in_sequence,
     no_response,
@@ -116,41 +113,10 @@ async def test_lost_connection_affects_only_its_own_submits() -> None:
 # Window and rate.
 
 
-@pytest.mark.parametrize("settings", [{}, {"binds": 3}, {"bind": "pair"}, {"rate": 200}])
-async def test_window_is_never_exceeded_by_concurrent_batches(settings: dict[str, Any]) -> None:
-    def late(connection: SmscConnection, request: Pdu) -> None:
-        asyncio.get_running_loop().call_later(0.1, lambda: accept(connection, request))
-
-    smsc = ScriptedSmsc()
-    smsc.handlers[protocol.SUBMIT_SM] = late
-    async with running_carrier(smsc, window=7, long_messages="parts", **settings) as runner:
-        batches = [attempts(5), [attempt(6, LONG)], attempts(20), [attempt(7, LONG), attempt(8)]]
-        verdicts = await asyncio.gather(*(submit(runner.carrier, batch) for batch in batches))
-
-        assert [len(each) for each in verdicts] == [5, 1, 20, 2]
-        assert {type(one) for each in verdicts for one in each} == {Accepted}
-        assert smsc.max_in_flight <= 7
-        assert smsc.max_in_flight > 1
-
-
 def check_rate(at: Sequence[float], rate: int) -> None:
     """Assert that no second exceeds the rate, plus the tolerance for late wake-ups."""
     for place, began in enumerate(at):
         assert bisect_left(at, began + 1) - place <= rate * 1.06 + 1
-
-
-@pytest.mark.parametrize("rate", [1, 5, 50, 777])
-async def test_rate_is_kept_and_used(rate: int) -> None:
-    smsc = ScriptedSmsc()
-    async with running_carrier(smsc, rate=rate, window=1000) as runner:
-        count = rate * 5
-        verdicts = await asyncio.gather(*(submit(runner.carrier, attempts(rate)) for _ in range(5)))
-
-        assert sum(map(len, verdicts)) == count
-        at = smsc.submitted_at
-        check_rate(at, rate)
-        assert len(at) == count
-        assert 5 - 1.2 / rate - 0.06 <= at[-1] - at[0] <= 5.2
 
 
 async def test_every_segment_counts_towards_the_rate() -> None:
@@ -160,16 +126,6 @@ async def test_every_segment_counts_towards_the_rate() -> None:
 
         assert len(smsc.submits) == 10 * PARTS
         check_rate(smsc.submitted_at, 10)
-
-
-async def test_no_burst_after_a_pause() -> None:
-    smsc = ScriptedSmsc()
-    async with running_carrier(smsc, rate=20) as runner:
-        await submit(runner.carrier, attempts(20))
-        await asyncio.sleep(60)
-        await submit(runner.carrier, attempts(40))
-
-        check_rate(smsc.submitted_at, 20)
 
 
 async def test_no_burst_after_a_stalled_window() -> None:
@@ -185,17 +141,6 @@ async def test_no_burst_after_a_stalled_window() -> None:
 
         assert len(smsc.submits) == 60
         check_rate(smsc.submitted_at, 20)
-
-
-async def test_backlog_is_known() -> None:
-    smsc = ScriptedSmsc()
-    async with running_carrier(smsc, rate=10) as runner:
-        assert runner.carrier.backlog_s == 0
-        batches = [asyncio.create_task(submit(runner.carrier, attempts(20))) for _ in range(3)]
-        await asyncio.sleep(1)
-        assert 4.5 <= runner.carrier.backlog_s <= 5.2
-        await asyncio.wait(batches)
-        assert runner.carrier.backlog_s <= 0.1
 
 
 async def test_messages_beyond_the_timeout_are_not_sent() -> None:

@@ -14,7 +14,7 @@ from pabal.domain.sends.message import Attempt, Product
 from tests.carriers.nhncloud.delivery_fixture import outcomes_for
 from tests.fakes.solapi.channel import SENDER_KEY
 from tests.fakes.solapi.judge import Judge, judging, serving_in_a_thread
-from tests.fakes.solapi.server import FakeSolapiServer
+from tests.fakes.solapi.server import FakeSolapi
 from tests.fakes.solapi.state import StoredFile
 from tests.fixtures.brand_bodies import brand_body
 from tests.fixtures.solapi import SolapiFixture
@@ -68,7 +68,7 @@ def brand_attempt(kind: BrandType | None, content: str, attachment: dict[str, An
 
 
 @pytest.fixture(scope="module")
-def relay() -> Iterator[FakeSolapiServer]:
+def relay() -> Iterator[FakeSolapi]:
     """The server, with the channel and a picture."""
     with serving_in_a_thread(seed=1) as relay:
         relay.add_channel("@shop", SENDER_KEY)
@@ -76,16 +76,14 @@ def relay() -> Iterator[FakeSolapiServer]:
 
 
 @pytest.fixture(scope="module")
-def client(relay: FakeSolapiServer) -> Iterator[Judge]:
+def client(relay: FakeSolapi) -> Iterator[Judge]:
     """Solapi's client."""
     with judging(relay) as judge:
         yield judge
 
 
 @pytest.mark.parametrize("kind", TYPES)
-def test_own_client_accepts_every_type_as_we_write_it(
-    relay: FakeSolapiServer, client: Judge, kind: BrandType
-) -> None:
+def test_own_client_accepts_every_type_as_we_write_it(relay: FakeSolapi, client: Judge, kind: BrandType) -> None:
     file_type = "BMS_WIDE" if kind is BrandType.WIDE else "BMS"
     relay.files[FILE] = StoredFile(FILE, file_type, "picture.jpg", None, b"")
     message = msgspec.json.decode(encode(brand_attempt(kind, *TYPES[kind]), {}, {}).encoded)

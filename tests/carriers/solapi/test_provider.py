@@ -15,7 +15,7 @@ from pabal.domain.kakao.profile import Registration, Suspension
 from pabal.domain.kakao.template import ReviewDecision, TemplateContent, TemplateStatus
 from tests.carriers.conformance import virtual_clock
 from tests.carriers.nhncloud.delivery_fixture import outcomes_for
-from tests.fakes.nhncloud.server import FakeNhnCloudTransport
+from tests.fakes.relay_server import RelayTransport
 from tests.fakes.solapi.server import FakeSolapi
 from tests.fixtures.relay import template_body
 from tests.fixtures.solapi import SolapiFixture
@@ -44,7 +44,7 @@ def known(relay: FakeSolapi) -> str:
 
 @pytest.fixture
 def provider(relay: FakeSolapi, known: str) -> SolapiProvider:
-    transport = OverHttpx(FakeNhnCloudTransport(relay))
+    transport = OverHttpx(RelayTransport(relay))
     keys = (relay.api_key, relay.api_secret)
     return SolapiProvider(SolapiClient("http://127.0.0.1", *keys, VirtualWorld(), transport=transport), 5.0)
 

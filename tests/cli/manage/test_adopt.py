@@ -11,7 +11,7 @@ from pabal.domain.kakao.profile import Suspension
 from pabal.service.context import Context
 from pabal.store.kakao import profiles
 from tests.fakes.nhncloud import channel
-from tests.fakes.nhncloud.server import FakeNhnCloudServer, serving
+from tests.fakes.nhncloud.server import FakeNhnCloud, serving
 from tests.fixtures.cli import CommandLine, CommandResult
 from tests.fixtures.virtual import NOON
 
@@ -24,9 +24,9 @@ talk_secret_key = "b"
 
 
 @pytest.fixture
-def relay() -> Iterator[FakeNhnCloudServer]:
+def relay() -> Iterator[FakeNhnCloud]:
     """The server, in a thread of its own."""
-    found: list[FakeNhnCloudServer] = []
+    found: list[FakeNhnCloud] = []
     is_up, may_end = threading.Event(), asyncio.Event()
     loop = asyncio.new_event_loop()
 
@@ -48,7 +48,7 @@ def relay() -> Iterator[FakeNhnCloudServer]:
 class RelayCommandLine:
     """A command line whose settings name the fake relay as a carrier."""
 
-    def __init__(self, folder: Path, capsys: pytest.CaptureFixture[str], relay: FakeNhnCloudServer) -> None:
+    def __init__(self, folder: Path, capsys: pytest.CaptureFixture[str], relay: FakeNhnCloud) -> None:
         self.run = CommandLine(folder / "data", capsys)
         self.config = folder / "pabal.toml"
         self.config.write_text(
@@ -67,11 +67,11 @@ talk_address = "{relay.address}"
 
 
 @pytest.fixture
-def command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str], relay: FakeNhnCloudServer) -> RelayCommandLine:
+def command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str], relay: FakeNhnCloud) -> RelayCommandLine:
     return RelayCommandLine(tmp_path, capsys, relay)
 
 
-def test_account_adopts_a_profile_of_the_relay(command_line: RelayCommandLine, relay: FakeNhnCloudServer) -> None:
+def test_account_adopts_a_profile_of_the_relay(command_line: RelayCommandLine, relay: FakeNhnCloud) -> None:
     key = relay.add_profile("@shop").sender_key
 
     adopted = command_line.adopt("shop", "--account", "acme")
@@ -84,7 +84,7 @@ def test_account_adopts_a_profile_of_the_relay(command_line: RelayCommandLine, r
     assert kept.carrier == "relay"
 
 
-def test_failed_adoption_says_what_to_do(command_line: RelayCommandLine, relay: FakeNhnCloudServer) -> None:
+def test_failed_adoption_says_what_to_do(command_line: RelayCommandLine, relay: FakeNhnCloud) -> None:
     relay.add_profile("@shop")
 
     for words, says in (
@@ -105,7 +105,7 @@ def test_failed_adoption_says_what_to_do(command_line: RelayCommandLine, relay: 
     assert 'kind = "nhncloud"' in without.err
 
 
-def test_lists_say_why_a_profile_is_suspended(command_line: RelayCommandLine, relay: FakeNhnCloudServer) -> None:
+def test_lists_say_why_a_profile_is_suspended(command_line: RelayCommandLine, relay: FakeNhnCloud) -> None:
     relay.add_profile("@shop")
     command_line.adopt("@shop", "--account", "acme")
 
@@ -119,7 +119,7 @@ def test_lists_say_why_a_profile_is_suspended(command_line: RelayCommandLine, re
 
 
 def test_profile_and_templates_are_mapped_to_another_relay(
-    command_line: RelayCommandLine, relay: FakeNhnCloudServer
+    command_line: RelayCommandLine, relay: FakeNhnCloud
 ) -> None:
     key = relay.add_profile("@shop").sender_key
     relay.add_template(key, "theirs", "배송 #{name}")

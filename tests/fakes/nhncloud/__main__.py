@@ -1,34 +1,23 @@
 """The command `python -m tests.fakes.nhncloud`: runs the fake NHN Cloud for people and benchmarks."""
 
 import argparse
-import asyncio
-import gc
-import signal
 
-from tests.fakes.nhncloud.server import FakeNhnCloudServer, serving
+from tests.fakes.nhncloud.server import FakeNhnCloud, serving
+from tests.fakes.relay_server import command_parser, print_and_wait, run_until_stopped
 
 CHANNEL = "@pabal"
 TEMPLATE = "welcome"
 CONTENT = "#{이름}님, 가입해 주셔서 고맙습니다."
-GC_THRESHOLD = 200_000
-"""The server stores every message, so garbage collection frees little. A high threshold keeps benchmarks fast."""
 
 
 def _parse_arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m tests.fakes.nhncloud", description=__doc__)
-    parser.add_argument("--port", type=int, default=7080, help="port on 127.0.0.1; 0: any free port")
-    parser.add_argument("--number", action="append", default=[], help="additional sender number; may be repeated")
-    parser.add_argument("--receipt-after", type=float, default=0.3, help="seconds until a result is known")
-    parser.add_argument(
-        "--review-after", type=float, default=10, help="seconds that a review takes; negative: reviewed by hand"
-    )
-    parser.add_argument("--webhook", help="address that results and template states are posted to")
+    parser = command_parser("nhncloud", __doc__, 7080)
     parser.add_argument("--signature", default="documented-signature", help="signature of the webhooks")
     parser.add_argument("--no-nights", action="store_true", help="deliver advertisements at night too")
     return parser.parse_args()
 
 
-def _greeting(relay: FakeNhnCloudServer, sender_key: str, signature: str | None) -> str:
+def _greeting(relay: FakeNhnCloud, sender_key: str, signature: str | None) -> str:
     hook = f'webhook_signature = "{signature}"\n' if signature else ""
     return f"""
 NHN Cloud 문서대로 답하는 서버: {relay.address}/ (브라우저로 열어 보세요. 끝내려면 Ctrl-C)
@@ -62,19 +51,9 @@ async def _run(arguments: argparse.Namespace) -> None:
         relay.add_template(profile.sender_key, TEMPLATE, CONTENT)
         if arguments.webhook:
             relay.webhooks.set(arguments.webhook, arguments.signature)
-        print(_greeting(relay, profile.sender_key, arguments.signature if arguments.webhook else None), flush=True)
-        stopped = asyncio.Event()
-        for signal_number in (signal.SIGINT, signal.SIGTERM):
-            asyncio.get_running_loop().add_signal_handler(signal_number, stopped.set)
-        await stopped.wait()
-
-
-def main() -> None:
-    """Run until SIGINT or SIGTERM."""
-    arguments = _parse_arguments()
-    gc.set_threshold(GC_THRESHOLD, 20, 100)
-    asyncio.run(_run(arguments))
+        signature = arguments.signature if arguments.webhook else None
+        await print_and_wait(_greeting(relay, profile.sender_key, signature))
 
 
 if __name__ == "__main__":
-    main()
+    run_until_stopped(_run(_parse_arguments()))

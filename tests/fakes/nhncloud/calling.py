@@ -6,6 +6,7 @@ import httpx
 
 from tests.fakes.nhncloud.answers import Json
 from tests.fakes.nhncloud.server import FakeNhnCloud
+from tests.fakes.relay_server import RelayTransport
 
 NOON = 1_794_711_600_000
 """2026-11-15T12:00:00+09:00."""
@@ -18,7 +19,7 @@ class Caller:
     def __init__(self, relay: FakeNhnCloud, transport: httpx.AsyncBaseTransport | None = None) -> None:
         self.relay = relay
         self._http = httpx.AsyncClient(
-            transport=transport or relay.transport(), base_url="http://relay.invalid", timeout=5
+            transport=transport or RelayTransport(relay), base_url="http://relay.invalid", timeout=5
         )
 
     async def sms(self, method: str, path: str, body: Any = None, **more: Any) -> Json:

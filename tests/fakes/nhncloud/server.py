@@ -44,14 +44,9 @@ Choices where the documentation says nothing; those in Behavior can be changed:
 - `X-Convert-To-Brand-Message: true` is needed to send friend talk, not to list it.
 """
 
-import asyncio
 import contextlib
-import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from typing import Any
-from urllib.parse import parse_qsl
-
-import httpx
 
 from tests.fakes.nhncloud import (
     alimtalk,
@@ -64,14 +59,12 @@ from tests.fakes.nhncloud import (
     sms_lists,
     templates,
 )
-from tests.fakes.nhncloud.answers import ApiError, Json, Reply, Request, header, json_reply
+from tests.fakes.nhncloud.answers import ApiError, Reply, Request, header, json_reply
 from tests.fakes.nhncloud.console import Console
-from tests.fakes.nhncloud.faults import THROTTLED, TOO_LARGE, ConnectionCut, ConnectionRefused, Fault, FaultInjector
+from tests.fakes.nhncloud.faults import THROTTLED, TOO_LARGE, FaultInjector
 from tests.fakes.nhncloud.state import Behavior, Call, Clock, Draft, Profile, SendNumber, State, Template
 from tests.fakes.nhncloud.webhooks import Webhooks
-from tests.fakes.nhncloud.wire import Listener, listening
-
-Handler = Callable[[State, Request], Json]
+from tests.fakes.relay_server import Handler, RelayServer, Route, Router, real_clock, serving_relay
 
 MAX_REQUEST_BYTES = 10 * 1024 * 1024
 """API-Gateway ko/error-code.md, "요청 크기 초과": 10 MB."""
@@ -85,7 +78,7 @@ INTERFACES = ("/sms/", "/alimtalk/", "/friendtalk/", "/brand-message/")
 SEND_KINDS = frozenset(("sms", "mms", "ad-sms", "ad-mms"))
 LIST_KINDS = frozenset(("sms", "mms"))
 
-_ROUTES: tuple[tuple[str, str, Handler], ...] = (
+_ROUTES: tuple[Route, ...] = (
     ("POST", SMS_BASE + "sender/{kind}", sms.send),
     ("POST", SMS_BASE + "attachfile/binaryUpload", sms.upload),
     ("GET", SMS_BASE + "sender/{kind}", sms_lists.search),
@@ -121,18 +114,11 @@ _ROUTES: tuple[tuple[str, str, Handler], ...] = (
     ("DELETE", TEMPLATES + "/{templateCode}", templates.remove),
     ("GET", TEMPLATES + "/{templateCode}/modifications", templates.modifications),
 )
-_BY_LENGTH: dict[tuple[str, int], list[tuple[str, list[str], Handler]]] = {}
-for _method, _path, _handler in _ROUTES:
-    _BY_LENGTH.setdefault((_method, _path.count("/")), []).append((_path, _path.split("/"), _handler))
+_ROUTER = Router(_ROUTES)
 
 
-def real_clock() -> int:
-    """Return the time of this machine in epoch milliseconds."""
-    return time.time_ns() // 1_000_000
-
-
-class FakeNhnCloud(State):
-    """The server as an ASGI application; its state is in plain attributes."""
+class FakeNhnCloud(State, RelayServer):
+    """The server; its state is in plain attributes."""
 
     def __init__(self, clock: Clock = real_clock, seed: int | None = None, **behavior: Any) -> None:
         super().__init__(clock, seed, Behavior(**behavior))
@@ -172,10 +158,6 @@ class FakeNhnCloud(State):
         """Apply the results and template reviews that are due."""
         super().process_due()
         templates.process_due_reviews(self)
-
-    def inject_fault(self, kind: str, on: str = "", times: float = 1, **more: Any) -> Fault:
-        """Inject a fault; see faults.py for the kinds. `on` is part of "METHOD path"."""
-        return self.faults.add(Fault(kind, on, times, **more))
 
     # Answering requests.
 
@@ -225,114 +207,19 @@ class FakeNhnCloud(State):
         if request.body and not content_type.startswith(("application/json", "multipart/form-data")):
             raise ApiError(-9996, "Only application/json Content-type is supported.")
 
-    async def __call__(self, scope: Any, receive: Callable[[], Awaitable[Any]], send: Any) -> None:
-        """Answer as an ASGI application. Raises ConnectionCut to break the connection."""
-        body = b""
-        while True:
-            event = await receive()
-            body += event.get("body", b"")
-            if not event.get("more_body"):
-                break
-        headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
-        query = dict(parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True))
-        reply = await self.answer(Request(scope["method"], scope["path"], query, headers, body))
-        sent = [(b"content-type", reply.content_type.encode()), (b"content-length", b"%d" % len(reply.body))]
-        await send({"type": "http.response.start", "status": reply.status, "headers": sent})
-        await send({"type": "http.response.body", "body": reply.body})
-
-    def transport(self) -> httpx.AsyncBaseTransport:
-        """Return an httpx transport without sockets, for use with a virtual clock."""
-        return FakeNhnCloudTransport(self)
-
-
-class FakeNhnCloudTransport(httpx.AsyncBaseTransport):
-    """Calls the server in this process, with the caller's timeout and the errors of real connections.
-
-    As over a socket, a call continues after its caller timed out, until the transport is closed.
-    """
-
-    def __init__(self, relay: Any) -> None:
-        """`relay` is an ASGI application, of this relay or another."""
-        self._inner = httpx.ASGITransport(relay)
-        self._running_calls: set[asyncio.Task[httpx.Response]] = set()
-        self.is_unreachable = False
-
-    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        if self.is_unreachable:
-            raise httpx.ConnectError("All connection attempts failed", request=request)
-        timeout_s = request.extensions.get("timeout", {}).get("read")
-        call = asyncio.create_task(self._inner.handle_async_request(request))
-        self._running_calls.add(call)
-        call.add_done_callback(self._on_done)
-        await asyncio.wait((call,), timeout=timeout_s)
-        if not call.done():
-            raise httpx.ReadTimeout("no answer in time", request=request)
-        try:
-            return call.result()
-        except asyncio.CancelledError:
-            raise httpx.ReadError("the transport was closed", request=request) from None
-        except ConnectionRefused:
-            raise httpx.ConnectError("All connection attempts failed", request=request) from None
-        except ConnectionCut:
-            why = "Server disconnected without sending a response."
-            raise httpx.RemoteProtocolError(why, request=request) from None
-
-    async def aclose(self) -> None:
-        """Cancel the calls whose callers timed out."""
-        left = tuple(self._running_calls)
-        for call in left:
-            call.cancel()
-        await asyncio.gather(*left, return_exceptions=True)
-
-    def _on_done(self, call: "asyncio.Task[httpx.Response]") -> None:
-        self._running_calls.discard(call)
-        if not call.cancelled() and (error := call.exception()) and not isinstance(error, ConnectionCut):
-            context = {"message": "the fake server failed", "exception": error}
-            asyncio.get_running_loop().call_exception_handler(context)
-
 
 def _route(request: Request) -> tuple[str, Handler]:
-    """Return the documented path and its handler; set the path parameters of the request."""
-    given = request.path.split("/")
-    for path, segments, handler in _BY_LENGTH.get((request.method, len(given) - 1), ()):
-        if all(want == have or want[:1] == "{" for want, have in zip(segments, given, strict=True)):
-            parts = {want[1:-1]: have for want, have in zip(segments, given, strict=True) if want[:1] == "{"}
-            if "kind" in parts and parts["kind"] not in (SEND_KINDS if request.method == "POST" else LIST_KINDS):
-                break
-            request.path_params = parts
-            return path.replace("{kind}", parts.get("kind", "")), handler
-    raise ApiError(-9998, "Not exist API.")
-
-
-class FakeNhnCloudServer(FakeNhnCloud):
-    """A server that listens on a port."""
-
-    listener: Listener
-
-    @property
-    def address(self) -> str:
-        """The base URL of the server."""
-        return f"http://127.0.0.1:{self.listener.port}"
-
-    async def stop_listening(self) -> None:
-        """Stop listening, and break all connections."""
-        await self.listener.stop()
-
-    async def resume_listening(self) -> None:
-        """Listen again on the same port."""
-        await self.listener.listen()
+    """Return the documented path and its handler. Raises ApiError."""
+    found = _ROUTER.find(request)
+    kind = request.path_params.get("kind", "")
+    if found is None or (kind and kind not in (SEND_KINDS if request.method == "POST" else LIST_KINDS)):
+        raise ApiError(-9998, "Not exist API.")
+    return found[0].replace("{kind}", kind), found[1]
 
 
 @contextlib.asynccontextmanager
-async def serving(port: int = 0, **options: Any) -> AsyncIterator[FakeNhnCloudServer]:
+async def serving(port: int = 0, **options: Any) -> AsyncIterator[FakeNhnCloud]:
     """Run a server in this event loop until the end of the block; options are those of FakeNhnCloud."""
-    relay = FakeNhnCloudServer(**options)
-    async with listening(relay.answer, port) as relay.listener:
+    async with serving_relay(FakeNhnCloud(**options), port) as relay:
         relay.base = relay.address
-        posting = asyncio.create_task(relay.webhooks.run())
-        try:
-            yield relay
-        finally:
-            posting.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await posting
+        yield relay

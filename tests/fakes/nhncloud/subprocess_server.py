@@ -18,7 +18,7 @@ import msgspec
 import uvloop
 
 from tests.fakes.nhncloud import channel
-from tests.fakes.nhncloud.server import FakeNhnCloudServer, serving
+from tests.fakes.nhncloud.server import FakeNhnCloud, serving
 
 RELAY = "relay"
 ROUTES = {
@@ -127,7 +127,7 @@ def running(**behavior: Any) -> Iterator[ServerProcess]:
         yield ServerProcess(process)  # leaving the block closes its input, which ends it
 
 
-def _execute(relay: FakeNhnCloudServer, command: Command) -> ServerStats:
+def _execute(relay: FakeNhnCloud, command: Command) -> ServerStats:
     for each in command.faults:
         relay.inject_fault(**each)
     if command.clears_faults:
@@ -146,7 +146,7 @@ def _execute(relay: FakeNhnCloudServer, command: Command) -> ServerStats:
     return seen
 
 
-def _collect_stats(relay: FakeNhnCloudServer, *, includes_keys: bool) -> ServerStats:
+def _collect_stats(relay: FakeNhnCloud, *, includes_keys: bool) -> ServerStats:
     calls: Counter[str] = Counter()
     recipients: Counter[str] = Counter()
     for call in relay.calls:

@@ -13,6 +13,7 @@ import pytest
 from pabal.settings.carrier_tables import read_carriers
 from tests.fakes.nhncloud.calling import Caller, sms_body
 from tests.fakes.nhncloud.server import FakeNhnCloud
+from tests.fakes.relay_server import RelayTransport
 from tests.fixtures.virtual import VirtualWorld
 
 PHONE = "01012345678"
@@ -29,7 +30,7 @@ async def test_page_escapes_everything_and_its_buttons_work() -> None:
     await caller.alimtalk(
         "POST", "senders", {"plusFriendId": "@new", "phoneNo": PHONE, "categoryCode": "00100010001"}
     )
-    async with httpx.AsyncClient(transport=relay.transport(), base_url="http://relay.invalid") as person:
+    async with httpx.AsyncClient(transport=RelayTransport(relay), base_url="http://relay.invalid") as person:
         page = (await person.get("/")).text
         for unsafe in ("<script", "<img", "<b>"):
             assert unsafe not in page

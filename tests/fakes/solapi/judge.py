@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.fakes.smsc.peer import NODE, PACKAGES
-from tests.fakes.solapi.server import FakeSolapiServer, serving
+from tests.fakes.solapi.server import FakeSolapi, serving
 
 HERE = Path(__file__).parent
 TIMEOUT_S = 60.0
@@ -45,7 +45,7 @@ class Judge:
 
 
 @contextlib.contextmanager
-def judging(relay: FakeSolapiServer, secret: str | None = None) -> Iterator[Judge]:
+def judging(relay: FakeSolapi, secret: str | None = None) -> Iterator[Judge]:
     """Run the client against a server until the end of the block."""
     packages = os.pathsep.join(filter(None, (str(PACKAGES), os.environ.get("NODE_PATH"))))
     environment = {
@@ -61,9 +61,9 @@ def judging(relay: FakeSolapiServer, secret: str | None = None) -> Iterator[Judg
 
 
 @contextlib.contextmanager
-def serving_in_a_thread(**options: Any) -> Iterator[FakeSolapiServer]:
+def serving_in_a_thread(**options: Any) -> Iterator[FakeSolapi]:
     """Run the fake server in a thread, so that a test can wait for another process."""
-    started: list[FakeSolapiServer] = []
+    started: list[FakeSolapi] = []
     is_ready = threading.Event()
     stop = asyncio.Event()
     loop = asyncio.new_event_loop()

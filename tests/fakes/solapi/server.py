@@ -38,25 +38,19 @@ Choices where both say nothing; those in Behavior can be changed:
 - Brand messages are refused with the codes of friend talk (1010, 1031, 1049, 1050, 1051).
 """  # noqa: E501 - a table
 
-import asyncio
 import contextlib
-import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from typing import Any
-from urllib.parse import parse_qsl
 
 from tests.fakes.nhncloud.answers import Reply, Request, json_reply
-from tests.fakes.nhncloud.faults import Fault
-from tests.fakes.nhncloud.wire import Listener, listening
+from tests.fakes.relay_server import RelayServer, Route, Router, real_clock, serving_relay
 from tests.fakes.solapi import iam, kakao, messages, storage
 from tests.fakes.solapi.auth import Authenticator
 from tests.fakes.solapi.faults import THROTTLED, SolapiFaults
 from tests.fakes.solapi.state import ApiError, Behavior, Call, Channel, Clock, SolapiTemplate, State
 from tests.fakes.solapi.webhooks import ReportWebhooks
 
-Handler = Callable[[State, Request], Any]
-
-_ROUTES: tuple[tuple[str, str, Handler], ...] = (
+_ROUTES: tuple[Route, ...] = (
     ("POST", "/messages/v4/send-many/detail", messages.send),
     ("GET", "/messages/v4/list", messages.search),
     ("GET", "/iam/v1/black", iam.list_denials),
@@ -74,18 +68,11 @@ _ROUTES: tuple[tuple[str, str, Handler], ...] = (
     ("DELETE", "/kakao/v2/templates/{templateId}", kakao.remove_template),
     ("PUT", "/kakao/v2/templates/{templateId}/inspection", kakao.inspect_template),
 )
-_BY_LENGTH: dict[tuple[str, int], list[tuple[str, list[str], Handler]]] = {}
-for _method, _path, _handler in _ROUTES:
-    _BY_LENGTH.setdefault((_method, _path.count("/")), []).append((_path, _path.split("/"), _handler))
+_ROUTER = Router(_ROUTES)
 
 
-def real_clock() -> int:
-    """Return the time of this machine in epoch milliseconds."""
-    return time.time_ns() // 1_000_000
-
-
-class FakeSolapi(State):
-    """The server as an ASGI application; its state is in plain attributes."""
+class FakeSolapi(State, RelayServer):
+    """The server; its state is in plain attributes."""
 
     def __init__(self, clock: Clock = real_clock, seed: int | None = None, **behavior: Any) -> None:
         super().__init__(clock, seed, Behavior(**behavior))
@@ -126,10 +113,6 @@ class FakeSolapi(State):
         """The token that was sent last."""
         return list(self.pending_tokens.values())[-1]
 
-    def inject_fault(self, kind: str, on: str = "", times: float = 1, **more: Any) -> Fault:
-        """Inject a fault; see faults.py for the kinds. `on` is part of "METHOD path"."""
-        return self.faults.add(Fault(kind, on, times, **more))
-
     async def answer(self, request: Request) -> Reply:
         """Return the answer to a request. Raises ConnectionCut to break the connection."""
         before = len(self.calls)
@@ -144,7 +127,10 @@ class FakeSolapi(State):
         self.process_due()
         path, code = request.path, None
         try:
-            path, handler = _route(request)
+            found = _ROUTER.find(request)
+            if found is None:
+                raise ApiError(404, "ResourceNotFound", "해당 리소스가 없음")
+            path, handler = found
             self._authenticator.check(request.headers.get("authorization", ""))
             reply = json_reply(handler(self, request))
         except ApiError as error:
@@ -154,54 +140,9 @@ class FakeSolapi(State):
         self.changed.set()
         return reply
 
-    async def __call__(self, scope: Any, receive: Callable[[], Awaitable[Any]], send: Any) -> None:
-        """Answer as an ASGI application. Raises ConnectionCut to break the connection."""
-        body = b""
-        while True:
-            event = await receive()
-            body += event.get("body", b"")
-            if not event.get("more_body"):
-                break
-        headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
-        query = dict(parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True))
-        reply = await self.answer(Request(scope["method"], scope["path"], query, headers, body))
-        sent = [(b"content-type", reply.content_type.encode()), (b"content-length", b"%d" % len(reply.body))]
-        await send({"type": "http.response.start", "status": reply.status, "headers": sent})
-        await send({"type": "http.response.body", "body": reply.body})
-
-
-def _route(request: Request) -> tuple[str, Handler]:
-    """Return the documented path and its handler; set the path parameters of the request."""
-    given = request.path.rstrip("/").split("/")
-    for path, segments, handler in _BY_LENGTH.get((request.method, len(given) - 1), ()):
-        if all(want == have or want[:1] == "{" for want, have in zip(segments, given, strict=True)):
-            request.path_params = {
-                want[1:-1]: have for want, have in zip(segments, given, strict=True) if want[:1] == "{"
-            }
-            return path, handler
-    raise ApiError(404, "ResourceNotFound", "해당 리소스가 없음")
-
-
-class FakeSolapiServer(FakeSolapi):
-    """A server that listens on a port."""
-
-    listener: Listener
-
-    @property
-    def address(self) -> str:
-        """The base URL of the server."""
-        return f"http://127.0.0.1:{self.listener.port}"
-
 
 @contextlib.asynccontextmanager
-async def serving(port: int = 0, **options: Any) -> AsyncIterator[FakeSolapiServer]:
+async def serving(port: int = 0, **options: Any) -> AsyncIterator[FakeSolapi]:
     """Run a server in this event loop until the end of the block; options are those of FakeSolapi."""
-    relay = FakeSolapiServer(**options)
-    async with listening(relay.answer, port) as relay.listener:
-        posting = asyncio.create_task(relay.webhooks.run())
-        try:
-            yield relay
-        finally:
-            posting.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await posting
+    async with serving_relay(FakeSolapi(**options), port) as relay:
+        yield relay

@@ -21,7 +21,7 @@ from tests.fakes.nhncloud.subprocess_server import (
     execute_commands,
     run_server,
 )
-from tests.fakes.solapi.server import FakeSolapiServer, serving
+from tests.fakes.solapi.server import FakeSolapi, serving
 
 PRODUCTS = ("sms", "lms", "mms", "alimTalk")
 
@@ -53,7 +53,7 @@ def running(**behavior: Any) -> Iterator[SolapiProcess]:
         yield SolapiProcess(process)  # leaving the block closes its input, which ends it
 
 
-def _execute(relay: FakeSolapiServer, command: Command) -> ServerStats:
+def _execute(relay: FakeSolapi, command: Command) -> ServerStats:
     for each in command.faults:
         relay.inject_fault(**each)
     if command.clears_faults:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.fakes.solapi.judge import ClientFailed, Judge, judging, serving_in_a_thread
-from tests.fakes.solapi.server import FakeSolapiServer
+from tests.fakes.solapi.server import FakeSolapi
 
 SENDER = "0212345678"
 JPEG = b"\xff\xd8\xff\xe0" + bytes(100)
@@ -15,7 +15,7 @@ LONG_AGO = "2020-01-01T00:00:00+09:00"
 
 
 @pytest.fixture(scope="module")
-def relay() -> Iterator[FakeSolapiServer]:
+def relay() -> Iterator[FakeSolapi]:
     """The server; a message has its result at once."""
     with serving_in_a_thread(seed=1, receipt_after_s=0.0, review_after_s=None) as relay:
         relay.numbers.add(SENDER)
@@ -23,7 +23,7 @@ def relay() -> Iterator[FakeSolapiServer]:
 
 
 @pytest.fixture(scope="module")
-def client(relay: FakeSolapiServer) -> Iterator[Judge]:
+def client(relay: FakeSolapi) -> Iterator[Judge]:
     """Solapi's client."""
     with judging(relay) as judge:
         yield judge
@@ -94,7 +94,7 @@ def test_too_many_receivers_are_refused(client: Judge) -> None:
     assert (error["name"], error["code"]) == ("ClientError", "RecipientsTooMany")
 
 
-def test_list_is_read_page_by_page(client: Judge, relay: FakeSolapiServer) -> None:
+def test_list_is_read_page_by_page(client: Judge, relay: FakeSolapi) -> None:
     client.call("send", [text(f"0102000005{number}") for number in range(5)])
     query = {"dateType": "UPDATED", "startDate": LONG_AGO, "limit": 2}
     found: list[str] = []
@@ -121,7 +121,7 @@ def test_picture_is_uploaded_and_sent(client: Judge, tmp_path: Path) -> None:
     )
 
 
-def test_channel_and_template_are_registered_and_used(client: Judge, relay: FakeSolapiServer) -> None:
+def test_channel_and_template_are_registered_and_used(client: Judge, relay: FakeSolapi) -> None:
     channel = {"searchId": "@judge", "phoneNumber": "01012345678"}
     category = client.call("getKakaoChannelCategories")[0]["code"]
     assert client.call("requestKakaoChannelToken", channel) == {"success": True}
@@ -154,9 +154,7 @@ def test_channel_and_template_are_registered_and_used(client: Judge, relay: Fake
     assert failure(client, "getKakaoAlimtalkTemplate", template_id)["code"] == "ResourceNotFound"
 
 
-def test_brand_message_is_sent_with_text_and_picture(
-    client: Judge, relay: FakeSolapiServer, tmp_path: Path
-) -> None:
+def test_brand_message_is_sent_with_text_and_picture(client: Judge, relay: FakeSolapi, tmp_path: Path) -> None:
     pf_id = relay.add_channel("@brand").channel_id
     picture = tmp_path / "picture.jpg"
     picture.write_bytes(JPEG)
@@ -181,14 +179,14 @@ def test_brand_message_is_sent_with_text_and_picture(
     assert failure(client, "send", messages[1:])["failed"][0]["statusCode"] == "1051"
 
 
-def test_wrong_secret_is_refused(relay: FakeSolapiServer) -> None:
+def test_wrong_secret_is_refused(relay: FakeSolapi) -> None:
     with judging(relay, secret="wrong") as stranger:
         error = failure(stranger, "getMessages", {})
 
     assert (error["name"], error["code"]) == ("ClientError", "SignatureDoesNotMatch")
 
 
-def test_opt_outs_are_listed_page_by_page(client: Judge, relay: FakeSolapiServer) -> None:
+def test_opt_outs_are_listed_page_by_page(client: Judge, relay: FakeSolapi) -> None:
     relay.denials |= {(SENDER, f"0102000900{number}"): relay.clock() for number in range(3)}
 
     first = client.call("getBlacks", {"senderNumber": SENDER, "startDate": LONG_AGO, "limit": 2})

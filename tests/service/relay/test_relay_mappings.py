@@ -19,7 +19,7 @@ from pabal.store.kakao.profile_mappings import ProfileMapping
 from tests.carriers.conformance import InMemoryCursor, virtual_clock
 from tests.fakes.nhncloud import channel
 from tests.fakes.nhncloud.channel import CHANNEL, SENDER_KEY, TEMPLATE
-from tests.fakes.nhncloud.server import FakeNhnCloudTransport
+from tests.fakes.relay_server import RelayTransport
 from tests.fakes.solapi import channel as solapi_channel
 from tests.fakes.solapi.server import FakeSolapi
 from tests.fixtures.transports import OverHttpx
@@ -274,7 +274,7 @@ def test_alimtalk_fails_over_to_a_relay_of_another_kind(stage: TwoRelays) -> Non
     settings = SolapiSettings(name=OTHER, api_key=solapi.api_key, api_secret=solapi.api_secret)
 
     def build() -> SolapiCarrier:
-        transport = OverHttpx(FakeNhnCloudTransport(solapi))
+        transport = OverHttpx(RelayTransport(solapi))
         client = SolapiClient("http://127.0.0.1", settings.api_key, settings.api_secret, world, transport=transport)
         around = Dependencies(world, no_image, InMemoryCursor(), lambda _: None)
         return SolapiCarrier(settings, around, client, SolapiProvider(client, 5))
