@@ -10,7 +10,7 @@ from pabal.cli.main import main
 from tests.fakes.nhncloud.faults import KINDS
 from tests.fixtures.nhncloud import SENDER_KEY, NhnCloudFixture
 from tests.fixtures.relay_delivery import RELAY
-from tests.fixtures.virtual import run_in_virtual_time
+from tests.fixtures.virtual import Caller, run_in_virtual_time
 from tests.fixtures.web import alimtalk_body, call_ok, friendtalk_body, image_body, receivers_of, sms_body
 
 SIGNATURE = "a signature nobody guesses"
@@ -34,6 +34,16 @@ def with_keys(folder: Path, secrets: tuple[str, ...]) -> Path:
     return file
 
 
+async def send_all(call: Caller) -> None:
+    """Send a message of each product with an endpoint of its own."""
+    receiver = PERSONAL[1]
+    await call_ok(call, "message/sendSMS", sms_body(receiver))
+    await call_ok(call, "message/sendMMS", sms_body(receiver, image=image_body()))
+    talk = alimtalk_body(SENDER_KEY, receivers=receivers_of(receiver, **NAMED))
+    await call_ok(call, "message/sendAlimtalk", talk)
+    await call_ok(call, "message/sendFriendtalk", friendtalk_body(SENDER_KEY, receiver, image=image_body()))
+
+
 def test_no_error_reveals_a_key(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -47,19 +57,6 @@ def test_no_error_reveals_a_key(
             carrier = env.context.carriers[RELAY]
             assert isinstance(carrier, NhnCloudCarrier)
             call = await fixture.add_channel(env)
-            receiver = PERSONAL[1]
-
-            async def send_all() -> None:
-                await call_ok(call, "message/sendSMS", sms_body(receiver))
-                await call_ok(call, "message/sendMMS", sms_body(receiver, image=image_body()))
-                await call_ok(
-                    call,
-                    "message/sendAlimtalk",
-                    alimtalk_body(SENDER_KEY, receivers=receivers_of(receiver, **NAMED)),
-                )
-                await call_ok(
-                    call, "message/sendFriendtalk", friendtalk_body(SENDER_KEY, receiver, image=image_body())
-                )
 
             async def record_output() -> None:
                 metrics = bytes((await call("/metrics")).body).decode()
@@ -67,7 +64,7 @@ def test_no_error_reveals_a_key(
 
             for kind in KINDS:
                 fixture.relay.inject_fault(kind, times=4, seconds=15)
-                await send_all()
+                await send_all(call)
                 await env.wait(30)
                 await record_output()
             for body, signature in ((b"{}", "wrong"), (b"nonsense", SIGNATURE), (b'{"event": 1}', SIGNATURE)):
@@ -76,7 +73,7 @@ def test_no_error_reveals_a_key(
                 )
                 shown.append(str(answer))
             fixture.relay.sms_secret_key = fixture.relay.talk_app_key = "changed meanwhile"
-            await send_all()
+            await send_all(call)
             await env.wait(100)
             assert not carrier.is_connected
             await record_output()

@@ -183,28 +183,7 @@ def accept(
     late_code: Callable[[Message], str | None] | None = None,
 ) -> Json:
     """Store the messages that were not refused, and return the result of each; `read` says text and refusal."""
-    now, request_id = state.clock(), state.new_request_id()
-    made = []
-    for seq, given in enumerate(call.recipientList or (), 1):
-        content, (refused, why) = read(given)
-        message = Message(
-            product,
-            KINDS[product],
-            request_id,
-            seq,
-            given.recipientNo or "",
-            profile.sender_key,
-            call.senderGroupingKey,
-            given.recipientGroupingKey,
-            content,
-            now,
-            begins_at,
-            call,
-            given,
-            is_ad=product == BRAND or getattr(given, "isAd", False),
-            refused=refused,
-        )
-        made.append((message, why))
+    made = _read_messages(state, call, profile, begins_at, product, read)
     failed = [(message, why) for message, why in made if message.refused]
     if failed and state.behavior.refuses_whole_calls:
         raise ApiError(failed[0][0].refused, failed[0][1])
@@ -240,6 +219,39 @@ def accept(
     if key := request.headers.get(IDEMPOTENCY_KEY):
         state.keys_used[request.path_params["appkey"], key] = state.clock()
     return answer
+
+
+def _read_messages(
+    state: State,
+    call: Any,
+    profile: Profile,
+    begins_at: int,
+    product: str,
+    read: Callable[[Any], tuple[str, Refusal]],
+) -> list[tuple[Message, str]]:
+    now, request_id = state.clock(), state.new_request_id()
+    made = []
+    for seq, given in enumerate(call.recipientList or (), 1):
+        content, (refused, why) = read(given)
+        message = Message(
+            product,
+            KINDS[product],
+            request_id,
+            seq,
+            given.recipientNo or "",
+            profile.sender_key,
+            call.senderGroupingKey,
+            given.recipientGroupingKey,
+            content,
+            now,
+            begins_at,
+            call,
+            given,
+            is_ad=product == BRAND or getattr(given, "isAd", False),
+            refused=refused,
+        )
+        made.append((message, why))
+    return made
 
 
 def _count_daily(state: State, profile: Profile, messages: list[Message]) -> set[int]:

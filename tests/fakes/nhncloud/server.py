@@ -124,7 +124,7 @@ class FakeNhnCloud(State, RelayServer):
         super().__init__(clock, seed, Behavior(**behavior))
         self.faults = FaultInjector()
         self.console = Console(self)
-        self.webhooks = Webhooks(self, self.process_due)
+        self.webhooks = Webhooks(self)
         self.add_number("15880000")
         self.unsubscribe_numbers.add("0801234567")
 

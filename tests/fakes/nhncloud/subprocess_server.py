@@ -11,21 +11,21 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Coroutine, Iterator, Mapping
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
 import uvloop
 
 from tests.fakes.nhncloud import channel
-from tests.fakes.nhncloud.server import FakeNhnCloud, serving
+from tests.fakes.nhncloud.server import serving
+from tests.fakes.relay_server import GC_THRESHOLD
 
 RELAY = "relay"
 ROUTES = {
     "sms": ("sms", "lms", "mms"),
     "talk": ("alimTalk", "friendTalkText", "friendTalkImage", "friendTalkWideImage", "brandMessage"),
 }
-GC_THRESHOLD = 200_000
 POLL_INTERVAL_S = 0.05
 TIMEOUT_S = 60.0
 
@@ -63,6 +63,13 @@ class ServerStats(msgspec.Struct, kw_only=True):
     """Every accepted recipientGroupingKey, if requested."""
 
 
+def format_settings(products: Sequence[str], carrier: Mapping[str, Any]) -> str:
+    """Return the tables of a settings file that routes these products to the relay."""
+    lines = [f"{name} = {json.dumps(value)}" for name, value in carrier.items()]  # TOML has the same syntax
+    routes = [f'{product} = ["{RELAY}"]' for product in products]
+    return "\n".join(["[routes]", *routes, f"[carriers.{RELAY}]", *lines, ""])
+
+
 class ServerProcess:
     """A running server process."""
 
@@ -89,9 +96,7 @@ class ServerProcess:
             "talk_address": address,
             **carrier,
         }
-        lines = [f"{name} = {json.dumps(value)}" for name, value in settings.items()]  # TOML has the same syntax
-        routes = [f'{product} = ["{RELAY}"]' for some in ROUTES.values() for product in some]
-        return "\n".join(["[routes]", *routes, f"[carriers.{RELAY}]", *lines, ""])
+        return format_settings([product for some in ROUTES.values() for product in some], settings)
 
     def stats(self, **command: Any) -> ServerStats:
         """Execute a command, and return the statistics of the server."""
@@ -122,12 +127,19 @@ class ServerProcess:
 @contextlib.contextmanager
 def running(**behavior: Any) -> Iterator[ServerProcess]:
     """Run a server that has the channel of channel.py until the end of the block."""
-    command = [sys.executable, "-m", "tests.fakes.nhncloud.subprocess_server", json.dumps(behavior)]
+    with running_server("nhncloud", behavior) as process:
+        yield ServerProcess(process)
+
+
+@contextlib.contextmanager
+def running_server(name: str, behavior: Mapping[str, Any]) -> "Iterator[subprocess.Popen[bytes]]":
+    """Run the server of a relay as a process until the end of the block."""
+    command = [sys.executable, "-m", f"tests.fakes.{name}.subprocess_server", json.dumps(behavior)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
-        yield ServerProcess(process)  # leaving the block closes its input, which ends it
+        yield process  # leaving the block closes its input, which ends it
 
 
-def _execute(relay: FakeNhnCloud, command: Command) -> ServerStats:
+def _execute(relay: Any, command: Command, keys: Sequence[str]) -> ServerStats:
     for each in command.faults:
         relay.inject_fault(**each)
     if command.clears_faults:
@@ -138,45 +150,41 @@ def _execute(relay: FakeNhnCloud, command: Command) -> ServerStats:
         setattr(relay.behavior, name, value)
     if command.webhook:
         relay.webhooks.set(*command.webhook)
-    seen = _collect_stats(relay, includes_keys=command.includes_keys)
-    if command.is_reset:
-        relay.calls.clear()
-        relay.messages.clear()
-        relay.webhooks.posts.clear()
-    return seen
-
-
-def _collect_stats(relay: FakeNhnCloud, *, includes_keys: bool) -> ServerStats:
     calls: Counter[str] = Counter()
     recipients: Counter[str] = Counter()
     for call in relay.calls:
         calls[f"{call.method} {call.path}"] += 1
         recipients[f"{call.method} {call.path}"] += call.recipient_count
-    return ServerStats(
-        messages=len(relay.messages),
+    seen = ServerStats(
+        messages=len(keys),
         duplicates=relay.duplicates(),
         calls=calls,
         recipients=recipients,
         fault_counts=[each.done for each in relay.faults.faults],
         posts=sum(each.is_accepted for each in relay.webhooks.posts),
         cpu_s=time.process_time(),
-        keys=[each.recipient_grouping_key or "" for each in relay.messages] if includes_keys else None,
+        keys=list(keys) if command.includes_keys else None,
     )
+    if command.is_reset:
+        for recorded in (relay.calls, relay.messages, relay.webhooks.posts):
+            recorded.clear()
+    return seen
 
 
 async def _run(behavior: Mapping[str, Any]) -> None:
     async with serving(**behavior) as relay:
         channel.add_to_relay(relay)
-        await execute_commands(relay.listener.port, lambda command: _execute(relay, command))
+        await execute_commands(relay, lambda: [each.recipient_grouping_key or "" for each in relay.messages])
 
 
-async def execute_commands(port: int, execute: Callable[[Command], ServerStats]) -> None:
+async def execute_commands(relay: Any, keys: Callable[[], Sequence[str]]) -> None:
     """Tell the port of a server, then execute the commands of its input until that ends."""
-    _write_line(msgspec.json.encode(port))
+    _write_line(msgspec.json.encode(relay.listener.port))
     commands = asyncio.StreamReader()
     await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(commands), sys.stdin)
     async for line in commands:
-        _write_line(msgspec.json.encode(execute(msgspec.json.decode(line, type=Command))))
+        command = msgspec.json.decode(line, type=Command)
+        _write_line(msgspec.json.encode(_execute(relay, command, keys())))
 
 
 def _write_line(line: bytes) -> None:
@@ -186,7 +194,7 @@ def _write_line(line: bytes) -> None:
 
 def run_server(run: Callable[[Mapping[str, Any]], Coroutine[Any, Any, None]]) -> None:
     """Run a server with the behavior that its only argument names, until its input ends."""
-    gc.set_threshold(GC_THRESHOLD, 20, 100)  # the server stores every message, so garbage collection frees little
+    gc.set_threshold(GC_THRESHOLD, 20, 100)
     uvloop.run(run(json.loads(sys.argv[1])))
 
 

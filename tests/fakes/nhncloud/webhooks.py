@@ -1,103 +1,40 @@
 """Webhook calls of the server: results of messages and states of templates, repeated until accepted."""
 
-import asyncio
-import contextlib
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Mapping
 from itertools import groupby
-
-import httpx
 
 from tests.fakes.nhncloud.answers import Json, format_seoul
 from tests.fakes.nhncloud.sms_lists import status_of
-from tests.fakes.nhncloud.state import BRAND, FRIENDTALK, SMS, Draft, Message, State, Template
+from tests.fakes.nhncloud.state import BRAND, FRIENDTALK, SMS, Draft, Message, Template
+from tests.fakes.relay_webhooks import MAX_HOOKS_PER_POST, RelayWebhooks
 
 RESULT = "MESSAGE_RESULT_UPDATE"
 TEMPLATE = "TEMPLATE_STATUS_UPDATE"
 UNSUBSCRIBE = "UNSUBSCRIBE"
 ISO_SECONDS = "%Y-%m-%dT%H:%M:%S"
-MAX_HOOKS_PER_POST = 1000
-MIN_PAUSE_MS = 20
-TIMEOUT_S = 10.0
 _SMS_STATES = {"0": "FAILED", "2": "COMPLETED", "3": "COMPLETED", "6": "FAILED_AD"}
 
 
-@dataclass(slots=True)
-class Post:
-    """A webhook call, repeated until it is accepted."""
+class Webhooks(RelayWebhooks):
+    """Results of messages, opt-outs and states of templates."""
 
-    address: str
-    signature: str
-    body: Json
-    attempts: int = 0
-    next_at: int = 0
-    statuses: list[int | str] = field(default_factory=list)
-    """The result of each attempt: a status, or the name of an error."""
+    max_attempts = 10
 
-    @property
-    def is_accepted(self) -> bool:
-        """Whether it was answered with 2xx."""
-        return bool(self.statuses) and str(self.statuses[-1]).startswith("2")
-
-
-class Webhooks:
-    """Posts to the configured addresses; nothing is posted before `set`."""
-
-    def __init__(self, state: State, process_due: Callable[[], None]) -> None:
-        self._state = state
-        self._process_due = process_due
-        self._addresses: dict[str, tuple[str, str]] = {}
-        self.transport: httpx.AsyncBaseTransport | None = None
-        """A transport without sockets, for tests."""
-        self.retry_after_s = 1.0
-        self.max_attempts = 10
-        self.pending: list[Post] = []
-        self.posts: list[Post] = []
-        """Every post, accepted or not."""
-
-    def set(self, address: str, signature: str, products: tuple[str, ...] = ("SMS", "KakaoTalk")) -> None:
-        """Post to an address from now on, for one product or both."""
-        for product in products:
-            self._addresses[product] = (address, signature)
+    def set(self, address: str, secret: str) -> None:
         self._state.results.has_hooks = True
-        self._state.changed.set()
+        super().set(address, secret)
 
-    async def run(self) -> None:
-        """Post everything that is due, until cancelled."""
-        while not self._addresses:  # creating a client takes time, and most tests use no webhooks
-            self._state.changed.clear()
-            await self._state.changed.wait()
-        async with httpx.AsyncClient(transport=self.transport, timeout=TIMEOUT_S, trust_env=False) as client:
-            while True:
-                self._state.changed.clear()
-                await self.post_due(client)
-                with contextlib.suppress(TimeoutError):
-                    async with asyncio.timeout(self._pause_s()):
-                        await self._state.changed.wait()
+    def headers(self) -> Mapping[str, str]:
+        return {"X-Toast-Webhook-Signature": self._secret, "Content-Type": "application/json;charset=UTF-8"}
 
-    def _pause_s(self) -> float | None:
-        """Return the time until the next post is due; None if nothing is scheduled."""
-        state = self._state
-        moments = [post.next_at for post in self.pending]
-        for _, draft in state.under_review:
-            is_new = draft.status == "TSC01"
-            moments.append((draft.inspected_at if is_new else draft.decided_at) or 0)
-        due = [each for each in (*moments, state.results.next_at()) if each]
-        return max(min(due) - state.clock(), MIN_PAUSE_MS) / 1000 if due else None
+    def next_change_at(self) -> int | None:
+        moments = [
+            (draft.inspected_at if draft.status == "TSC01" else draft.decided_at) or 0
+            for _, draft in self._state.under_review
+        ]
+        return min((each for each in (*moments, self._state.results.next_at()) if each), default=None)
 
-    async def post_due(self, client: httpx.AsyncClient) -> None:
-        """Post once everything that is due."""
-        self._process_due()
-        self._collect()
-        now = self._state.clock()
-        for post in [each for each in self.pending if each.next_at <= now]:
-            post.attempts += 1
-            post.statuses.append(await _send(client, post))
-            post.next_at = self._state.clock() + round(self.retry_after_s * 1000)
-            if post.is_accepted or post.attempts >= self.max_attempts:
-                self.pending.remove(post)
-
-    def _collect(self) -> None:
+    def collect(self) -> None:
         state, behavior = self._state, self._state.behavior
         messages, state.results.pending_hooks = state.results.pending_hooks * behavior.result_copies, []
         if behavior.shuffles_results:
@@ -105,29 +42,25 @@ class Webhooks:
         for is_sms, group in groupby(messages, key=lambda each: each.product == SMS):
             hooks = [self._sms_hook(each) if is_sms else self._talk_hook(each) for each in group]
             for first in range(0, len(hooks), MAX_HOOKS_PER_POST):
-                self._enqueue("SMS" if is_sms else "KakaoTalk", RESULT, hooks[first : first + MAX_HOOKS_PER_POST])
+                self._enqueue(is_sms, RESULT, hooks[first : first + MAX_HOOKS_PER_POST])
         calls, state.unsubscribe_events = state.unsubscribe_events, []
         for number, phone, at in calls:
-            self._enqueue("SMS", UNSUBSCRIBE, [self._unsubscribe_hook(number, phone, at)])
+            self._enqueue(True, UNSUBSCRIBE, [self._unsubscribe_hook(number, phone, at)])
         events, state.template_events = state.template_events, []
         for template, draft in events:
-            self._enqueue("KakaoTalk", TEMPLATE, [self._template_hook(template, draft)])
+            self._enqueue(False, TEMPLATE, [self._template_hook(template, draft)])
 
-    def _enqueue(self, product: str, event: str, hooks: list[Json]) -> None:
-        if product not in self._addresses:
-            return
-        address, signature = self._addresses[product]
-        body = {
-            "hooksId": self._state.new_request_id(),
-            "webhookConfigId": "1",
-            "productName": "SMS" if product == "SMS" else "KakaoTalk Bizmessage",
-            "appKey": self._state.sms_app_key if product == "SMS" else self._state.talk_app_key,
-            "event": event,
-            "hooks": hooks,
-        }
-        post = Post(address, signature, body)
-        self.pending.append(post)
-        self.posts.append(post)
+    def _enqueue(self, is_sms: bool, event: str, hooks: list[Json]) -> None:
+        self.add(
+            {
+                "hooksId": self._state.new_request_id(),
+                "webhookConfigId": "1",
+                "productName": "SMS" if is_sms else "KakaoTalk Bizmessage",
+                "appKey": self._state.sms_app_key if is_sms else self._state.talk_app_key,
+                "event": event,
+                "hooks": hooks,
+            }
+        )
 
     def _sms_hook(self, message: Message) -> Json:
         kind = "sms" if message.kind == "SMS" else "mms"
@@ -190,12 +123,3 @@ class Webhooks:
             "updateDate": format_seoul(draft.updated_at or draft.created_at),
             "hookId": self._state.new_request_id(),
         }
-
-
-async def _send(client: httpx.AsyncClient, post: Post) -> int | str:
-    headers = {"X-Toast-Webhook-Signature": post.signature, "Content-Type": "application/json;charset=UTF-8"}
-    try:
-        answer = await client.post(post.address, json=post.body, headers=headers)
-    except httpx.HTTPError as error:
-        return type(error).__name__
-    return answer.status_code

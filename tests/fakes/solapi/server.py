@@ -77,7 +77,7 @@ class FakeSolapi(State, RelayServer):
     def __init__(self, clock: Clock = real_clock, seed: int | None = None, **behavior: Any) -> None:
         super().__init__(clock, seed, Behavior(**behavior))
         self.faults = SolapiFaults()
-        self.webhooks = ReportWebhooks(self, self.process_due)
+        self.webhooks = ReportWebhooks(self)
         self._authenticator = Authenticator(self)
 
     def add_channel(self, search_id: str = "@pabal", channel_id: str | None = None) -> Channel:
