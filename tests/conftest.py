@@ -14,7 +14,7 @@ import uvloop
 
 from tests.fixtures import citus, postgres
 from tests.fixtures.engines import AVAILABLE_ENGINES
-from tests.fixtures.virtual import Environment, build_environment, run_in_virtual_time, settings_for
+from tests.fixtures.virtual import Environment, build_environment, run_in_virtual_time, settings_for, settings_of
 
 Scenario = Callable[[Environment], Awaitable[None]]
 
@@ -135,10 +135,7 @@ def _uses_store(item: pytest.Item) -> bool:
 @pytest.fixture
 def env(tmp_path: Path, request: pytest.FixtureRequest) -> AbstractAsyncContextManager[Environment]:
     """The environment of a test that is a coroutine, with the settings of its marks."""
-    return _running_environment(
-        tmp_path,
-        **{name: value for mark in request.node.iter_markers("settings") for name, value in mark.kwargs.items()},
-    )
+    return _running_environment(tmp_path, **settings_of(request))
 
 
 @pytest.hookimpl(tryfirst=True)

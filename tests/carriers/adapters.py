@@ -1,11 +1,8 @@
 """Every kind of carrier that must pass the conformance suite."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
-from typing import ClassVar
 
 from pabal.carriers.base import Carrier
-from pabal.carriers.relay.dependencies import Dependencies
 from pabal.carriers.solapi.carrier import SolapiCarrier
 from pabal.carriers.solapi.client import SolapiClient
 from pabal.settings.relays import SolapiSettings
@@ -17,15 +14,13 @@ from tests.carriers.conformance import (
     TEMPLATE_CODE,
     Adapter,
     CompatibleNhnCloudAdapter,
-    InMemoryCursor,
     NhnCloudAdapter,
+    RelayAdapter,
     SimulatorAdapter,
     SmppAdapter,
     SmppPairAdapter,
-    load_image,
     virtual_clock,
 )
-from tests.fakes.relay_server import RelayTransport
 from tests.fakes.solapi.server import FakeSolapi
 from tests.fakes.solapi.state import Group, SolapiMessage
 from tests.fixtures.transports import OverHttpx
@@ -47,52 +42,33 @@ class CountingSolapi(FakeSolapi):
         super().add_message(group, message)
 
 
-class SolapiAdapter(Adapter):
-    """Solapi: its peer is the fake server."""
+class SolapiAdapter(RelayAdapter):
+    """Solapi."""
 
     kind = "solapi"
-    exemptions: ClassVar[Mapping[str, str]] = {
-        "test_window_is_never_exceeded": "a call is answered as a whole; the deliverer keeps its window",
-        "test_resubmitted_message_is_deduplicated": "it looks up messages in doubt instead",
-    }
     secrets = ("NCSAPIKEY0123456", "solapiSecret0123456789")
 
     def __init__(self) -> None:
-        self._relay = CountingSolapi()
+        super().__init__(CountingSolapi())
         self._relay.add_channel("@shop", SENDER_KEY)
         self._relay.add_template(SENDER_KEY, f"[{TEMPLATE_CODE}] 인사", "안녕하세요")
-        self._cursor = InMemoryCursor()
-        self._transport = RelayTransport(self._relay)
-        self._builds = 0
 
     def build(self, world: World, *, window: int, rate: int) -> Carrier:
         key, secret = self.secrets
         settings = SolapiSettings(
             name="it", window=window, rate=rate, poll_seconds=1, api_key=key, api_secret=secret
         )
-        self._transport = RelayTransport(self._relay)
-        self._builds += 1
-        process = VirtualWorld(self._builds)  # a salt is never used twice, also not by another process
-        client = SolapiClient("http://127.0.0.1", key, secret, process, transport=OverHttpx(self._transport))
-        return SolapiCarrier(settings, Dependencies(world, load_image, self._cursor, lambda _: None), client)
-
-    def stop_responding(self) -> None:
-        self._relay.inject_fault("slow to accept", "POST", times=1e9, seconds=1e6)
-
-    def disconnect(self) -> None:
-        self._transport.is_unreachable = True
+        transport = OverHttpx(self.new_transport())
+        process = VirtualWorld(len(self._transports))  # a salt is never used twice, also not by another process
+        client = SolapiClient("http://127.0.0.1", key, secret, process, transport=transport)
+        return SolapiCarrier(settings, self.dependencies(world), client)
 
     def reject_credentials(self) -> None:
         self._relay.api_key = "another"
 
     def recover(self) -> None:
-        self._relay.faults.faults.clear()
+        super().recover()
         self._relay.api_key = self.secrets[0]
-        self._transport.is_unreachable = False
-
-    @property
-    def submitted_at(self) -> Sequence[float]:
-        return self._relay.submitted_at
 
     @property
     def unacknowledged(self) -> int:

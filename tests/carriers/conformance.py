@@ -3,11 +3,10 @@
 import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from pabal.carriers.base import Carrier
 from pabal.carriers.nhncloud.carrier import Dependencies, NhnCloudCarrier
-from pabal.carriers.nhncloud.client import NhnCloudClient
 from pabal.carriers.simulator import Simulator
 from pabal.carriers.smpp import pdu, protocol
 from pabal.carriers.smpp.carrier import SmppCarrier
@@ -32,7 +31,7 @@ from tests.fakes.smsc.scripted import (
     respond,
     respond_with_status,
 )
-from tests.fixtures.transports import OverHttpx
+from tests.fixtures.transports import nhncloud_clients
 from tests.fixtures.virtual import VirtualWorld
 
 REJECTED_NUMBER = "01000000001"
@@ -257,6 +256,43 @@ class InMemoryCursor:
         self.at[source] = at
 
 
+class RelayAdapter(Adapter):
+    """A relay: its peer is a fake server."""
+
+    exemptions: ClassVar[Mapping[str, str]] = {
+        "test_window_is_never_exceeded": "a call is answered as a whole; the deliverer keeps its window",
+        "test_resubmitted_message_is_deduplicated": "it looks up messages in doubt instead",
+    }
+
+    def __init__(self, relay: Any) -> None:
+        self._relay = relay
+        self._cursor = InMemoryCursor()
+        self._transports: list[RelayTransport] = []
+
+    def new_transport(self) -> RelayTransport:
+        self._transports.append(RelayTransport(self._relay))
+        return self._transports[-1]
+
+    def dependencies(self, world: World) -> Dependencies:
+        return Dependencies(world, load_image, self._cursor, lambda _: None)
+
+    def stop_responding(self) -> None:
+        self._relay.inject_fault("slow to accept", "POST", times=1e9, seconds=1e6)
+
+    def disconnect(self) -> None:
+        for transport in self._transports:
+            transport.is_unreachable = True
+
+    def recover(self) -> None:
+        self._relay.faults.faults.clear()
+        for transport in self._transports:
+            transport.is_unreachable = False
+
+    @property
+    def submitted_at(self) -> Sequence[float]:
+        return list(self._relay.submitted_at)
+
+
 class CountingRelay(FakeNhnCloud):
     """The fake server, which records when messages are submitted."""
 
@@ -271,27 +307,20 @@ class CountingRelay(FakeNhnCloud):
         super().store_messages(messages)
 
 
-class NhnCloudAdapter(Adapter):
-    """NHN Cloud: its peer is the fake server."""
+class NhnCloudAdapter(RelayAdapter):
+    """NHN Cloud."""
 
     kind = "nhncloud"
-    exemptions: ClassVar[Mapping[str, str]] = {
-        "test_window_is_never_exceeded": "a call is answered as a whole; the deliverer keeps its window",
-        "test_resubmitted_message_is_deduplicated": "it looks up messages in doubt instead",
-    }
     secrets = ("smsAppKey0123456", "smsSecret", "talkAppKey012345", "talkSecret")
     friend_talk: ClassVar[Literal["brand", "compatible"]] = "brand"
 
     def __init__(self) -> None:
-        self._relay = CountingRelay()
+        super().__init__(CountingRelay())
         self._relay.profiles[SENDER_KEY] = Profile("@shop", SENDER_KEY, "01012345678", "00100010001", 0)
         self._relay.add_template(SENDER_KEY, TEMPLATE_CODE, "안녕하세요")
-        self._cursor = InMemoryCursor()
-        self._transports: list[RelayTransport] = []
-        self._is_unreachable = False
 
     def build(self, world: World, *, window: int, rate: int) -> Carrier:
-        relay, (sms_key, sms_secret, talk_key, talk_secret) = self._relay, self.secrets
+        sms_key, sms_secret, talk_key, talk_secret = self.secrets
         settings = NhnCloudSettings(
             name="it",
             window=window,
@@ -303,34 +332,15 @@ class NhnCloudAdapter(Adapter):
             talk_app_key=talk_key,
             talk_secret_key=talk_secret,
         )
-        self._transports = [RelayTransport(relay), RelayTransport(relay)]
-        texts, talk = (
-            NhnCloudClient("http://127.0.0.1", key, secret, transport=OverHttpx(transport))
-            for key, secret, transport in zip(
-                (sms_key, talk_key), (sms_secret, talk_secret), self._transports, strict=True
-            )
-        )
-        return NhnCloudCarrier(settings, Dependencies(world, load_image, self._cursor, lambda _: None), texts, talk)
-
-    def stop_responding(self) -> None:
-        self._relay.inject_fault("slow to accept", "POST", times=1e9, seconds=1e6)
-
-    def disconnect(self) -> None:
-        for transport in self._transports:
-            transport.is_unreachable = True
+        clients = nhncloud_clients(settings, [self.new_transport(), self.new_transport()])
+        return NhnCloudCarrier(settings, self.dependencies(world), *clients)
 
     def reject_credentials(self) -> None:
         self._relay.sms_app_key = self._relay.talk_app_key = "another"
 
     def recover(self) -> None:
-        self._relay.faults.faults.clear()
+        super().recover()
         self._relay.sms_app_key, self._relay.talk_app_key = self.secrets[0], self.secrets[2]
-        for transport in self._transports:
-            transport.is_unreachable = False
-
-    @property
-    def submitted_at(self) -> Sequence[float]:
-        return self._relay.submitted_at
 
     @property
     def unacknowledged(self) -> int:

@@ -14,13 +14,13 @@ from pabal.domain.sends.message import Outcome, Status
 from pabal.settings.carriers import CarrierSettings, SimulatorSettings
 from pabal.store.engine.base import Tx
 from tests.carriers.pace_fixture import max_within
-from tests.fixtures.relay_delivery import settings_of
 from tests.fixtures.service import DEFAULT_CARRIER, message_id_of, metric_value, outcomes_of, send, sms
 from tests.fixtures.virtual import (
     NOON,
     Environment,
     build_environment,
     settings_for,
+    settings_of,
 )
 
 RATE = 50

@@ -26,7 +26,7 @@ from tests.fakes.smsc.scripted import (
     respond_with_status,
 )
 from tests.fixtures.console import signed_in_browser
-from tests.fixtures.nhncloud import SENDER_KEY, NhnCloudFixture
+from tests.fixtures.nhncloud import SENDER_KEY, NhnCloud
 from tests.fixtures.planted import (
     NAME,
     RECEIVER,
@@ -130,7 +130,7 @@ def run_with_carriers(
     world = VirtualWorld()
     anomalies: list[str] = []
     telco = SmppCarrier(smpp_settings(name=SMSC), world, anomalies.append, smsc.connect)
-    fixture = NhnCloudFixture()
+    fixture = NhnCloud()
     relay = fixture.relay
     secrets = [PASSWORD, relay.sms_secret_key, relay.talk_secret_key, relay.sms_app_key, relay.talk_app_key]
     shown: list[str] = []

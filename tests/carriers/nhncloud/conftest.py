@@ -2,13 +2,13 @@
 
 import pytest
 
-from tests.fixtures.nhncloud import NhnCloudFixture
+from tests.fixtures.nhncloud import NhnCloud
 from tests.fixtures.relay_delivery import behavior_of, env
 
 __all__ = ["env", "fixture"]
 
 
 @pytest.fixture
-def fixture(request: pytest.FixtureRequest) -> NhnCloudFixture:
+def fixture(request: pytest.FixtureRequest) -> NhnCloud:
     """The relay, with the behavior of the test's marks."""
-    return NhnCloudFixture(**behavior_of(request))
+    return NhnCloud(**behavior_of(request))

@@ -10,7 +10,7 @@ from pabal.service.relay.opt_out_sync import INTERVAL_S
 from pabal.store.accounts import accounts
 from pabal.store.accounts.audit_log import AuditEntry
 from tests.carriers.nhncloud.test_results import SIGNATURE, tell
-from tests.fixtures.nhncloud import NhnCloudFixture
+from tests.fixtures.nhncloud import NhnCloud
 from tests.fixtures.relay_delivery import OPT_OUT
 from tests.fixtures.service import count_rows
 from tests.fixtures.virtual import Caller, Environment
@@ -22,7 +22,7 @@ AD = {"adFlag": True}
 HOUR_S = 3600
 
 
-def hook(fixture: NhnCloudFixture, number: str = OPT_OUT, phone: str = DIGITS) -> dict[str, Any]:
+def hook(fixture: NhnCloud, number: str = OPT_OUT, phone: str = DIGITS) -> dict[str, Any]:
     """Return the body of SMS ko/webhook.md, "광고 문자 수신 번호 등록"."""
     row = {
         "hookId": "202007271010101010sadasdavas",
@@ -45,9 +45,7 @@ async def set_number(env: Environment, account: str, number: str) -> None:
 
 
 @pytest.mark.settings(webhook_signature=SIGNATURE)
-async def test_webhook_opts_out_of_accounts_that_named_the_number(
-    env: Environment, fixture: NhnCloudFixture
-) -> None:
+async def test_webhook_opts_out_of_accounts_that_named_the_number(env: Environment, fixture: NhnCloud) -> None:
     call, quiet, other = await fixture.add_channel(env), await env.caller("quiet"), await env.caller("other")
     await set_number(env, "other", OWN)
     for each in (call, other):
@@ -67,7 +65,7 @@ async def test_webhook_opts_out_of_accounts_that_named_the_number(
 
 @pytest.mark.settings(webhook_signature=SIGNATURE)
 async def test_account_with_its_own_number_gets_its_opt_outs_without_messages(
-    env: Environment, fixture: NhnCloudFixture
+    env: Environment, fixture: NhnCloud
 ) -> None:
     call, other = await fixture.add_channel(env), await env.caller("other")
     await set_number(env, "other", OWN)
@@ -81,7 +79,7 @@ async def test_account_with_its_own_number_gets_its_opt_outs_without_messages(
 
 @pytest.mark.settings(webhook_signature=SIGNATURE)
 @pytest.mark.parametrize("rows", [None, 7, [None], [{"recipientNo": DIGITS}]])
-async def test_invalid_rows_are_refused(rows: Any, env: Environment, fixture: NhnCloudFixture) -> None:
+async def test_invalid_rows_are_refused(rows: Any, env: Environment, fixture: NhnCloud) -> None:
     call = await fixture.add_channel(env)
 
     refused = await tell(call, {**hook(fixture), "hooks": rows})
@@ -95,9 +93,7 @@ async def test_invalid_rows_are_refused(rows: Any, env: Environment, fixture: Nh
     ]
 
 
-async def test_block_service_is_read_without_webhooks_and_after_errors(
-    env: Environment, fixture: NhnCloudFixture
-) -> None:
+async def test_block_service_is_read_without_webhooks_and_after_errors(env: Environment, fixture: NhnCloud) -> None:
     call = await fixture.add_channel(env)
     await set_number(env, "acme", OPT_OUT)
     relay = fixture.relay
@@ -120,7 +116,7 @@ async def test_block_service_is_read_without_webhooks_and_after_errors(
 
 
 async def test_relay_is_told_what_changes_here_for_accounts_with_their_own_number(
-    env: Environment, fixture: NhnCloudFixture
+    env: Environment, fixture: NhnCloud
 ) -> None:
     call, shared = await fixture.add_channel(env), await env.caller("shared")
     await set_number(env, "acme", OPT_OUT)
@@ -142,9 +138,7 @@ async def test_relay_is_told_what_changes_here_for_accounts_with_their_own_numbe
     assert (await call("optOut/list")).body["totalCount"] == 14
 
 
-async def test_number_that_the_relay_does_not_have_is_refused_once(
-    env: Environment, fixture: NhnCloudFixture
-) -> None:
+async def test_number_that_the_relay_does_not_have_is_refused_once(env: Environment, fixture: NhnCloud) -> None:
     call = await fixture.add_channel(env)
     await set_number(env, "acme", OWN)
 
@@ -157,7 +151,7 @@ async def test_number_that_the_relay_does_not_have_is_refused_once(
 
 
 async def test_message_that_the_relay_refuses_ends_as_refused_by_the_receiver(
-    env: Environment, fixture: NhnCloudFixture
+    env: Environment, fixture: NhnCloud
 ) -> None:
     call = await fixture.add_channel(env)
     fixture.relay.console.call_opt_out_number(DIGITS)

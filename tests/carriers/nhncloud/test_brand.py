@@ -7,7 +7,7 @@ import pytest
 
 from tests.carriers.nhncloud.delivery_fixture import MANY, SENDS, outcomes_for
 from tests.fixtures.brand_bodies import BRAND_BODIES, OWN_BUTTON, brand_body, sized_image
-from tests.fixtures.nhncloud import SENDER_KEY, NhnCloudFixture
+from tests.fixtures.nhncloud import SENDER_KEY, NhnCloud
 from tests.fixtures.virtual import Environment
 from tests.fixtures.web import (
     BUTTON,
@@ -37,7 +37,7 @@ SIGNATURE = "a signature of some length"
 @pytest.mark.settings(friend_talk="brand")
 @pytest.mark.parametrize("kind", FRIEND_TALK)
 async def test_friend_talk_goes_out_as_a_brand_message_to_friends(
-    kind: str, env: Environment, fixture: NhnCloudFixture
+    kind: str, env: Environment, fixture: NhnCloud
 ) -> None:
     call = await fixture.add_channel(env)
     _, body = SENDS[kind]
@@ -55,7 +55,7 @@ async def test_friend_talk_goes_out_as_a_brand_message_to_friends(
 
 
 @pytest.mark.settings(friend_talk="compatible")
-async def test_friend_talk_in_compatible_mode_stays_friend_talk(env: Environment, fixture: NhnCloudFixture) -> None:
+async def test_friend_talk_in_compatible_mode_stays_friend_talk(env: Environment, fixture: NhnCloud) -> None:
     call = await fixture.add_channel(env)
     await call_ok(call, "message/sendFriendtalk", friendtalk_body(SENDER_KEY))
     await call_ok(call, SEND, brand_body(SENDER_KEY, "010-2222-2222"))
@@ -68,7 +68,7 @@ async def test_friend_talk_in_compatible_mode_stays_friend_talk(env: Environment
 
 @pytest.mark.settings(world=world_starting_at("2026-11-15 23:00"), friend_talk="brand")
 async def test_friend_talk_as_a_brand_message_is_advertising_whatever_its_caller_says(
-    env: Environment, fixture: NhnCloudFixture
+    env: Environment, fixture: NhnCloud
 ) -> None:
     call = await fixture.add_channel(env)
 
@@ -80,9 +80,7 @@ async def test_friend_talk_as_a_brand_message_is_advertising_whatever_its_caller
     assert summarize_refusal(at_night).errors == {"sendDate": "NIGHT_AD_RESTRICTED"}
 
 
-async def test_brand_message_of_every_type_is_accepted_as_documented(
-    env: Environment, fixture: NhnCloudFixture
-) -> None:
+async def test_brand_message_of_every_type_is_accepted_as_documented(env: Environment, fixture: NhnCloud) -> None:
     fixture.relay.profiles[SENDER_KEY].may_reach_others = True
     fixture.relay.brand_templates[SENDER_KEY, "brand-1"] = "#{name}님"
     call = await fixture.add_channel(env)
@@ -103,9 +101,7 @@ async def test_brand_message_of_every_type_is_accepted_as_documented(
     assert {describe_outcome(each) for each in await list_messages(call)} == {"completed 1000"}
 
 
-async def test_equal_texts_share_a_call_and_personal_ones_go_alone(
-    env: Environment, fixture: NhnCloudFixture
-) -> None:
+async def test_equal_texts_share_a_call_and_personal_ones_go_alone(env: Environment, fixture: NhnCloud) -> None:
     call = await fixture.add_channel(env)
     fixture.relay.brand_templates[SENDER_KEY, "B1"] = "#{name}님"
     named = [{"phoneNumber": each, "templateData": {"name": f"{place}"}} for place, each in enumerate(MANY)]
@@ -129,7 +125,7 @@ async def test_equal_texts_share_a_call_and_personal_ones_go_alone(
 @pytest.mark.parametrize("kind", ["lose answer", "garbage", "gateway 504", "gateway 502 accepted"])
 @pytest.mark.parametrize("count", [1, 30])
 async def test_lost_answers_are_looked_up_by_grouping_key(
-    kind: str, count: int, env: Environment, fixture: NhnCloudFixture
+    kind: str, count: int, env: Environment, fixture: NhnCloud
 ) -> None:
     call = await fixture.add_channel(env)
     fixture.relay.inject_fault(kind, "freestyle-messages")
@@ -145,7 +141,7 @@ async def test_lost_answers_are_looked_up_by_grouping_key(
 @pytest.mark.settings(friend_talk="brand")
 @pytest.mark.parametrize("kind", ["lose request", "gateway 503", "system error"])
 async def test_calls_that_were_not_accepted_are_sent_again_once(
-    kind: str, env: Environment, fixture: NhnCloudFixture
+    kind: str, env: Environment, fixture: NhnCloud
 ) -> None:
     call = await fixture.add_channel(env)
     fixture.relay.inject_fault(kind, "freestyle-messages")
@@ -158,7 +154,7 @@ async def test_calls_that_were_not_accepted_are_sent_again_once(
 
 @pytest.mark.settings(friend_talk="brand")
 async def test_failed_brand_message_becomes_our_text_and_none_of_the_relay(
-    env: Environment, fixture: NhnCloudFixture
+    env: Environment, fixture: NhnCloud
 ) -> None:
     fixture.relay.profiles[SENDER_KEY].resends = True
     call = await fixture.add_channel(env)
@@ -184,7 +180,7 @@ NO_BRAND_MESSAGES: list[dict[str, Any]] = [
 
 @pytest.mark.settings(friend_talk="brand")
 async def test_friend_talk_that_no_brand_message_can_be_is_declined_unsent(
-    env: Environment, fixture: NhnCloudFixture
+    env: Environment, fixture: NhnCloud
 ) -> None:
     call = await fixture.add_channel(env)
     for fields in NO_BRAND_MESSAGES:
@@ -205,7 +201,7 @@ async def test_friend_talk_that_no_brand_message_can_be_is_declined_unsent(
     ],
 )
 async def test_refused_call_ends_its_messages(
-    fields: dict[str, Any], outcome: str, env: Environment, fixture: NhnCloudFixture
+    fields: dict[str, Any], outcome: str, env: Environment, fixture: NhnCloud
 ) -> None:
     fixture.relay.brand_templates[SENDER_KEY, "B1"] = "#{name}님"
     call = await fixture.add_channel(env)
@@ -229,7 +225,7 @@ async def test_refused_call_ends_its_messages(
     ],
 )
 async def test_image_is_uploaded_once_as_the_type_that_its_message_needs(
-    kind: str, size: tuple[int, int], outcome: str, env: Environment, fixture: NhnCloudFixture
+    kind: str, size: tuple[int, int], outcome: str, env: Environment, fixture: NhnCloud
 ) -> None:
     call = await fixture.add_channel(env)
     receivers = receivers_of(PHONE, "010-2222-2222")
@@ -252,7 +248,7 @@ async def test_image_is_uploaded_once_as_the_type_that_its_message_needs(
     ("targeting", "outcome"), [("I", "fail 3018"), ("M", "completed 1000"), ("N", "completed 1000")]
 )
 async def test_targeting_reaches_the_relay(
-    targeting: str, outcome: str, env: Environment, fixture: NhnCloudFixture
+    targeting: str, outcome: str, env: Environment, fixture: NhnCloud
 ) -> None:
     fixture.relay.profiles[SENDER_KEY].may_reach_others = True
     call = await fixture.add_channel(env)
@@ -264,7 +260,7 @@ async def test_targeting_reaches_the_relay(
 
 
 @pytest.mark.settings(behavior={"receipt_after_s": 600}, webhook_signature=SIGNATURE)
-async def test_result_of_a_brand_message_arrives_by_webhook(env: Environment, fixture: NhnCloudFixture) -> None:
+async def test_result_of_a_brand_message_arrives_by_webhook(env: Environment, fixture: NhnCloud) -> None:
     call = await fixture.add_channel(env)
     await call_ok(call, SEND, brand_body(SENDER_KEY))
     await env.wait(5)

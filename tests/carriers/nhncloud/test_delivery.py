@@ -5,7 +5,7 @@ from base64 import b64encode
 import pytest
 
 from tests.carriers.nhncloud.delivery_fixture import MANY, NAMED, SENDS, outcomes_for
-from tests.fixtures.nhncloud import SENDER_KEY, TEMPLATE, NhnCloudFixture
+from tests.fixtures.nhncloud import SENDER_KEY, TEMPLATE, NhnCloud
 from tests.fixtures.virtual import Environment
 from tests.fixtures.web import (
     BUTTON,
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.mark.parametrize("kind", SENDS)
-async def test_each_product_arrives(kind: str, env: Environment, fixture: NhnCloudFixture) -> None:
+async def test_each_product_arrives(kind: str, env: Environment, fixture: NhnCloud) -> None:
     call = await fixture.add_channel(env)
     operation, body = SENDS[kind]
     await call_ok(call, operation, body)
@@ -50,7 +50,7 @@ async def test_each_product_arrives(kind: str, env: Environment, fixture: NhnClo
     ],
 )
 async def test_relay_codes_become_outcomes(
-    receiver: str, kind: str, end: str, env: Environment, fixture: NhnCloudFixture
+    receiver: str, kind: str, end: str, env: Environment, fixture: NhnCloud
 ) -> None:
     call = await fixture.add_channel(env)
     operation, body = SENDS[kind]
@@ -60,9 +60,7 @@ async def test_relay_codes_become_outcomes(
     assert await outcomes_for(call, receiver) == [f"{kind} {end}"]
 
 
-async def test_thousand_receivers_of_one_template_go_in_one_call(
-    env: Environment, fixture: NhnCloudFixture
-) -> None:
+async def test_thousand_receivers_of_one_template_go_in_one_call(env: Environment, fixture: NhnCloud) -> None:
     call = await fixture.add_channel(env)
     await call_ok(call, "message/sendSMS", sms_body(*MANY))
     await env.wait(20)
@@ -78,7 +76,7 @@ async def test_thousand_receivers_of_one_template_go_in_one_call(
     assert await outcomes_for(call, MANY[7]) == ["sms completed 1000", "alimTalk completed 1000"]
 
 
-async def test_single_sends_of_one_template_share_calls(env: Environment, fixture: NhnCloudFixture) -> None:
+async def test_single_sends_of_one_template_share_calls(env: Environment, fixture: NhnCloud) -> None:
     call = await fixture.add_channel(env)
     fixture.set_reachable(False)
     await env.wait(10)
@@ -93,7 +91,7 @@ async def test_single_sends_of_one_template_share_calls(env: Environment, fixtur
     assert len(fixture.calls("/raw-messages")) <= 3
 
 
-async def test_relay_fallback_is_off_and_our_fallback_is_sent(env: Environment, fixture: NhnCloudFixture) -> None:
+async def test_relay_fallback_is_off_and_our_fallback_is_sent(env: Environment, fixture: NhnCloud) -> None:
     fixture.relay.profiles[SENDER_KEY].resends = True
     call = await fixture.add_channel(env)
     body = alimtalk_body(SENDER_KEY, receivers=receivers_of(NO_USER, **NAMED), **FALLBACK)
@@ -106,7 +104,7 @@ async def test_relay_fallback_is_off_and_our_fallback_is_sent(env: Environment, 
 
 
 @pytest.mark.settings(routes={"sms": ["telco"], "lms": ["telco"]})
-async def test_fallback_may_use_another_carrier(env: Environment, fixture: NhnCloudFixture) -> None:
+async def test_fallback_may_use_another_carrier(env: Environment, fixture: NhnCloud) -> None:
     call = await fixture.add_channel(env)
     body = alimtalk_body(SENDER_KEY, receivers=receivers_of(NO_USER, **NAMED), **FALLBACK)
     await call_ok(call, "message/sendAlimtalk", body)
@@ -116,7 +114,7 @@ async def test_fallback_may_use_another_carrier(env: Environment, fixture: NhnCl
     assert [each.content for _, each in fixture.telco.submitted] == ["배송이 시작되었습니다. 길동님"]
 
 
-async def test_friendtalk_has_image_link_buttons_and_ad_flag(env: Environment, fixture: NhnCloudFixture) -> None:
+async def test_friendtalk_has_image_link_buttons_and_ad_flag(env: Environment, fixture: NhnCloud) -> None:
     call = await fixture.add_channel(env)
     buttons = [BUTTON, {"buttonType": "botKeyword", "name": "묻기"}]
     more = {"image": image_body(2000), "imageLink": "https://shop.example/sale", "buttons": buttons}
@@ -135,7 +133,7 @@ async def test_friendtalk_has_image_link_buttons_and_ad_flag(env: Environment, f
     assert len(fixture.relay.pictures) == 2, "one upload per request"
 
 
-async def test_emphasized_title_is_filled_in(env: Environment, fixture: NhnCloudFixture) -> None:
+async def test_emphasized_title_is_filled_in(env: Environment, fixture: NhnCloud) -> None:
     call = await fixture.add_channel(env, title="#{name}님께")
     fixture.relay.add_template(
         SENDER_KEY, "T2", TEMPLATE, templateEmphasizeType="TEXT", templateTitle="#{name}님께"
@@ -152,7 +150,7 @@ async def test_emphasized_title_is_filled_in(env: Environment, fixture: NhnCloud
     assert (describe_outcome(record), record["subject"]) == ("completed 1000", "길동님께")
 
 
-async def test_image_of_an_mms_is_uploaded_once(env: Environment, fixture: NhnCloudFixture) -> None:
+async def test_image_of_an_mms_is_uploaded_once(env: Environment, fixture: NhnCloud) -> None:
     call = await fixture.add_channel(env)
     await call_ok(call, "message/sendMMS", sms_body(*MANY, image=image_body(3000)))
     await env.wait(20)
@@ -163,9 +161,7 @@ async def test_image_of_an_mms_is_uploaded_once(env: Environment, fixture: NhnCl
     assert {each.kind for each in fixture.accepted} == {"MMS"}
 
 
-async def test_first_line_is_the_title_of_a_text_without_a_subject(
-    env: Environment, fixture: NhnCloudFixture
-) -> None:
+async def test_first_line_is_the_title_of_a_text_without_a_subject(env: Environment, fixture: NhnCloud) -> None:
     call = await fixture.add_channel(env)
     await call_ok(call, "message/sendLMS", sms_body(content="가" * 30 + "\n둘째 줄"))
     await env.wait(10)
@@ -173,7 +169,7 @@ async def test_first_line_is_the_title_of_a_text_without_a_subject(
     assert [each.call.title for each in fixture.accepted] == ["가" * 20]
 
 
-async def test_message_cancelled_in_time_is_never_submitted(env: Environment, fixture: NhnCloudFixture) -> None:
+async def test_message_cancelled_in_time_is_never_submitted(env: Environment, fixture: NhnCloud) -> None:
     call = await fixture.add_channel(env)
     sent = await call_ok(call, "message/sendSMS", sms_body(*MANY[:5], sendDate="2026-11-15 12:10"))
     cancelled = await call_ok(call, "message/cancel", {"requestId": sent.request_id})
@@ -188,7 +184,7 @@ async def test_message_cancelled_in_time_is_never_submitted(env: Environment, fi
     "kind", ["counselingTalkConversion", "botConversion", "channelAddition", "deliveryTracking"]
 )
 async def test_friend_talk_with_a_button_that_the_relay_lacks_is_declined(
-    kind: str, env: Environment, fixture: NhnCloudFixture
+    kind: str, env: Environment, fixture: NhnCloud
 ) -> None:
     call = await fixture.add_channel(env)
     button = {"buttonType": kind, "name": "누름", "chatExtra": "a", "chatEvent": "b"}
@@ -200,7 +196,7 @@ async def test_friend_talk_with_a_button_that_the_relay_lacks_is_declined(
 
 
 @pytest.mark.settings(friend_talk="compatible")
-async def test_label_of_advertising_friend_talk_is_shown_once(env: Environment, fixture: NhnCloudFixture) -> None:
+async def test_label_of_advertising_friend_talk_is_shown_once(env: Environment, fixture: NhnCloud) -> None:
     """The relay puts it in front itself."""
 
     call = await fixture.add_channel(env)
@@ -212,7 +208,7 @@ async def test_label_of_advertising_friend_talk_is_shown_once(env: Environment, 
     assert {each["content"] for each in await list_messages(call, PHONE)} == {"(광고)새 소식", "(광고) 새 소식"}
 
 
-async def test_picture_with_too_many_pixels_is_not_uploaded(env: Environment, fixture: NhnCloudFixture) -> None:
+async def test_picture_with_too_many_pixels_is_not_uploaded(env: Environment, fixture: NhnCloud) -> None:
     call = await fixture.add_channel(env)
     for width in (1000, 1001):
         await call_ok(call, "message/sendMMS", sms_body(f"010-2000-{width}", image=picture(width, 10)))

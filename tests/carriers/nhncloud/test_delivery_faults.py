@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.carriers.nhncloud.delivery_fixture import MANY, NAMED, SENDS, outcomes_for
-from tests.fixtures.nhncloud import SENDER_KEY, NhnCloudFixture
+from tests.fixtures.nhncloud import SENDER_KEY, NhnCloud
 from tests.fixtures.relay_delivery import OPT_OUT, RELAY, SENDER
 from tests.fixtures.virtual import Environment, VirtualWorld
 from tests.fixtures.web import (
@@ -58,7 +58,7 @@ FAULTS = {
     ],
 )
 async def test_every_message_ends_and_none_is_sent_twice(
-    kind: str, fault_name: str, env: Environment, fixture: NhnCloudFixture
+    kind: str, fault_name: str, env: Environment, fixture: NhnCloud
 ) -> None:
     call = await fixture.add_channel(env)
     what, more = FAULTS[fault_name]
@@ -75,7 +75,7 @@ async def test_every_message_ends_and_none_is_sent_twice(
 
 @pytest.mark.settings(behavior={"lists_lag_s": 10})
 @pytest.mark.parametrize("kind", ["sms", "alimTalk"])
-async def test_lagging_lists_cause_no_duplicates(kind: str, env: Environment, fixture: NhnCloudFixture) -> None:
+async def test_lagging_lists_cause_no_duplicates(kind: str, env: Environment, fixture: NhnCloud) -> None:
     call = await fixture.add_channel(env)
     fixture.relay.inject_fault("lose answer", "raw-messages" if kind == "alimTalk" else "POST", times=3)
     operation, body = SENDS[kind]
@@ -86,7 +86,7 @@ async def test_lagging_lists_cause_no_duplicates(kind: str, env: Environment, fi
     assert len(fixture.accepted) == 20
 
 
-async def test_messages_wait_for_an_unreachable_relay(env: Environment, fixture: NhnCloudFixture) -> None:
+async def test_messages_wait_for_an_unreachable_relay(env: Environment, fixture: NhnCloud) -> None:
     call = await fixture.add_channel(env)
     await env.wait(10)
     fixture.set_reachable(False)
@@ -102,7 +102,7 @@ async def test_messages_wait_for_an_unreachable_relay(env: Environment, fixture:
 
 @pytest.mark.settings(routes={"sms": [RELAY, "telco"]}, failover_seconds=60)
 async def test_message_in_doubt_waits_while_others_use_the_next_carrier(
-    env: Environment, fixture: NhnCloudFixture
+    env: Environment, fixture: NhnCloud
 ) -> None:
     call = await fixture.add_channel(env)
     await env.wait(10)
@@ -124,7 +124,7 @@ async def test_message_in_doubt_waits_while_others_use_the_next_carrier(
 
 
 @pytest.mark.settings(behavior={"max_calls_per_second": 5})
-async def test_throttled_campaign_is_slower_but_completes(env: Environment, fixture: NhnCloudFixture) -> None:
+async def test_throttled_campaign_is_slower_but_completes(env: Environment, fixture: NhnCloud) -> None:
     call = await fixture.add_channel(env)
     for place in range(0, 100, 2):
         await call_ok(call, "message/sendSMS", sms_body(*MANY[place : place + 2], content=f"{place}번"))
@@ -144,7 +144,7 @@ def personal(first: int, count: int) -> list[dict[str, Any]]:
 
 
 @pytest.mark.settings(behavior={"max_calls_per_second": 3})
-async def test_throttling_does_not_count_as_tries(env: Environment, fixture: NhnCloudFixture) -> None:
+async def test_throttling_does_not_count_as_tries(env: Environment, fixture: NhnCloud) -> None:
     call = await fixture.add_channel(env)
     await env.wait(10)
     fixture.relay.inject_fault("slow", "POST", times=1e9, seconds=0.05)
@@ -157,7 +157,7 @@ async def test_throttling_does_not_count_as_tries(env: Environment, fixture: Nhn
     assert [tuple(each) for each in ends] == [(2, 1000, 300)]
 
 
-async def test_small_send_overtakes_a_campaign_of_small_calls(env: Environment, fixture: NhnCloudFixture) -> None:
+async def test_small_send_overtakes_a_campaign_of_small_calls(env: Environment, fixture: NhnCloud) -> None:
     call = await fixture.add_channel(env)
     await env.wait(10)
     fixture.relay.inject_fault("slow", "POST", times=1e9, seconds=0.2)
@@ -172,9 +172,7 @@ async def test_small_send_overtakes_a_campaign_of_small_calls(env: Environment, 
 
 
 @pytest.mark.settings(behavior={"refuses_whole_calls": True})
-async def test_bad_receiver_fails_alone_even_if_the_call_is_refused(
-    env: Environment, fixture: NhnCloudFixture
-) -> None:
+async def test_bad_receiver_fails_alone_even_if_the_call_is_refused(env: Environment, fixture: NhnCloud) -> None:
     call = await fixture.add_channel(env)
     bad = {MANY[3]: -2019, MANY[11]: -6001}
     fixture.relay.behavior.refusals = {number.replace("-", ""): code for number, code in bad.items()}
@@ -187,7 +185,7 @@ async def test_bad_receiver_fails_alone_even_if_the_call_is_refused(
 
 
 @pytest.mark.settings(behavior={"refuses_whole_calls": True})
-async def test_refused_campaign_is_not_sent_one_by_one(env: Environment, fixture: NhnCloudFixture) -> None:
+async def test_refused_campaign_is_not_sent_one_by_one(env: Environment, fixture: NhnCloud) -> None:
     del fixture.relay.numbers[SENDER]
     call = await fixture.add_channel(env)
     await call_ok(call, "message/sendSMS", sms_body(*MANY))
@@ -202,7 +200,7 @@ async def test_refused_campaign_is_not_sent_one_by_one(env: Environment, fixture
 
 
 @pytest.mark.settings(routes={"sms": [RELAY, "telco"]})
-async def test_unregistered_sender_number_uses_the_next_carrier(env: Environment, fixture: NhnCloudFixture) -> None:
+async def test_unregistered_sender_number_uses_the_next_carrier(env: Environment, fixture: NhnCloud) -> None:
     del fixture.relay.numbers[SENDER]
     call = await fixture.add_channel(env)
     await call_ok(call, "message/sendSMS", sms_body())
@@ -213,7 +211,7 @@ async def test_unregistered_sender_number_uses_the_next_carrier(env: Environment
 
 @pytest.mark.parametrize("signed_out", [{"sms_secret_key": "wrong"}, {"sms_app_key": "wrong"}])
 async def test_wrong_key_delays_messages_and_is_not_shown(
-    signed_out: dict[str, str], env: Environment, fixture: NhnCloudFixture
+    signed_out: dict[str, str], env: Environment, fixture: NhnCloud
 ) -> None:
     right = fixture.relay.sms_app_key, fixture.relay.sms_secret_key
     fixture.relay.sms_app_key = signed_out.get("sms_app_key", right[0])
@@ -231,7 +229,7 @@ async def test_wrong_key_delays_messages_and_is_not_shown(
     assert await outcomes_for(call) == ["sms completed 1000"]
 
 
-async def test_expired_upload_is_repeated(env: Environment, fixture: NhnCloudFixture) -> None:
+async def test_expired_upload_is_repeated(env: Environment, fixture: NhnCloud) -> None:
     call = await fixture.add_channel(env)
     fixture.set_reachable(False)
     await env.wait(10)
@@ -245,7 +243,7 @@ async def test_expired_upload_is_repeated(env: Environment, fixture: NhnCloudFix
     assert await outcomes_for(call, MANY[0]) == ["mms completed 1000"]
 
 
-async def test_advertising_texts_name_the_number_for_opting_out(env: Environment, fixture: NhnCloudFixture) -> None:
+async def test_advertising_texts_name_the_number_for_opting_out(env: Environment, fixture: NhnCloud) -> None:
     call = await fixture.add_channel(env)
     body = friendtalk_body(SENDER_KEY, NO_USER, adFlag=True, **FALLBACK)
     await call_ok(call, "message/sendFriendtalk", body)
@@ -269,7 +267,7 @@ async def test_advertising_texts_name_the_number_for_opting_out(env: Environment
 
 
 @pytest.mark.parametrize("kind", ["sms", "alimTalk"])
-async def test_crash_during_calls_causes_no_duplicates(tmp_path: Path, fixture: NhnCloudFixture, kind: str) -> None:
+async def test_crash_during_calls_causes_no_duplicates(tmp_path: Path, fixture: NhnCloud, kind: str) -> None:
     world = VirtualWorld()
     env = await fixture.start(tmp_path, world)
     call = await fixture.add_channel(env)
@@ -291,7 +289,7 @@ async def test_crash_during_calls_causes_no_duplicates(tmp_path: Path, fixture: 
 
 
 @pytest.mark.settings(behavior={"receipt_after_s": 30})
-async def test_results_of_a_downtime_are_read_after_start(tmp_path: Path, fixture: NhnCloudFixture) -> None:
+async def test_results_of_a_downtime_are_read_after_start(tmp_path: Path, fixture: NhnCloud) -> None:
     world = VirtualWorld()
     async with fixture.running(tmp_path, world=world) as env:
         call = await fixture.add_channel(env)

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.carriers.nhncloud.delivery_fixture import MANY, outcomes_for
-from tests.fixtures.nhncloud import SENDER_KEY, NhnCloudFixture
+from tests.fixtures.nhncloud import SENDER_KEY, NhnCloud
 from tests.fixtures.relay_delivery import RELAY
 from tests.fixtures.virtual import Environment
 from tests.fixtures.web import alimtalk_body, call_ok, friendtalk_body, receivers_of, sms_body
@@ -12,7 +12,7 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.mark.settings(friend_talk="compatible")
-async def test_call_over_ten_megabytes_is_halved(env: Environment, fixture: NhnCloudFixture) -> None:
+async def test_call_over_ten_megabytes_is_halved(env: Environment, fixture: NhnCloud) -> None:
     """A thousand messages, each with a long text of its own, are larger than the gateway allows."""
 
     call = await fixture.add_channel(env)
@@ -40,7 +40,7 @@ async def test_call_over_ten_megabytes_is_halved(env: Environment, fixture: NhnC
     ],
 )
 async def test_refusal_of_all_calls_by_the_gateway_is_told_and_nothing_is_lost(
-    kind: str, words: str, env: Environment, fixture: NhnCloudFixture
+    kind: str, words: str, env: Environment, fixture: NhnCloud
 ) -> None:
     call = await fixture.add_channel(env)
     fault = fixture.relay.inject_fault(kind, times=1e9)
@@ -58,7 +58,7 @@ async def test_refusal_of_all_calls_by_the_gateway_is_told_and_nothing_is_lost(
 
 
 async def test_unanswered_sends_are_told_while_the_service_is_reachable(
-    env: Environment, fixture: NhnCloudFixture
+    env: Environment, fixture: NhnCloud
 ) -> None:
     call = await fixture.add_channel(env)
     await env.wait(10)
@@ -75,7 +75,7 @@ async def test_unanswered_sends_are_told_while_the_service_is_reachable(
     assert {tuple(await outcomes_for(call, number)) for number in MANY[:3]} == {("sms completed 1000",)}
 
 
-async def test_total_failure_without_reasons_ends_each_message(env: Environment, fixture: NhnCloudFixture) -> None:
+async def test_total_failure_without_reasons_ends_each_message(env: Environment, fixture: NhnCloud) -> None:
     """Alimtalk ko/alimtalk-api-guide.md: with -1031, `message` and its `requestId` may be null."""
 
     call = await fixture.add_channel(env)

@@ -16,7 +16,7 @@ from pabal.domain.sends.message import Attempt, Outcome, Product
 from pabal.domain.sends.route import MAX_DELAY_MS
 from pabal.store.engine.base import Store
 from pabal.store.engine.migrate import migrate
-from tests.fixtures.nhncloud import SENDER_KEY, NhnCloudFixture
+from tests.fixtures.nhncloud import SENDER_KEY, NhnCloud
 from tests.fixtures.relay_delivery import SENDER
 from tests.fixtures.verdicts import submit
 from tests.fixtures.virtual import VirtualWorld, open_store
@@ -31,7 +31,7 @@ async def keep(receipts: Sequence[Receipt]) -> None:
 
 
 @asynccontextmanager
-async def running(fixture: NhnCloudFixture, store: Store, world: VirtualWorld) -> AsyncIterator[NhnCloudCarrier]:
+async def running(fixture: NhnCloud, store: Store, world: VirtualWorld) -> AsyncIterator[NhnCloudCarrier]:
     """Run a carrier, as one of several processes does."""
     carrier = fixture.carrier(store, world)
     task = asyncio.create_task(carrier.run(keep))
@@ -61,7 +61,7 @@ async def word(carrier: NhnCloudCarrier, attempt: Attempt) -> Verdict:
 async def test_message_just_submitted_by_another_process_is_not_resubmitted(
     tmp_path: Path, product: Product
 ) -> None:
-    fixture, world = NhnCloudFixture(lists_lag_s=10, receipt_after_s=3000), VirtualWorld()
+    fixture, world = NhnCloud(lists_lag_s=10, receipt_after_s=3000), VirtualWorld()
     store = open_store(tmp_path, world)
     await store.write(migrate, world.now())
     async with running(fixture, store, world) as here, running(fixture, store, world) as there:
@@ -84,7 +84,7 @@ async def test_message_missing_in_the_lists_is_submitted_after_the_lag(
 ) -> None:
     """This holds for any pause between lookups, and with other messages in doubt meanwhile."""
 
-    fixture, world = NhnCloudFixture(), VirtualWorld()
+    fixture, world = NhnCloud(), VirtualWorld()
     store = open_store(tmp_path, world)
     await store.write(migrate, world.now())
     async with running(fixture, store, world) as carrier:
@@ -101,7 +101,7 @@ async def test_message_missing_in_the_lists_is_submitted_after_the_lag(
 
 
 async def test_lag_is_measured_when_each_list_was_read(tmp_path: Path) -> None:
-    fixture, world = NhnCloudFixture(receipt_after_s=3000), VirtualWorld()
+    fixture, world = NhnCloud(receipt_after_s=3000), VirtualWorld()
     store = open_store(tmp_path, world)
     await store.write(migrate, world.now())
     async with running(fixture, store, world) as carrier:
@@ -136,7 +136,7 @@ async def test_lag_is_measured_when_each_list_was_read(tmp_path: Path) -> None:
 async def test_nothing_is_asked_while_a_call_may_still_run(tmp_path: Path, product: Product) -> None:
     """The gateway lets a call run for 60 s: until then a list that lacks a message says nothing."""
 
-    fixture, world = NhnCloudFixture(receipt_after_s=3000), VirtualWorld()
+    fixture, world = NhnCloud(receipt_after_s=3000), VirtualWorld()
     store = open_store(tmp_path, world)
     await store.write(migrate, world.now())
     async with running(fixture, store, world) as carrier:
@@ -157,7 +157,7 @@ async def test_nothing_is_asked_while_a_call_may_still_run(tmp_path: Path, produ
     await store.close()
 
 
-def _lookups(fixture: NhnCloudFixture) -> int:
+def _lookups(fixture: NhnCloud) -> int:
     """Return how many lists of messages were read."""
     lists = ("/sender/sms", "/messages")
     return sum(each.method == "GET" and each.path.endswith(lists) for each in fixture.relay.calls)
@@ -167,7 +167,7 @@ def _lookups(fixture: NhnCloudFixture) -> int:
 async def test_message_missing_in_the_lists_is_not_submitted_after_its_deadline(
     tmp_path: Path, product: Product
 ) -> None:
-    fixture, world = NhnCloudFixture(), VirtualWorld()
+    fixture, world = NhnCloud(), VirtualWorld()
     store = open_store(tmp_path, world)
     await store.write(migrate, world.now())
     async with running(fixture, store, world) as carrier:

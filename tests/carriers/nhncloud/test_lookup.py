@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.fixtures.nhncloud import SENDER_KEY, NhnCloudFixture
+from tests.fixtures.nhncloud import SENDER_KEY, NhnCloud
 from tests.fixtures.virtual import Caller, Environment
 from tests.fixtures.web import alimtalk_body, call_ok, describe_outcome, receivers_of, sms_body
 
@@ -18,12 +18,12 @@ async def ends(call: Caller, numbers: list[str]) -> set[str]:
     }
 
 
-def lists(fixture: NhnCloudFixture, path: str) -> int:
+def lists(fixture: NhnCloud, path: str) -> int:
     """Return the number of calls of a list."""
     return sum(each.method == "GET" and each.path == path for each in fixture.relay.calls)
 
 
-async def test_messages_of_a_request_are_looked_up_together(env: Environment, fixture: NhnCloudFixture) -> None:
+async def test_messages_of_a_request_are_looked_up_together(env: Environment, fixture: NhnCloud) -> None:
     call = await fixture.add_channel(env)
     fixture.relay.inject_fault("lose request", "/sender/sms")
     await call_ok(call, "message/sendSMS", sms_body(*MANY))
@@ -33,7 +33,7 @@ async def test_messages_of_a_request_are_looked_up_together(env: Environment, fi
     assert 0 < lists(fixture, TEXTS) < 50, "of 300, asked for several times"
 
 
-async def test_messages_of_one_call_are_found_with_the_first(env: Environment, fixture: NhnCloudFixture) -> None:
+async def test_messages_of_one_call_are_found_with_the_first(env: Environment, fixture: NhnCloud) -> None:
     call = await fixture.add_channel(env)
     await env.wait(10)
     for path in ("/sender/sms", "/raw-messages"):
@@ -52,7 +52,7 @@ async def test_messages_of_one_call_are_found_with_the_first(env: Environment, f
 
 
 @pytest.mark.slow
-async def test_slow_lists_delay_only_messages_in_doubt(env: Environment, fixture: NhnCloudFixture) -> None:
+async def test_slow_lists_delay_only_messages_in_doubt(env: Environment, fixture: NhnCloud) -> None:
     call = await fixture.add_channel(env)
     await env.wait(10)
     fixture.relay.inject_fault("lose request", "POST", times=2)

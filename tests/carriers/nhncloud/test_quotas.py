@@ -7,7 +7,7 @@ import pytest
 
 from pabal.store.queue import carriers
 from tests.carriers.nhncloud.delivery_fixture import MANY, NAMED, outcomes_for
-from tests.fixtures.nhncloud import SENDER_KEY, NhnCloudFixture
+from tests.fixtures.nhncloud import SENDER_KEY, NhnCloud
 from tests.fixtures.relay_delivery import RELAY
 from tests.fixtures.service import metric_value
 from tests.fixtures.virtual import NOON, Environment, VirtualWorld
@@ -32,7 +32,7 @@ async def counts(env: Environment) -> dict[tuple[int, int], int]:
 
 
 @pytest.mark.settings(world=VirtualWorld(starts_at=NOON + 11 * HOUR_S * 1000), poll_seconds=60)
-async def test_daily_quota_of_a_profile_is_waited_out(env: Environment, fixture: NhnCloudFixture) -> None:
+async def test_daily_quota_of_a_profile_is_waited_out(env: Environment, fixture: NhnCloud) -> None:
     """Alimtalk ko/common-console-guide.md, "토큰 등록": a new profile sends 1,000 messages a day."""
 
     fixture.relay.clock = env.world.now
@@ -56,7 +56,7 @@ async def test_daily_quota_of_a_profile_is_waited_out(env: Environment, fixture:
     assert metric_value(env, GAUGE, carrier=RELAY, quota="messages_per_day") == 0
 
 
-async def test_raised_daily_quota_is_used_soon(env: Environment, fixture: NhnCloudFixture) -> None:
+async def test_raised_daily_quota_is_used_soon(env: Environment, fixture: NhnCloud) -> None:
     fixture.relay.profiles[SENDER_KEY].daily_limit = 10
     call = await fixture.add_channel(env)
     await env.wait(70)
@@ -70,7 +70,7 @@ async def test_raised_daily_quota_is_used_soon(env: Environment, fixture: NhnClo
 
 @pytest.mark.settings(behavior={"texts_per_month": 30}, poll_seconds=30)
 async def test_monthly_quota_of_texts_is_told_and_probed_with_one_message(
-    env: Environment, fixture: NhnCloudFixture
+    env: Environment, fixture: NhnCloud
 ) -> None:
     """SMS ko/sending-policy.md, "월 발송량 제한 안내": 5,000 a month at first; -2052."""
 
@@ -99,9 +99,7 @@ async def test_monthly_quota_of_texts_is_told_and_probed_with_one_message(
 
 
 @pytest.mark.settings(behavior={"texts_per_month": 30}, routes={"sms": [RELAY, "telco"]})
-async def test_messages_beyond_a_quota_use_the_next_carrier_at_once(
-    env: Environment, fixture: NhnCloudFixture
-) -> None:
+async def test_messages_beyond_a_quota_use_the_next_carrier_at_once(env: Environment, fixture: NhnCloud) -> None:
     call = await fixture.add_channel(env)
     await env.wait(10)
     await call_ok(call, "message/sendSMS", sms_body(*MANY[:50]))
@@ -111,7 +109,7 @@ async def test_messages_beyond_a_quota_use_the_next_carrier_at_once(
     assert metric_value(env, "pabal_carrier_circuit_open", carrier=RELAY) == 0
 
 
-async def test_quota_of_calls_is_waited_out(env: Environment, fixture: NhnCloudFixture) -> None:
+async def test_quota_of_calls_is_waited_out(env: Environment, fixture: NhnCloud) -> None:
     """API-Gateway ko/error-code.md, "요청 할당량 제한"."""
 
     call = await fixture.add_channel(env)
@@ -131,7 +129,7 @@ async def test_quota_of_calls_is_waited_out(env: Environment, fixture: NhnCloudF
 
 
 @pytest.mark.settings(behavior={"max_calls_per_second": 5})
-async def test_too_many_calls_a_second_are_told(env: Environment, fixture: NhnCloudFixture) -> None:
+async def test_too_many_calls_a_second_are_told(env: Environment, fixture: NhnCloud) -> None:
     call = await fixture.add_channel(env)
     await env.wait(10)
     for number in MANY[:20]:

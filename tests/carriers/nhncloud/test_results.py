@@ -8,7 +8,7 @@ import pytest
 from pabal.carriers.nhncloud.client import NhnCloudClient
 from tests.fakes.nhncloud.state import IN_PROGRESS, NO_CODE
 from tests.fakes.relay_server import RelayTransport
-from tests.fixtures.nhncloud import SENDER_KEY, NhnCloudFixture
+from tests.fixtures.nhncloud import SENDER_KEY, NhnCloud
 from tests.fixtures.relay_delivery import RELAY, SENDER
 from tests.fixtures.service import metric_value
 from tests.fixtures.transports import OverHttpx
@@ -29,7 +29,7 @@ async def tell(call: Caller, body: Any, signature: str | None = SIGNATURE, **opt
     return await call(HOOK, raw, headers=headers, method="POST", **options)
 
 
-def hook(fixture: NhnCloudFixture, code: str = "1000", **changes: Any) -> dict[str, Any]:
+def hook(fixture: NhnCloud, code: str = "1000", **changes: Any) -> dict[str, Any]:
     """Return the webhook body for the first message that the relay accepted."""
     one = fixture.accepted[0]
     row = {"requestId": one.request_id, "recipientSeq": one.recipient_seq, "resultCode": code}
@@ -39,7 +39,7 @@ def hook(fixture: NhnCloudFixture, code: str = "1000", **changes: Any) -> dict[s
 
 @pytest.mark.settings(behavior={"receipt_after_s": 3000}, webhook_signature=SIGNATURE)
 @pytest.mark.parametrize("kind", ["sms", "alimTalk"])
-async def test_webhook_ends_a_message_at_once(kind: str, env: Environment, fixture: NhnCloudFixture) -> None:
+async def test_webhook_ends_a_message_at_once(kind: str, env: Environment, fixture: NhnCloud) -> None:
     call = await fixture.add_channel(env)
     if kind == "sms":
         await call_ok(call, "message/sendSMS", sms_body(MANY[0]))
@@ -56,7 +56,7 @@ async def test_webhook_ends_a_message_at_once(kind: str, env: Environment, fixtu
 
 
 @pytest.mark.settings(behavior={"receipt_after_s": 3000}, webhook_signature=SIGNATURE)
-async def test_webhook_with_a_wrong_signature_is_refused(env: Environment, fixture: NhnCloudFixture) -> None:
+async def test_webhook_with_a_wrong_signature_is_refused(env: Environment, fixture: NhnCloud) -> None:
     call = await fixture.add_channel(env)
     await call_ok(call, "message/sendSMS", sms_body(MANY[0]))
     await env.wait(6)
@@ -75,14 +75,14 @@ async def test_webhook_with_a_wrong_signature_is_refused(env: Environment, fixtu
     "body",
     [b"{", b"[]", b"null", b"7", b'{"event": "MESSAGE_RESULT_UPDATE"}', b"\xff\xfe"],
 )
-async def test_invalid_webhook_body_is_refused(body: bytes, env: Environment, fixture: NhnCloudFixture) -> None:
+async def test_invalid_webhook_body_is_refused(body: bytes, env: Environment, fixture: NhnCloud) -> None:
     call = await fixture.add_channel(env)
     assert (await tell(call, body)).result == "INVALID_JSON"
 
 
 @pytest.mark.settings(webhook_signature=SIGNATURE)
 @pytest.mark.parametrize("rows", [None, 7, [None], [7], [{"requestId": "a", "resultCode": "1000"}]])
-async def test_invalid_webhook_rows_are_refused(rows: Any, env: Environment, fixture: NhnCloudFixture) -> None:
+async def test_invalid_webhook_rows_are_refused(rows: Any, env: Environment, fixture: NhnCloud) -> None:
     call = await fixture.add_channel(env)
     await call_ok(call, "message/sendSMS", sms_body(MANY[0]))
     await env.wait(6)
@@ -90,7 +90,7 @@ async def test_invalid_webhook_rows_are_refused(rows: Any, env: Environment, fix
 
 
 @pytest.mark.settings(webhook_signature=SIGNATURE)
-async def test_other_events_are_accepted_and_ignored(env: Environment, fixture: NhnCloudFixture) -> None:
+async def test_other_events_are_accepted_and_ignored(env: Environment, fixture: NhnCloud) -> None:
     call = await fixture.add_channel(env)
     body = {
         "appKey": fixture.relay.sms_app_key,
@@ -103,7 +103,7 @@ async def test_other_events_are_accepted_and_ignored(env: Environment, fixture: 
 @pytest.mark.settings(behavior={"receipt_after_s": 3000}, webhook_signature=SIGNATURE)
 @pytest.mark.parametrize("signature", [SIGNATURE, None])
 async def test_address_can_be_verified_by_the_relays_console(
-    signature: str | None, env: Environment, fixture: NhnCloudFixture
+    signature: str | None, env: Environment, fixture: NhnCloud
 ) -> None:
     """SMS ko/console-guide.md, "웹훅 관리", step 4: an address is verified, by a call that is not documented."""
 
@@ -125,7 +125,7 @@ async def test_address_can_be_verified_by_the_relays_console(
 )
 @pytest.mark.parametrize("kind", ["alimTalk", "webhook"])
 async def test_message_that_failed_without_a_result_code_ends(
-    kind: str, env: Environment, fixture: NhnCloudFixture
+    kind: str, env: Environment, fixture: NhnCloud
 ) -> None:
     """Alimtalk ko/alimtalk-api-guide.md: `resultCode` may be null in every row, `messageStatus` may not."""
 
@@ -146,7 +146,7 @@ async def test_message_that_failed_without_a_result_code_ends(
 
 
 @pytest.mark.settings(behavior={"outcomes": {("alimtalk", FIRST): ((1.0, IN_PROGRESS), (30.0, "1000"))}})
-async def test_message_in_progress_has_no_result_yet(env: Environment, fixture: NhnCloudFixture) -> None:
+async def test_message_in_progress_has_no_result_yet(env: Environment, fixture: NhnCloud) -> None:
     """Alimtalk ko/error-code.md: 4161 is a message that is being processed."""
 
     call = await fixture.add_channel(env)
@@ -159,7 +159,7 @@ async def test_message_in_progress_has_no_result_yet(env: Environment, fixture: 
     assert describe_outcome(await get_message(call, MANY[0])) == "completed 1000"
 
 
-async def test_webhooks_need_a_configured_signature(env: Environment, fixture: NhnCloudFixture) -> None:
+async def test_webhooks_need_a_configured_signature(env: Environment, fixture: NhnCloud) -> None:
     call = await fixture.add_channel(env)
     assert (await tell(call, {}, "")).result == "NOT_FOUND"
     assert (await call("/hooks/nobody", b"{}", method="POST")).result == "NOT_FOUND"
@@ -169,7 +169,7 @@ async def test_webhooks_need_a_configured_signature(env: Environment, fixture: N
 
 
 @pytest.mark.settings(behavior={"result_copies": 3, "shuffles_results": True})
-async def test_repeated_results_in_any_order_are_stored_once(env: Environment, fixture: NhnCloudFixture) -> None:
+async def test_repeated_results_in_any_order_are_stored_once(env: Environment, fixture: NhnCloud) -> None:
     call = await fixture.add_channel(env)
     await call_ok(call, "message/sendSMS", sms_body(*MANY))
     await call_ok(call, "message/sendAlimtalk", alimtalk_body(SENDER_KEY, receivers=receivers_of(*MANY, **NAMED)))
@@ -181,7 +181,7 @@ async def test_repeated_results_in_any_order_are_stored_once(env: Environment, f
     assert metric_value(env, "pabal_receipts_unmatched_total", carrier=RELAY) == 0
 
 
-async def test_results_of_foreign_messages_are_ignored(env: Environment, fixture: NhnCloudFixture) -> None:
+async def test_results_of_foreign_messages_are_ignored(env: Environment, fixture: NhnCloud) -> None:
     call = await fixture.add_channel(env)
     relay = fixture.relay
     someone = NhnCloudClient(
@@ -197,7 +197,7 @@ async def test_results_of_foreign_messages_are_ignored(env: Environment, fixture
 
 
 @pytest.mark.settings(webhook_signature=SIGNATURE)
-async def test_results_are_polled_if_webhooks_get_lost(env: Environment, fixture: NhnCloudFixture) -> None:
+async def test_results_are_polled_if_webhooks_get_lost(env: Environment, fixture: NhnCloud) -> None:
     call = await fixture.add_channel(env)
     await call_ok(call, "message/sendSMS", sms_body(MANY[0]))
     await env.wait(130)
@@ -207,7 +207,7 @@ async def test_results_are_polled_if_webhooks_get_lost(env: Environment, fixture
 
 @pytest.mark.settings(behavior={"receipt_after_s": 20})
 @pytest.mark.slow
-async def test_results_beyond_one_page_are_read(env: Environment, fixture: NhnCloudFixture) -> None:
+async def test_results_beyond_one_page_are_read(env: Environment, fixture: NhnCloud) -> None:
     call = await fixture.add_channel(env)
     sent = [f"010-{number // 10000:04}-{number % 10000:04}" for number in range(30_000_000, 30_002_500)]
     for place in range(0, 2500, 500):
@@ -220,9 +220,7 @@ async def test_results_beyond_one_page_are_read(env: Environment, fixture: NhnCl
 
 
 @pytest.mark.parametrize("minutes", [-90, -3, 3, 90])
-async def test_results_are_read_by_the_relays_clock(
-    minutes: int, env: Environment, fixture: NhnCloudFixture
-) -> None:
+async def test_results_are_read_by_the_relays_clock(minutes: int, env: Environment, fixture: NhnCloud) -> None:
     fixture.set_clock(minutes)
     call = await fixture.add_channel(env)
     await env.wait(10)
@@ -234,9 +232,7 @@ async def test_results_are_read_by_the_relays_clock(
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("kind", "limit"), [("sms", 30), ("alimTalk", 50)])
-async def test_results_are_seldom_read_again(
-    kind: str, limit: int, env: Environment, fixture: NhnCloudFixture
-) -> None:
+async def test_results_are_seldom_read_again(kind: str, limit: int, env: Environment, fixture: NhnCloud) -> None:
     call = await fixture.add_channel(env)
     await env.wait(10)
     many = [f"010-20{number // 1000:02}-{number % 10_000:04}" for number in range(3000)]

@@ -8,7 +8,7 @@ import pytest
 from pabal.carriers.nhncloud.carrier import NhnCloudCarrier
 from pabal.cli.main import main
 from tests.fakes.nhncloud.faults import KINDS
-from tests.fixtures.nhncloud import SENDER_KEY, NhnCloudFixture
+from tests.fixtures.nhncloud import SENDER_KEY, NhnCloud
 from tests.fixtures.relay_delivery import RELAY
 from tests.fixtures.virtual import Caller, run_in_virtual_time
 from tests.fixtures.web import alimtalk_body, call_ok, friendtalk_body, image_body, receivers_of, sms_body
@@ -19,7 +19,7 @@ PERSONAL = ("01020000001", "010-2000-0001", "길동")
 """A number and a name: these must not be shown either."""
 
 
-def secrets_of(fixture: NhnCloudFixture) -> tuple[str, ...]:
+def secrets_of(fixture: NhnCloud) -> tuple[str, ...]:
     relay = fixture.relay
     return relay.sms_app_key, relay.sms_secret_key, relay.talk_app_key, relay.talk_secret_key, SIGNATURE
 
@@ -48,7 +48,7 @@ def test_no_error_reveals_a_key(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str]
 ) -> None:
     caplog.set_level(logging.DEBUG)
-    fixture = NhnCloudFixture()
+    fixture = NhnCloud()
     secrets = secrets_of(fixture)
     shown: list[str] = []
 

@@ -24,7 +24,6 @@ from tests.fakes.smsc.scripted import (
     respond_with_status,
 )
 from tests.fixtures.interruptible_store import InterruptibleStore
-from tests.fixtures.relay_delivery import settings_of
 from tests.fixtures.service import PHONE, metric_value, outcomes_of, send, sms
 from tests.fixtures.smpp import LONG, smpp_settings, wait_until
 from tests.fixtures.virtual import (
@@ -33,6 +32,7 @@ from tests.fixtures.virtual import (
     build_environment,
     open_store,
     settings_for,
+    settings_of,
 )
 
 DONE = (Status.COMPLETED, Outcome.DELIVERED)

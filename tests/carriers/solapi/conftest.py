@@ -3,12 +3,12 @@
 import pytest
 
 from tests.fixtures.relay_delivery import behavior_of, env
-from tests.fixtures.solapi import SolapiFixture
+from tests.fixtures.solapi import Solapi
 
 __all__ = ["env", "fixture"]
 
 
 @pytest.fixture
-def fixture(request: pytest.FixtureRequest) -> SolapiFixture:
+def fixture(request: pytest.FixtureRequest) -> Solapi:
     """The relay, with the behavior of the test's marks."""
-    return SolapiFixture(**behavior_of(request))
+    return Solapi(**behavior_of(request))

@@ -6,7 +6,7 @@ import pytest
 
 from tests.carriers.nhncloud.delivery_fixture import MANY, NAMED, outcomes_for
 from tests.fixtures.relay_delivery import RELAY
-from tests.fixtures.solapi import SENDER_KEY, SolapiFixture
+from tests.fixtures.solapi import SENDER_KEY, Solapi
 from tests.fixtures.virtual import Environment
 from tests.fixtures.web import FALLBACK, NO_USER, PHONE, alimtalk_body, call_ok, image_body, receivers_of, sms_body
 
@@ -21,7 +21,7 @@ SENDS: dict[str, tuple[str, dict[str, Any]]] = {
 
 
 @pytest.mark.parametrize("kind", SENDS)
-async def test_each_product_arrives(kind: str, env: Environment, fixture: SolapiFixture) -> None:
+async def test_each_product_arrives(kind: str, env: Environment, fixture: Solapi) -> None:
     call = await fixture.add_channel(env)
     await call_ok(call, *SENDS[kind])
     await env.wait(10)
@@ -42,7 +42,7 @@ async def test_each_product_arrives(kind: str, env: Environment, fixture: Solapi
     ],
 )
 async def test_relay_codes_become_outcomes(
-    receiver: str, kind: str, end: str, env: Environment, fixture: SolapiFixture
+    receiver: str, kind: str, end: str, env: Environment, fixture: Solapi
 ) -> None:
     call = await fixture.add_channel(env)
     operation, body = SENDS[kind]
@@ -52,9 +52,7 @@ async def test_relay_codes_become_outcomes(
     assert await outcomes_for(call, receiver) == [f"{kind} {end}"]
 
 
-async def test_messages_of_several_requests_and_texts_share_a_call(
-    env: Environment, fixture: SolapiFixture
-) -> None:
+async def test_messages_of_several_requests_and_texts_share_a_call(env: Environment, fixture: Solapi) -> None:
     call = await fixture.add_channel(env)
     fixture.set_reachable(False)
     await env.wait(10)
@@ -68,7 +66,7 @@ async def test_messages_of_several_requests_and_texts_share_a_call(
     assert await outcomes_for(call, MANY[7]) == ["sms completed 1000"] * 5
 
 
-async def test_own_fallback_is_sent_and_the_relay_sends_none(env: Environment, fixture: SolapiFixture) -> None:
+async def test_own_fallback_is_sent_and_the_relay_sends_none(env: Environment, fixture: Solapi) -> None:
     call = await fixture.add_channel(env)
     body = alimtalk_body(SENDER_KEY, receivers=receivers_of(NO_USER, **NAMED), **FALLBACK)
     await call_ok(call, "message/sendAlimtalk", body)
@@ -81,7 +79,7 @@ async def test_own_fallback_is_sent_and_the_relay_sends_none(env: Environment, f
 
 
 @pytest.mark.settings(routes={"sms": [RELAY, "telco"]})
-async def test_declined_message_goes_to_the_next_carrier(env: Environment, fixture: SolapiFixture) -> None:
+async def test_declined_message_goes_to_the_next_carrier(env: Environment, fixture: Solapi) -> None:
     call = await fixture.add_channel(env)
     await call_ok(call, "message/sendSMS", sms_body(PHONE, content="똠방각하"))  # in CP949, not in EUC-KR
     await env.wait(10)
@@ -90,7 +88,7 @@ async def test_declined_message_goes_to_the_next_carrier(env: Environment, fixtu
     assert [each.content for _, each in fixture.telco.submitted] == ["똠방각하"]
 
 
-async def test_picture_is_uploaded_once_for_all_receivers(env: Environment, fixture: SolapiFixture) -> None:
+async def test_picture_is_uploaded_once_for_all_receivers(env: Environment, fixture: Solapi) -> None:
     call = await fixture.add_channel(env)
     await call_ok(call, "message/sendMMS", sms_body(*MANY[:100], image=image_body(3000)))
     await env.wait(20)
@@ -100,7 +98,7 @@ async def test_picture_is_uploaded_once_for_all_receivers(env: Environment, fixt
     assert {each.image_id for each in fixture.accepted} == {file.file_id}
 
 
-async def test_picture_that_is_gone_is_uploaded_again(env: Environment, fixture: SolapiFixture) -> None:
+async def test_picture_that_is_gone_is_uploaded_again(env: Environment, fixture: Solapi) -> None:
     call = await fixture.add_channel(env)
     fixture.relay.behavior.refusals = {MANY[0].replace("-", ""): "1024"}
     await call_ok(call, "message/sendMMS", sms_body(MANY[0], image=image_body()))
@@ -113,9 +111,7 @@ async def test_picture_that_is_gone_is_uploaded_again(env: Environment, fixture:
     assert len(fixture.calls("/files")) == 2
 
 
-async def test_template_is_found_by_its_code_and_a_new_version_is_used(
-    env: Environment, fixture: SolapiFixture
-) -> None:
+async def test_template_is_found_by_its_code_and_a_new_version_is_used(env: Environment, fixture: Solapi) -> None:
     call = await fixture.add_channel(env)
     (old,) = fixture.relay.templates.values()
     await call_ok(call, *SENDS["alimTalk"])
@@ -129,7 +125,7 @@ async def test_template_is_found_by_its_code_and_a_new_version_is_used(
     assert used == [old.template_id, new.template_id]
 
 
-async def test_template_that_the_relay_does_not_have_is_declined(env: Environment, fixture: SolapiFixture) -> None:
+async def test_template_that_the_relay_does_not_have_is_declined(env: Environment, fixture: Solapi) -> None:
     fixture.relay.templates.clear()
     call = await fixture.add_channel(env)
     await call_ok(call, *SENDS["alimTalk"])
@@ -138,7 +134,7 @@ async def test_template_that_the_relay_does_not_have_is_declined(env: Environmen
     assert await outcomes_for(call) == ["alimTalk fail 3018"]
 
 
-async def test_exhausted_balance_is_told_and_messages_wait_for_it(env: Environment, fixture: SolapiFixture) -> None:
+async def test_exhausted_balance_is_told_and_messages_wait_for_it(env: Environment, fixture: Solapi) -> None:
     call = await fixture.add_channel(env)
     fixture.relay.balance = 0
     await call_ok(call, *SENDS["sms"])

@@ -5,7 +5,7 @@ import pytest
 from tests.carriers.nhncloud.delivery_fixture import MANY, NAMED, outcomes_for
 from tests.carriers.solapi.test_delivery import SENDS
 from tests.fixtures.relay_delivery import RELAY
-from tests.fixtures.solapi import SolapiFixture
+from tests.fixtures.solapi import Solapi
 from tests.fixtures.virtual import Environment
 from tests.fixtures.web import call_ok, receivers_of, sms_body
 
@@ -29,7 +29,7 @@ FAULTS = {
 @pytest.mark.parametrize("fault_name", FAULTS)
 @pytest.mark.parametrize("kind", ["sms", pytest.param("alimTalk", marks=pytest.mark.torture)])
 async def test_every_message_ends_and_none_is_sent_twice(
-    kind: str, fault_name: str, env: Environment, fixture: SolapiFixture
+    kind: str, fault_name: str, env: Environment, fixture: Solapi
 ) -> None:
     call = await fixture.add_channel(env)
     what, more = FAULTS[fault_name]
@@ -44,7 +44,7 @@ async def test_every_message_ends_and_none_is_sent_twice(
 
 
 @pytest.mark.settings(behavior={"lists_lag_s": 40})
-async def test_lagging_lists_cause_no_duplicates(env: Environment, fixture: SolapiFixture) -> None:
+async def test_lagging_lists_cause_no_duplicates(env: Environment, fixture: Solapi) -> None:
     call = await fixture.add_channel(env)
     fixture.relay.inject_fault("lose answer", "send-many", times=3)
     await call_ok(call, "message/sendSMS", sms_body(*MANY[:20]))
@@ -55,7 +55,7 @@ async def test_lagging_lists_cause_no_duplicates(env: Environment, fixture: Sola
 
 
 @pytest.mark.settings(on_doubt="hold", poll_seconds=60)
-async def test_held_message_is_never_sent_again(env: Environment, fixture: SolapiFixture) -> None:
+async def test_held_message_is_never_sent_again(env: Environment, fixture: Solapi) -> None:
     call = await fixture.add_channel(env)
     fixture.relay.inject_fault("lose request", "send-many")
     await call_ok(call, "message/sendSMS", sms_body(MANY[0]))
@@ -67,7 +67,7 @@ async def test_held_message_is_never_sent_again(env: Environment, fixture: Solap
 
 
 @pytest.mark.settings(behavior={"lists_lag_s": 300}, on_doubt="hold", poll_seconds=30)
-async def test_held_message_that_lists_show_late_is_found(env: Environment, fixture: SolapiFixture) -> None:
+async def test_held_message_that_lists_show_late_is_found(env: Environment, fixture: Solapi) -> None:
     call = await fixture.add_channel(env)
     fixture.relay.inject_fault("lose answer", "send-many")
     await call_ok(call, "message/sendSMS", sms_body(MANY[0]))
@@ -78,9 +78,7 @@ async def test_held_message_that_lists_show_late_is_found(env: Environment, fixt
 
 
 @pytest.mark.settings(poll_seconds=5)
-async def test_all_messages_of_a_lost_call_are_found_by_their_group(
-    env: Environment, fixture: SolapiFixture
-) -> None:
+async def test_all_messages_of_a_lost_call_are_found_by_their_group(env: Environment, fixture: Solapi) -> None:
     call = await fixture.add_channel(env)
     fixture.relay.inject_fault("lose answer", "send-many")
     await call_ok(call, "message/sendSMS", sms_body(*MANY[:600]))
@@ -92,7 +90,7 @@ async def test_all_messages_of_a_lost_call_are_found_by_their_group(
     assert len(lookups) < 100, "not one for each message"
 
 
-async def test_one_unreadable_message_does_not_hold_up_the_others(env: Environment, fixture: SolapiFixture) -> None:
+async def test_one_unreadable_message_does_not_hold_up_the_others(env: Environment, fixture: Solapi) -> None:
     call = await fixture.add_channel(env)
     fixture.relay.behavior.unreadable = MANY[3].replace("-", "")
     await call_ok(call, "message/sendSMS", sms_body(*MANY[:20]))
@@ -104,9 +102,7 @@ async def test_one_unreadable_message_does_not_hold_up_the_others(env: Environme
 
 
 @pytest.mark.settings(routes={"sms": [RELAY, "telco"]}, failover_seconds=60)
-async def test_message_in_doubt_waits_while_others_use_the_next_carrier(
-    env: Environment, fixture: SolapiFixture
-) -> None:
+async def test_message_in_doubt_waits_while_others_use_the_next_carrier(env: Environment, fixture: Solapi) -> None:
     call = await fixture.add_channel(env)
     await env.wait(10)
     fixture.relay.inject_fault("lose answer", "POST")
@@ -127,7 +123,7 @@ async def test_message_in_doubt_waits_while_others_use_the_next_carrier(
 
 
 @pytest.mark.settings(behavior={"max_calls_per_second": 1}, window=2)
-async def test_throttled_campaign_is_slower_but_completes(env: Environment, fixture: SolapiFixture) -> None:
+async def test_throttled_campaign_is_slower_but_completes(env: Environment, fixture: Solapi) -> None:
     call = await fixture.add_channel(env)
     for place in range(0, 40, 2):
         await call_ok(call, "message/sendSMS", sms_body(*MANY[place : place + 2], content=f"{place}번"))

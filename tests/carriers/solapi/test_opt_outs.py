@@ -8,7 +8,7 @@ from pabal.domain.people.phone import NumberState
 from pabal.domain.sends.message import Product
 from pabal.store.accounts import accounts, numbers
 from tests.fixtures.relay_delivery import SENDER
-from tests.fixtures.solapi import SolapiFixture
+from tests.fixtures.solapi import Solapi
 from tests.fixtures.virtual import Caller, Environment
 from tests.fixtures.web import call_ok, describe_outcome, get_message, sms_body
 
@@ -26,9 +26,7 @@ async def opted_out(call: Caller) -> list[tuple[str, str, str]]:
     return [(each["phoneNumber"], each.get("senderNumber", ""), each["source"]["value"]) for each in items]
 
 
-async def test_opt_out_holds_for_the_account_with_the_sender_number(
-    env: Environment, fixture: SolapiFixture
-) -> None:
+async def test_opt_out_holds_for_the_account_with_the_sender_number(env: Environment, fixture: Solapi) -> None:
     call, other = await env.caller(), await env.caller("other")
     await register(env, "acme")
     fixture.relay.denials[SENDER, DIGITS] = fixture.relay.clock()
@@ -43,7 +41,7 @@ async def test_opt_out_holds_for_the_account_with_the_sender_number(
 
 
 async def test_number_that_nobody_registered_counts_for_who_has_sent_from_it(
-    env: Environment, fixture: SolapiFixture
+    env: Environment, fixture: Solapi
 ) -> None:
     call, other = await env.caller(), await env.caller("other")
     await call_ok(call, "message/sendSMS", sms_body(PHONE, sender="02-1234-5678"))
@@ -56,7 +54,7 @@ async def test_number_that_nobody_registered_counts_for_who_has_sent_from_it(
     assert await opted_out(other) == []
 
 
-async def test_list_is_read_page_by_page_and_again_after_errors(env: Environment, fixture: SolapiFixture) -> None:
+async def test_list_is_read_page_by_page_and_again_after_errors(env: Environment, fixture: Solapi) -> None:
     call, relay = await env.caller(), fixture.relay
     await register(env, "acme")
     relay.denials |= {(SENDER, f"0103000{number:04}"): relay.clock() for number in range(PAGE_SIZE + 1)}
@@ -80,7 +78,7 @@ async def test_list_is_read_page_by_page_and_again_after_errors(env: Environment
 
 
 @pytest.mark.settings(behavior={"hides_digits": True})
-async def test_numbers_with_hidden_digits_are_ignored(env: Environment, fixture: SolapiFixture) -> None:
+async def test_numbers_with_hidden_digits_are_ignored(env: Environment, fixture: Solapi) -> None:
     call = await env.caller()
     await register(env, "acme")
     fixture.relay.denials[SENDER, DIGITS] = fixture.relay.clock()
@@ -91,7 +89,7 @@ async def test_numbers_with_hidden_digits_are_ignored(env: Environment, fixture:
 
 
 @pytest.mark.settings(products=(Product.ALIMTALK,))
-async def test_carrier_without_texts_does_not_read_the_list(env: Environment, fixture: SolapiFixture) -> None:
+async def test_carrier_without_texts_does_not_read_the_list(env: Environment, fixture: Solapi) -> None:
     await env.wait(FIRST_READ_S + 5)
 
     assert not [each for each in fixture.relay.calls if "iam" in each.path]

@@ -18,7 +18,7 @@ from tests.carriers.nhncloud.delivery_fixture import outcomes_for
 from tests.fakes.relay_server import RelayTransport
 from tests.fakes.solapi.server import FakeSolapi
 from tests.fixtures.relay import template_body
-from tests.fixtures.solapi import SolapiFixture
+from tests.fixtures.solapi import Solapi
 from tests.fixtures.transports import OverHttpx
 from tests.fixtures.virtual import Environment, VirtualWorld
 from tests.fixtures.web import PHONE, alimtalk_body, call_ok, channel_body, receivers_of
@@ -233,7 +233,7 @@ async def test_categories_are_those_of_the_relay(provider: SolapiProvider) -> No
 
 
 @pytest.mark.slow
-async def test_first_alimtalk_from_registration_to_delivery(env: Environment, fixture: SolapiFixture) -> None:
+async def test_first_alimtalk_from_registration_to_delivery(env: Environment, fixture: Solapi) -> None:
     relay = fixture.relay
     relay.channels.clear()
     call = await env.caller()

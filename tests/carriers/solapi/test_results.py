@@ -16,7 +16,7 @@ from pabal.domain.base.codes import Code, Refused
 from pabal.domain.sends.message import Attempt, Outcome, Product
 from pabal.store.engine.migrate import migrate
 from tests.fixtures.relay_delivery import SENDER
-from tests.fixtures.solapi import SolapiFixture
+from tests.fixtures.solapi import Solapi
 from tests.fixtures.verdicts import submit
 from tests.fixtures.virtual import VirtualWorld, open_store
 
@@ -33,7 +33,7 @@ def report(message_id: str = "M1", code: str = "4000", own_id: str | None = OWN_
 class Inbox:
     """A carrier, and the receipts that it reported."""
 
-    def __init__(self, carrier: SolapiCarrier, fixture: SolapiFixture) -> None:
+    def __init__(self, carrier: SolapiCarrier, fixture: Solapi) -> None:
         self.carrier = carrier
         self.fixture = fixture
         self.stored: list[Receipt] = []
@@ -53,7 +53,7 @@ class Inbox:
 
 @asynccontextmanager
 async def inbox(folder: Path, **settings: Any) -> AsyncIterator[Inbox]:
-    fixture, world = SolapiFixture(), VirtualWorld()
+    fixture, world = Solapi(), VirtualWorld()
     store = open_store(folder, world)
     await store.write(migrate, world.now())
     one = Inbox(fixture.carrier(store, world, **{"webhook_secret": SECRET, **settings}), fixture)
@@ -136,7 +136,7 @@ async def test_polling_reads_every_page_and_reports_each_result_once(tmp_path: P
 
 @pytest.mark.parametrize(("secret", "result"), [(SECRET, "SUCCESS"), ("", "NOT_FOUND")])
 async def test_address_can_be_checked_from_outside_if_it_is_set(
-    tmp_path: Path, fixture: SolapiFixture, secret: str, result: str
+    tmp_path: Path, fixture: Solapi, secret: str, result: str
 ) -> None:
     async with fixture.running(tmp_path, webhook_secret=secret) as env:
         call = await env.caller()

@@ -2,11 +2,10 @@
 
 import contextlib
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from tests.fakes.smsc.peer import NODE, PACKAGES, Peer
+from tests.fakes.smsc.peer import NODE, PACKAGES, Peer, running
 
 HERE = Path(__file__).parent
 CLIENT_ID, CLIENT_SECRET = "pabal", "a secret of forty characters: /+%&= 0123"
@@ -43,12 +42,6 @@ class OpenIdServer(Peer):
         self.wait_for(lambda event: event["event"] == "changed", since=seen)
 
 
-@contextlib.contextmanager
-def running_provider() -> Iterator[OpenIdServer]:
+def running_provider() -> contextlib.AbstractContextManager[OpenIdServer]:
     """Run a provider until the end of the block."""
-    server = OpenIdServer()
-    server.start()
-    try:
-        yield server
-    finally:
-        server.kill()
+    return running(OpenIdServer())

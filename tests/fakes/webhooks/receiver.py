@@ -2,11 +2,10 @@
 
 import contextlib
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from tests.fakes.smsc.peer import NODE, PACKAGES, Peer
+from tests.fakes.smsc.peer import NODE, PACKAGES, Peer, running
 
 HERE = Path(__file__).parent
 TLS = HERE.parents[1] / "fixtures" / "tls"
@@ -36,12 +35,6 @@ class Receiver(Peer):
         self.wait_for(lambda event: event["event"] == "changed", since=seen)
 
 
-@contextlib.contextmanager
-def running_receiver(**options: Any) -> Iterator[Receiver]:
+def running_receiver(**options: Any) -> contextlib.AbstractContextManager[Receiver]:
     """Run a receiver until the end of the block."""
-    receiver = Receiver(**options)
-    receiver.start()
-    try:
-        yield receiver
-    finally:
-        receiver.kill()
+    return running(Receiver(**options))
