@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.carriers.nhncloud.delivery_fixture import MANY, SENDS, outcomes_for
+from tests.carriers.relay.delivery_fixture import MANY, outcomes_for, send_of
 from tests.fixtures.brand_bodies import BRAND_BODIES, OWN_BUTTON, brand_body, sized_image
 from tests.fixtures.nhncloud import SENDER_KEY, NhnCloud
 from tests.fixtures.virtual import Environment
@@ -40,7 +40,7 @@ async def test_friend_talk_goes_out_as_a_brand_message_to_friends(
     kind: str, env: Environment, fixture: NhnCloud
 ) -> None:
     call = await fixture.add_channel(env)
-    _, body = SENDS[kind]
+    _, body = send_of(kind, SENDER_KEY)
     await call_ok(call, "message/sendFriendtalk", {**body, "adFlag": True, "buttons": [BUTTON]})
     await env.wait(10)
 

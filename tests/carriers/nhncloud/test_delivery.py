@@ -4,7 +4,7 @@ from base64 import b64encode
 
 import pytest
 
-from tests.carriers.nhncloud.delivery_fixture import MANY, NAMED, SENDS, outcomes_for
+from tests.carriers.relay.delivery_fixture import MANY, NAMED, outcomes_for
 from tests.fixtures.nhncloud import SENDER_KEY, TEMPLATE, NhnCloud
 from tests.fixtures.virtual import Environment
 from tests.fixtures.web import (
@@ -23,41 +23,6 @@ from tests.fixtures.web import (
 )
 
 pytestmark = pytest.mark.slow
-
-
-@pytest.mark.parametrize("kind", SENDS)
-async def test_each_product_arrives(kind: str, env: Environment, fixture: NhnCloud) -> None:
-    call = await fixture.add_channel(env)
-    operation, body = SENDS[kind]
-    await call_ok(call, operation, body)
-    await env.wait(10)
-
-    assert await outcomes_for(call) == [f"{kind} completed 1000"]
-    assert [each.recipient_no for each in fixture.accepted] == ["01012345678"]
-
-
-@pytest.mark.parametrize(
-    ("receiver", "kind", "end"),
-    [
-        ("010-0000-0001", "sms", "fail 3003"),
-        ("010-0000-0002", "sms", "fail 2003"),
-        ("010-0000-0006", "sms", "fail 2000"),
-        ("010-0000-0007", "sms", "completed 1000"),
-        ("010-0000-0001", "alimTalk", "fail 3003"),
-        ("010-0000-0002", "alimTalk", "fail 9001"),
-        ("010-0000-0003", "alimTalk", "fail 3019"),
-        ("010-0000-0004", "alimTalk", "fail 3020"),
-    ],
-)
-async def test_relay_codes_become_outcomes(
-    receiver: str, kind: str, end: str, env: Environment, fixture: NhnCloud
-) -> None:
-    call = await fixture.add_channel(env)
-    operation, body = SENDS[kind]
-    await call_ok(call, operation, {**body, "receivers": receivers_of(receiver, **NAMED)})
-    await env.wait(3700 if end == "fail 2000" else 20)
-
-    assert await outcomes_for(call, receiver) == [f"{kind} {end}"]
 
 
 async def test_thousand_receivers_of_one_template_go_in_one_call(env: Environment, fixture: NhnCloud) -> None:

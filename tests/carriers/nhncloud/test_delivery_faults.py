@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.carriers.nhncloud.delivery_fixture import MANY, NAMED, SENDS, outcomes_for
+from tests.carriers.relay.delivery_fixture import MANY, NAMED, outcomes_for, send_of
 from tests.fixtures.nhncloud import SENDER_KEY, NhnCloud
 from tests.fixtures.relay_delivery import OPT_OUT, RELAY, SENDER
 from tests.fixtures.virtual import Environment, VirtualWorld
@@ -25,60 +25,13 @@ pytestmark = pytest.mark.slow
 
 # Faults: no message is lost or duplicated (the environment checks for duplicates), and every message ends.
 
-FAULTS = {
-    "request lost": ("lose request", {}),
-    "answer lost": ("lose answer", {}),
-    "no response in time": ("slow", {"seconds": 300}),
-    "accepted late": ("slow to accept", {"seconds": 55}),
-    "answered twice": ("twice", {}),
-    "garbage": ("garbage", {}),
-    "service unreachable": ("gateway 502", {}),
-    "service unreachable, but accepted": ("gateway 502 accepted", {}),
-    "gateway's circuit open": ("gateway 503", {}),
-    "gateway timeout": ("gateway 504", {}),
-    "address not allowed": ("gateway 403", {}),
-    "path not known": ("gateway 404", {}),
-    "a page": ("html 502", {}),
-    "a page, but accepted": ("html 502 accepted", {}),
-    "system error": ("system error", {}),
-    "system error, but accepted": ("system error accepted", {}),
-    "throttled": ("throttle", {}),
-    "connection refused": ("refuse", {}),
-}
-
-
-@pytest.mark.parametrize("fault_name", FAULTS)
-@pytest.mark.parametrize(
-    "kind",
-    [
-        "sms",
-        "alimTalk",
-        pytest.param("mms", marks=pytest.mark.torture),
-        pytest.param("friendTalkImage", marks=pytest.mark.torture),
-    ],
-)
-async def test_every_message_ends_and_none_is_sent_twice(
-    kind: str, fault_name: str, env: Environment, fixture: NhnCloud
-) -> None:
-    call = await fixture.add_channel(env)
-    what, more = FAULTS[fault_name]
-    path = {"alimTalk": "/raw-messages", "friendTalkImage": "/friendtalk/"}.get(kind, "/sender/")
-    fault = fixture.relay.inject_fault(what, path, times=2, **more)
-    operation, body = SENDS[kind]
-    await call_ok(call, operation, {**body, "receivers": receivers_of(*MANY[:20], **NAMED)})
-    await env.wait(300)
-
-    assert fault.done
-    assert {tuple(await outcomes_for(call, number)) for number in MANY[:20]} == {(f"{kind} completed 1000",)}
-    assert len(fixture.accepted) == 20
-
 
 @pytest.mark.settings(behavior={"lists_lag_s": 10})
 @pytest.mark.parametrize("kind", ["sms", "alimTalk"])
 async def test_lagging_lists_cause_no_duplicates(kind: str, env: Environment, fixture: NhnCloud) -> None:
     call = await fixture.add_channel(env)
     fixture.relay.inject_fault("lose answer", "raw-messages" if kind == "alimTalk" else "POST", times=3)
-    operation, body = SENDS[kind]
+    operation, body = send_of(kind, SENDER_KEY)
     await call_ok(call, operation, {**body, "receivers": receivers_of(*MANY[:20], **NAMED)})
     await env.wait(600)
 
@@ -98,29 +51,6 @@ async def test_messages_wait_for_an_unreachable_relay(env: Environment, fixture:
 
     assert {tuple(await outcomes_for(call, number)) for number in MANY[:50]} == {("sms completed 1000",)}
     assert len(fixture.accepted) == 50
-
-
-@pytest.mark.settings(routes={"sms": [RELAY, "telco"]}, failover_seconds=60)
-async def test_message_in_doubt_waits_while_others_use_the_next_carrier(
-    env: Environment, fixture: NhnCloud
-) -> None:
-    call = await fixture.add_channel(env)
-    await env.wait(10)
-    fixture.relay.inject_fault("lose answer", "POST")
-    await call_ok(call, "message/sendSMS", sms_body(MANY[0]))
-    await env.wait(0.1)
-    fixture.set_reachable(False)
-    await call_ok(call, "message/sendSMS", sms_body(MANY[1]))
-    await env.wait(1800)
-    assert (len(fixture.accepted), [each.receiver for _, each in fixture.telco.submitted]) == (
-        1,
-        [MANY[1].replace("-", "")],
-    )
-    fixture.set_reachable(True)
-    await env.wait(60)
-
-    assert await outcomes_for(call, MANY[0]) == ["sms completed 1000"]
-    assert len(fixture.telco.submitted) == 1
 
 
 @pytest.mark.settings(behavior={"max_calls_per_second": 5})
@@ -273,7 +203,7 @@ async def test_crash_during_calls_causes_no_duplicates(tmp_path: Path, fixture: 
     call = await fixture.add_channel(env)
     await env.wait(10)
     fixture.relay.inject_fault("slow", "POST", times=1e9, seconds=5)
-    operation, body = SENDS[kind]
+    operation, body = send_of(kind, SENDER_KEY)
     for place in range(0, 40, 4):
         await call_ok(call, operation, {**body, "receivers": receivers_of(*MANY[place : place + 4], **NAMED)})
     await env.wait(1)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.carriers.nhncloud.delivery_fixture import MANY, outcomes_for
+from tests.carriers.relay.delivery_fixture import MANY, outcomes_for
 from tests.fixtures.nhncloud import SENDER_KEY, NhnCloud
 from tests.fixtures.relay_delivery import RELAY
 from tests.fixtures.virtual import Environment

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from pabal.store.queue import carriers
-from tests.carriers.nhncloud.delivery_fixture import MANY, NAMED, outcomes_for
+from tests.carriers.relay.delivery_fixture import MANY, NAMED, outcomes_for
 from tests.fixtures.nhncloud import SENDER_KEY, NhnCloud
 from tests.fixtures.relay_delivery import RELAY
 from tests.fixtures.service import metric_value

@@ -1,4 +1,4 @@
-"""SMPP sessions with a scripted SMSC, for tests that are coroutines."""
+"""SMPP sessions and carriers with a scripted SMSC, for tests that are coroutines."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -7,12 +7,21 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 import pytest
 
 from tests.carriers.smpp.session_fixture import SessionFixture
+from tests.fakes.smsc.scripted import ScriptedSmsc
+from tests.fixtures.smpp import CarrierRunner, running_carrier
+from tests.fixtures.virtual import settings_of
 
 
 @pytest.fixture
 def fixture() -> AbstractAsyncContextManager[SessionFixture]:
     """A bound session."""
     return _checked_session(is_bound=True)
+
+
+@pytest.fixture
+def runner(request: pytest.FixtureRequest) -> AbstractAsyncContextManager[CarrierRunner]:
+    """A connected carrier with the settings of the test's marks, and its SMSC."""
+    return running_carrier(ScriptedSmsc(), **settings_of(request))
 
 
 @pytest.fixture

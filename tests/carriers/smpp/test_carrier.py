@@ -25,6 +25,7 @@ from tests.fakes.smsc.scripted import (
 from tests.fixtures.smpp import (
     LONG,
     PHONE,
+    CarrierRunner,
     attempt,
     attempts,
     describe_verdicts,
@@ -60,64 +61,55 @@ def test_invalid_settings_are_refused_at_start(settings: dict[str, Any], reason:
 # Verdicts.
 
 
-async def test_verdicts_match_attempts_whatever_the_order_of_responses() -> None:
-    smsc = ScriptedSmsc()
-    smsc.handlers[protocol.SUBMIT_SM] = no_response
-    async with running_carrier(smsc) as runner:
-        sending = asyncio.create_task(submit(runner.carrier, attempts(3)))
-        await wait_until(lambda: len(smsc.submits) == 3)
-        first, second, third = smsc.open_connection.unanswered
-        smsc.open_connection.send(SUBMIT_SM_RESP, third, b"c\0")
-        smsc.open_connection.send(SUBMIT_SM_RESP, second, status=protocol.RINVDSTADR)
-        smsc.open_connection.send(SUBMIT_SM_RESP, first, b"a\0")
+async def test_verdicts_match_attempts_whatever_the_order_of_responses(runner: CarrierRunner) -> None:
+    runner.smsc.handlers[protocol.SUBMIT_SM] = no_response
+    sending = asyncio.create_task(submit(runner.carrier, attempts(3)))
+    await wait_until(lambda: len(runner.smsc.submits) == 3)
+    first, second, third = runner.smsc.open_connection.unanswered
+    runner.smsc.open_connection.send(SUBMIT_SM_RESP, third, b"c\0")
+    runner.smsc.open_connection.send(SUBMIT_SM_RESP, second, status=protocol.RINVDSTADR)
+    runner.smsc.open_connection.send(SUBMIT_SM_RESP, first, b"a\0")
 
-        assert describe_verdicts(await sending) == describe_verdicts(
-            [Accepted("a"), Rejected(Outcome.NUMBER_NOT_ASSIGNED, code="0x0000000B"), Accepted("c")]
-        )
+    assert describe_verdicts(await sending) == describe_verdicts(
+        [Accepted("a"), Rejected(Outcome.NUMBER_NOT_ASSIGNED, code="0x0000000B"), Accepted("c")]
+    )
 
 
-async def test_unencodable_message_is_declined_and_delays_no_other() -> None:
-    smsc = ScriptedSmsc()
-    async with running_carrier(smsc, encoding="cp949") as runner:
-        began = now()
-        alone = await submit(runner.carrier, [attempt(content="🐎")])
-        among = await submit(
-            runner.carrier, [attempt(1), attempt(2, "🐎"), attempt(3), attempt(4, sender="0" * 21)]
-        )
+@pytest.mark.settings(encoding="cp949")
+async def test_unencodable_message_is_declined_and_delays_no_other(runner: CarrierRunner) -> None:
+    began = now()
+    alone = await submit(runner.carrier, [attempt(content="🐎")])
+    among = await submit(runner.carrier, [attempt(1), attempt(2, "🐎"), attempt(3), attempt(4, sender="0" * 21)])
 
-        assert describe_verdicts(alone) == describe_verdicts([Declined(Outcome.UNDELIVERABLE)])
-        assert kinds(among) == [Accepted, Declined, Accepted, Declined]
-        assert now() - began < 0.1
+    assert describe_verdicts(alone) == describe_verdicts([Declined(Outcome.UNDELIVERABLE)])
+    assert kinds(among) == [Accepted, Declined, Accepted, Declined]
+    assert now() - began < 0.1
 
 
 @pytest.mark.parametrize(
     "status", sorted(set(protocol.STATUS_NAMES) - {protocol.OK, protocol.RINVBNDSTS} | {0x400, 0xFFFFFFFF})
 )
-async def test_every_status_has_a_verdict_and_keeps_the_connection(status: int) -> None:
-    smsc = ScriptedSmsc()
-    smsc.handlers[protocol.SUBMIT_SM] = in_sequence(respond_with_status(status), accept)
-    async with running_carrier(smsc) as runner:
-        assert describe_verdicts(await submit(runner.carrier, [attempt()])) == describe_verdicts(
-            [verdict_for_status(status)]
-        )
-        assert kinds(await submit(runner.carrier, [attempt()])) == [Accepted]
-        assert len(smsc.connections) == 1
+async def test_every_status_has_a_verdict_and_keeps_the_connection(runner: CarrierRunner, status: int) -> None:
+    runner.smsc.handlers[protocol.SUBMIT_SM] = in_sequence(respond_with_status(status), accept)
+    assert describe_verdicts(await submit(runner.carrier, [attempt()])) == describe_verdicts(
+        [verdict_for_status(status)]
+    )
+    assert kinds(await submit(runner.carrier, [attempt()])) == [Accepted]
+    assert len(runner.smsc.connections) == 1
 
 
-async def test_session_is_rebound_after_rinvbndsts_and_no_message_fails() -> None:
-    smsc = ScriptedSmsc()
-    smsc.handlers[protocol.SUBMIT_SM] = in_sequence(respond_with_status(protocol.RINVBNDSTS), accept)
-    async with running_carrier(smsc) as runner:
-        assert describe_verdicts(await submit(runner.carrier, [attempt()])) == describe_verdicts(
-            [Busy(code="0x00000004")]
-        )
-        await wait_until(lambda: len(smsc.connections) == 2 and runner.carrier.is_connected)
-        assert kinds(await submit(runner.carrier, [attempt()])) == [Accepted]
+async def test_session_is_rebound_after_rinvbndsts_and_no_message_fails(runner: CarrierRunner) -> None:
+    runner.smsc.handlers[protocol.SUBMIT_SM] = in_sequence(respond_with_status(protocol.RINVBNDSTS), accept)
+    assert describe_verdicts(await submit(runner.carrier, [attempt()])) == describe_verdicts(
+        [Busy(code="0x00000004")]
+    )
+    await wait_until(lambda: len(runner.smsc.connections) == 2 and runner.carrier.is_connected)
+    assert kinds(await submit(runner.carrier, [attempt()])) == [Accepted]
 
 
-async def test_without_receipts_accepted_messages_have_no_reference() -> None:
-    async with running_carrier(ScriptedSmsc(), receipts=False, long_messages="parts") as runner:
-        assert await submit(runner.carrier, [attempt(1), attempt(2, LONG)]) == [Accepted(None), Accepted(None)]
+@pytest.mark.settings(receipts=False, long_messages="parts")
+async def test_without_receipts_accepted_messages_have_no_reference(runner: CarrierRunner) -> None:
+    assert await submit(runner.carrier, [attempt(1), attempt(2, LONG)]) == [Accepted(None), Accepted(None)]
 
 
 @pytest.mark.parametrize(
@@ -158,94 +150,87 @@ async def test_response_without_an_id_uses_the_in_doubt_reference(body: bytes) -
 # Missing responses and lost connections.
 
 
-async def test_unanswered_submits_are_unknown_in_time_and_the_connection_reopens() -> None:
-    smsc = ScriptedSmsc()
-    smsc.handlers[protocol.SUBMIT_SM] = smsc.handlers[protocol.ENQUIRE_LINK] = no_response
-    async with running_carrier(smsc, window=5) as runner:
-        began = now()
-        verdicts = await submit(runner.carrier, attempts(5))
+@pytest.mark.settings(window=5)
+async def test_unanswered_submits_are_unknown_in_time_and_the_connection_reopens(runner: CarrierRunner) -> None:
+    runner.smsc.handlers[protocol.SUBMIT_SM] = runner.smsc.handlers[protocol.ENQUIRE_LINK] = no_response
+    began = now()
+    verdicts = await submit(runner.carrier, attempts(5))
 
-        assert kinds(verdicts) == [Unknown] * 5
-        assert now() - began < TIMEOUT_S
-        assert len(smsc.received(protocol.ENQUIRE_LINK)) == 1
-        assert not smsc.connections[0].is_up
-        smsc.handlers[protocol.SUBMIT_SM] = accept
-        await wait_until(lambda: runner.carrier.is_connected)
-        assert kinds(await submit(runner.carrier, attempts(5))) == [Accepted] * 5
-
-
-async def test_unanswered_submits_on_a_live_connection_free_the_window() -> None:
-    smsc = ScriptedSmsc()
-    smsc.handlers[protocol.SUBMIT_SM] = in_sequence(accept, no_response, no_response, accept)
-    async with running_carrier(smsc, window=3) as runner:
-        began = now()
-        verdicts = await submit(runner.carrier, attempts(3))
-
-        assert kinds(verdicts) == [Accepted, Unknown, Unknown]
-        assert now() - began == pytest.approx(TIMEOUT_S - TIMEOUT_MARGIN_S)
-        assert runner.anomalies == {"no submit_sm_resp in time": 2}
-        assert len(smsc.connections) == 1
-        assert kinds(await submit(runner.carrier, attempts(3))) == [Accepted] * 3
-        for number in list(smsc.open_connection.unanswered):
-            accept(smsc.open_connection, smsc.open_connection.unanswered[number])
-        await wait_until(lambda: runner.anomalies["late submit_sm_resp"] == 2)
+    assert kinds(verdicts) == [Unknown] * 5
+    assert now() - began < TIMEOUT_S
+    assert len(runner.smsc.received(protocol.ENQUIRE_LINK)) == 1
+    assert not runner.smsc.connections[0].is_up
+    runner.smsc.handlers[protocol.SUBMIT_SM] = accept
+    await wait_until(lambda: runner.carrier.is_connected)
+    assert kinds(await submit(runner.carrier, attempts(5))) == [Accepted] * 5
 
 
-async def test_after_a_reset_sent_messages_are_unknown_and_others_not_sent() -> None:
-    smsc = ScriptedSmsc()
-    smsc.handlers[protocol.SUBMIT_SM] = in_sequence(accept, no_response)
-    async with running_carrier(smsc, window=3) as runner:
-        sending = asyncio.create_task(submit(runner.carrier, attempts(6)))
-        await wait_until(lambda: len(smsc.submits) == 4)
-        smsc.open_connection.pipe.reset()
+@pytest.mark.settings(window=3)
+async def test_unanswered_submits_on_a_live_connection_free_the_window(runner: CarrierRunner) -> None:
+    runner.smsc.handlers[protocol.SUBMIT_SM] = in_sequence(accept, no_response, no_response, accept)
+    began = now()
+    verdicts = await submit(runner.carrier, attempts(3))
 
-        assert kinds(await sending) == [Accepted, Unknown, Unknown, Unknown, NotSent, NotSent]
-        assert runner.carrier.problem
-        await wait_until(lambda: runner.carrier.is_connected)
-        assert runner.carrier.problem == ""
-
-
-async def test_messages_that_wait_too_long_for_the_window_are_not_sent() -> None:
-    smsc = ScriptedSmsc()
-    smsc.handlers[protocol.SUBMIT_SM] = no_response
-    async with running_carrier(smsc, window=1) as runner:
-        began = now()
-
-        assert kinds(await submit(runner.carrier, attempts(3))) == [Unknown, NotSent, NotSent]
-        assert now() - began < TIMEOUT_S
+    assert kinds(verdicts) == [Accepted, Unknown, Unknown]
+    assert now() - began == pytest.approx(TIMEOUT_S - TIMEOUT_MARGIN_S)
+    assert runner.anomalies == {"no submit_sm_resp in time": 2}
+    assert len(runner.smsc.connections) == 1
+    assert kinds(await submit(runner.carrier, attempts(3))) == [Accepted] * 3
+    for number in list(runner.smsc.open_connection.unanswered):
+        accept(runner.smsc.open_connection, runner.smsc.open_connection.unanswered[number])
+    await wait_until(lambda: runner.anomalies["late submit_sm_resp"] == 2)
 
 
-async def test_unbind_with_a_full_window_costs_only_unanswered_submits() -> None:
-    smsc = ScriptedSmsc()
-    smsc.handlers[protocol.SUBMIT_SM] = no_response
-    async with running_carrier(smsc, window=4) as runner:
-        sending = asyncio.create_task(submit(runner.carrier, attempts(6)))
-        await wait_until(lambda: len(smsc.submits) == 4)
-        connection = smsc.open_connection
-        connection.send(protocol.UNBIND, 99)
-        first, second, *_ = connection.unanswered
-        connection.send(SUBMIT_SM_RESP, first, b"a\0")
-        connection.send(SUBMIT_SM_RESP, second, status=protocol.RTHROTTLED)
+@pytest.mark.settings(window=3)
+async def test_after_a_reset_sent_messages_are_unknown_and_others_not_sent(runner: CarrierRunner) -> None:
+    runner.smsc.handlers[protocol.SUBMIT_SM] = in_sequence(accept, no_response)
+    sending = asyncio.create_task(submit(runner.carrier, attempts(6)))
+    await wait_until(lambda: len(runner.smsc.submits) == 4)
+    runner.smsc.open_connection.pipe.reset()
 
-        assert describe_verdicts(await sending) == describe_verdicts(
-            [Accepted("a"), Busy(code="0x00000058"), Unknown(), Unknown(), NotSent(), NotSent()]
-        )
-        assert len(smsc.received(protocol.UNBIND | protocol.RESPONSE)) == 1
-        await wait_until(lambda: runner.carrier.is_connected)
-        assert len(smsc.connections) == 2
+    assert kinds(await sending) == [Accepted, Unknown, Unknown, Unknown, NotSent, NotSent]
+    assert runner.carrier.problem
+    await wait_until(lambda: runner.carrier.is_connected)
+    assert runner.carrier.problem == ""
 
 
-async def test_invalid_length_closes_the_connection_but_earlier_responses_count() -> None:
-    smsc = ScriptedSmsc()
-    smsc.handlers[protocol.SUBMIT_SM] = no_response
-    async with running_carrier(smsc) as runner:
-        sending = asyncio.create_task(submit(runner.carrier, attempts(2)))
-        await wait_until(lambda: len(smsc.submits) == 2)
-        connection = smsc.open_connection
-        first, _ = connection.unanswered
-        good = pdu.encode_pdu(SUBMIT_SM_RESP, first, b"a\0")
-        connection.transport.write(good + (15).to_bytes(4, "big"))
+@pytest.mark.settings(window=1)
+async def test_messages_that_wait_too_long_for_the_window_are_not_sent(runner: CarrierRunner) -> None:
+    runner.smsc.handlers[protocol.SUBMIT_SM] = no_response
+    began = now()
 
-        assert describe_verdicts(await sending) == describe_verdicts([Accepted("a"), Unknown()])
-        await wait_until(lambda: runner.carrier.is_connected)
-        assert runner.anomalies == {"invalid command_length": 1}
+    assert kinds(await submit(runner.carrier, attempts(3))) == [Unknown, NotSent, NotSent]
+    assert now() - began < TIMEOUT_S
+
+
+@pytest.mark.settings(window=4)
+async def test_unbind_with_a_full_window_costs_only_unanswered_submits(runner: CarrierRunner) -> None:
+    runner.smsc.handlers[protocol.SUBMIT_SM] = no_response
+    sending = asyncio.create_task(submit(runner.carrier, attempts(6)))
+    await wait_until(lambda: len(runner.smsc.submits) == 4)
+    connection = runner.smsc.open_connection
+    connection.send(protocol.UNBIND, 99)
+    first, second, *_ = connection.unanswered
+    connection.send(SUBMIT_SM_RESP, first, b"a\0")
+    connection.send(SUBMIT_SM_RESP, second, status=protocol.RTHROTTLED)
+
+    assert describe_verdicts(await sending) == describe_verdicts(
+        [Accepted("a"), Busy(code="0x00000058"), Unknown(), Unknown(), NotSent(), NotSent()]
+    )
+    assert len(runner.smsc.received(protocol.UNBIND | protocol.RESPONSE)) == 1
+    await wait_until(lambda: runner.carrier.is_connected)
+    assert len(runner.smsc.connections) == 2
+
+
+async def test_invalid_length_closes_the_connection_but_earlier_responses_count(runner: CarrierRunner) -> None:
+    runner.smsc.handlers[protocol.SUBMIT_SM] = no_response
+    sending = asyncio.create_task(submit(runner.carrier, attempts(2)))
+    await wait_until(lambda: len(runner.smsc.submits) == 2)
+    connection = runner.smsc.open_connection
+    first, _ = connection.unanswered
+    good = pdu.encode_pdu(SUBMIT_SM_RESP, first, b"a\0")
+    connection.transport.write(good + (15).to_bytes(4, "big"))
+
+    assert describe_verdicts(await sending) == describe_verdicts([Accepted("a"), Unknown()])
+    await wait_until(lambda: runner.carrier.is_connected)
+    assert runner.anomalies == {"invalid command_length": 1}

@@ -9,8 +9,8 @@ from pabal.carriers.smpp import protocol, submit_group
 from pabal.carriers.smpp.carrier import SmppCarrier
 from pabal.carriers.smpp.submit_group import LateMessage
 from pabal.domain.sends.message import Attempt, Outcome
-from tests.fakes.smsc.scripted import ScriptedSmsc, SmscConnection, accept, no_response, respond_with_status
-from tests.fixtures.smpp import LONG, PARTS, attempt, attempts, running_carrier
+from tests.fakes.smsc.scripted import SmscConnection, accept, no_response, respond_with_status
+from tests.fixtures.smpp import LONG, PARTS, CarrierRunner, attempt, attempts
 
 Verdicts = list[tuple[Attempt, Verdict]]
 
@@ -39,35 +39,32 @@ def answer(connection: SmscConnection, count: int | None = None, status: int = 0
         (protocol.RINVDSTADR, Rejected(Outcome.NUMBER_NOT_ASSIGNED)),
     ],
 )
-async def test_late_response_gives_a_second_verdict(status: int, verdict: Verdict) -> None:
-    smsc = ScriptedSmsc()
-    smsc.handlers[protocol.SUBMIT_SM] = no_response
-    async with running_carrier(smsc) as runner:
-        batch = attempts(3)
-        verdicts = await submit_unanswered(runner.carrier, batch)
-        await asyncio.sleep(60)
+async def test_late_response_gives_a_second_verdict(runner: CarrierRunner, status: int, verdict: Verdict) -> None:
+    runner.smsc.handlers[protocol.SUBMIT_SM] = no_response
+    batch = attempts(3)
+    verdicts = await submit_unanswered(runner.carrier, batch)
+    await asyncio.sleep(60)
 
-        answer(smsc.open_connection, 1, status)
-        await asyncio.sleep(0.1)
+    answer(runner.smsc.open_connection, 1, status)
+    await asyncio.sleep(0.1)
 
-        assert verdicts == [(batch[0], verdict)]
-        assert runner.anomalies["late submit_sm_resp"] == 1
+    assert verdicts == [(batch[0], verdict)]
+    assert runner.anomalies["late submit_sm_resp"] == 1
 
 
-async def test_segmented_message_is_settled_when_all_its_responses_have_come() -> None:
-    smsc = ScriptedSmsc()
-    smsc.handlers[protocol.SUBMIT_SM] = no_response
-    async with running_carrier(smsc, long_messages="parts") as runner:
-        message = attempt(1, LONG)
-        verdicts = await submit_unanswered(runner.carrier, [message])
-        answer(smsc.open_connection, PARTS - 1)
-        await asyncio.sleep(0.1)
-        assert verdicts == []
+@pytest.mark.settings(long_messages="parts")
+async def test_segmented_message_is_settled_when_all_its_responses_have_come(runner: CarrierRunner) -> None:
+    runner.smsc.handlers[protocol.SUBMIT_SM] = no_response
+    message = attempt(1, LONG)
+    verdicts = await submit_unanswered(runner.carrier, [message])
+    answer(runner.smsc.open_connection, PARTS - 1)
+    await asyncio.sleep(0.1)
+    assert verdicts == []
 
-        answer(smsc.open_connection)
-        await asyncio.sleep(0.1)
+    answer(runner.smsc.open_connection)
+    await asyncio.sleep(0.1)
 
-        assert verdicts == [(message, Accepted("1", tuple(str(part) for part in range(2, PARTS + 1))))]
+    assert verdicts == [(message, Accepted("1", tuple(str(part) for part in range(2, PARTS + 1))))]
 
 
 def test_late_submits_are_forgotten_after_a_time_and_beyond_a_number() -> None:
@@ -85,14 +82,12 @@ def test_late_submits_are_forgotten_after_a_time_and_beyond_a_number() -> None:
     assert submits.pop(1) is not None
 
 
-async def test_responses_of_a_closed_connection_are_not_awaited() -> None:
-    smsc = ScriptedSmsc()
-    smsc.handlers[protocol.SUBMIT_SM] = no_response
-    async with running_carrier(smsc) as runner:
-        verdicts: Verdicts = []
-        sending = asyncio.create_task(runner.carrier.submit(attempts(1), verdicts.extend))
-        await asyncio.sleep(1)
-        smsc.open_connection.pipe.reset()
-        await sending
+async def test_responses_of_a_closed_connection_are_not_awaited(runner: CarrierRunner) -> None:
+    runner.smsc.handlers[protocol.SUBMIT_SM] = no_response
+    verdicts: Verdicts = []
+    sending = asyncio.create_task(runner.carrier.submit(attempts(1), verdicts.extend))
+    await asyncio.sleep(1)
+    runner.smsc.open_connection.pipe.reset()
+    await sending
 
-        assert [verdict for _, verdict in verdicts] == [Unknown(may_answer=False)]
+    assert [verdict for _, verdict in verdicts] == [Unknown(may_answer=False)]

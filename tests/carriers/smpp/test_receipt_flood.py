@@ -10,7 +10,7 @@ from pabal.carriers.smpp.receipts import BATCH_DELAY_S, MAX_RECEIPTS_PER_BATCH, 
 from tests.carriers.smpp.receipts_fixture import SlowReceiptStore
 from tests.fakes.pipes import WIRE_BYTES
 from tests.fakes.smsc.scripted import ScriptedSmsc, frames, receipt
-from tests.fixtures.smpp import attempt, running_carrier, wait_until
+from tests.fixtures.smpp import CarrierRunner, attempt, running_carrier, wait_until
 from tests.fixtures.verdicts import submit
 
 FLOOD = 50_000
@@ -50,16 +50,14 @@ async def test_flood_of_receipts_is_read_no_faster_than_stored() -> None:
         assert len(smsc.connections) == 1
 
 
-async def test_full_batches_of_receipts_do_not_wait_for_more() -> None:
-    smsc = ScriptedSmsc()
-    async with running_carrier(smsc) as runner:
-        smsc.open_connection.transport.write(flood(1))
-        await wait_until(lambda: len(runner.received) == 1)
-        began_at = asyncio.get_running_loop().time()
-        smsc.open_connection.transport.write(flood(4 * MAX_RECEIPTS_PER_BATCH))
-        await wait_until(lambda: len(runner.received) == 1 + 4 * MAX_RECEIPTS_PER_BATCH)
+async def test_full_batches_of_receipts_do_not_wait_for_more(runner: CarrierRunner) -> None:
+    runner.smsc.open_connection.transport.write(flood(1))
+    await wait_until(lambda: len(runner.received) == 1)
+    began_at = asyncio.get_running_loop().time()
+    runner.smsc.open_connection.transport.write(flood(4 * MAX_RECEIPTS_PER_BATCH))
+    await wait_until(lambda: len(runner.received) == 1 + 4 * MAX_RECEIPTS_PER_BATCH)
 
-        assert asyncio.get_running_loop().time() - began_at < 2 * BATCH_DELAY_S
+    assert asyncio.get_running_loop().time() - began_at < 2 * BATCH_DELAY_S
 
 
 async def test_submits_wait_during_a_flood_of_receipts() -> None:
@@ -88,16 +86,14 @@ async def test_flood_on_one_connection_does_not_block_the_other() -> None:
         assert smsc.received(protocol.SUBMIT_SM)[0].connection is smsc.connections[1]
 
 
-async def test_smsc_that_floods_and_does_not_read_is_disconnected() -> None:
-    smsc = ScriptedSmsc()
-    async with running_carrier(smsc) as runner:
-        smsc.open_connection.transport.pause_reading()
-        smsc.open_connection.transport.write(flood(20_000))
-        await wait_until(lambda: not runner.carrier.is_connected)
-        await asyncio.sleep(0.1)
+async def test_smsc_that_floods_and_does_not_read_is_disconnected(runner: CarrierRunner) -> None:
+    runner.smsc.open_connection.transport.pause_reading()
+    runner.smsc.open_connection.transport.write(flood(20_000))
+    await wait_until(lambda: not runner.carrier.is_connected)
+    await asyncio.sleep(0.1)
 
-        assert runner.carrier.problem == "the SMSC does not read"
-        assert len(runner.received) == 20_000
+    assert runner.carrier.problem == "the SMSC does not read"
+    assert len(runner.received) == 20_000
 
 
 async def test_connection_lost_while_paused_is_reopened() -> None:

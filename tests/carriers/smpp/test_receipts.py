@@ -38,15 +38,13 @@ def read(message: ShortMessage, **settings: Any) -> Receipt | None:
 # Content of receipts.
 
 
-async def test_receipt_has_the_reference_of_its_message() -> None:
-    smsc = ScriptedSmsc()
-    async with running_carrier(smsc) as runner:
-        (verdict,) = await submit(runner.carrier, [attempt()])
-        assert isinstance(verdict, Accepted)
-        smsc.open_connection.deliver(1, receipt("1"))
-        await wait_until(lambda: smsc.acknowledged)
+async def test_receipt_has_the_reference_of_its_message(runner: CarrierRunner) -> None:
+    (verdict,) = await submit(runner.carrier, [attempt()])
+    assert isinstance(verdict, Accepted)
+    runner.smsc.open_connection.deliver(1, receipt("1"))
+    await wait_until(lambda: runner.smsc.acknowledged)
 
-        assert runner.received == [Receipt(str(verdict.reference), GOOD)]
+    assert runner.received == [Receipt(str(verdict.reference), GOOD)]
 
 
 @pytest.mark.parametrize(
@@ -134,34 +132,30 @@ def test_non_final_receipts_are_acknowledged_and_not_stored(message: ShortMessag
         (receipt("7", esm_class=INTERMEDIATE), {}),
     ],
 )
-async def test_anomalies_are_counted(message: ShortMessage, noted: dict[str, int]) -> None:
-    smsc = ScriptedSmsc()
-    async with running_carrier(smsc) as runner:
-        smsc.open_connection.deliver(1, message)
-        await wait_until(lambda: smsc.acknowledged)
+async def test_anomalies_are_counted(runner: CarrierRunner, message: ShortMessage, noted: dict[str, int]) -> None:
+    runner.smsc.open_connection.deliver(1, message)
+    await wait_until(lambda: runner.smsc.acknowledged)
 
-        assert runner.anomalies == noted
+    assert runner.anomalies == noted
 
 
-async def test_invalid_deliver_sm_is_refused_and_the_connection_kept() -> None:
-    smsc = ScriptedSmsc()
-    async with running_carrier(smsc) as runner:
-        whole = pdu.encode_short_message(receipt("7"))
-        smsc.open_connection.send(protocol.DELIVER_SM, 1, b"")
-        smsc.open_connection.send(protocol.DELIVER_SM, 2, whole[:-5])
-        smsc.open_connection.send(protocol.DELIVER_SM, 3, whole + b"\x04\x27\xff\xff")
-        smsc.open_connection.send(protocol.DELIVER_SM, 4, whole)
-        await wait_until(lambda: len(smsc.acknowledged) == 4)
+async def test_invalid_deliver_sm_is_refused_and_the_connection_kept(runner: CarrierRunner) -> None:
+    whole = pdu.encode_short_message(receipt("7"))
+    runner.smsc.open_connection.send(protocol.DELIVER_SM, 1, b"")
+    runner.smsc.open_connection.send(protocol.DELIVER_SM, 2, whole[:-5])
+    runner.smsc.open_connection.send(protocol.DELIVER_SM, 3, whole + b"\x04\x27\xff\xff")
+    runner.smsc.open_connection.send(protocol.DELIVER_SM, 4, whole)
+    await wait_until(lambda: len(runner.smsc.acknowledged) == 4)
 
-        assert smsc.acknowledged == [
-            (1, protocol.RINVMSGLEN),
-            (2, protocol.RINVMSGLEN),
-            (3, protocol.RINVMSGLEN),
-            (4, protocol.OK),
-        ]
-        assert runner.received == [Receipt("7", GOOD)]
-        assert runner.anomalies == {"invalid deliver_sm": 3}
-        assert len(smsc.connections) == 1
+    assert runner.smsc.acknowledged == [
+        (1, protocol.RINVMSGLEN),
+        (2, protocol.RINVMSGLEN),
+        (3, protocol.RINVMSGLEN),
+        (4, protocol.OK),
+    ]
+    assert runner.received == [Receipt("7", GOOD)]
+    assert runner.anomalies == {"invalid deliver_sm": 3}
+    assert len(runner.smsc.connections) == 1
 
 
 # Order and timing of receipts.
@@ -184,39 +178,37 @@ async def test_receipt_before_the_submit_response_is_stored() -> None:
         assert await sending == [Accepted("early")]
 
 
-async def test_repeated_and_contradictory_receipts_are_stored_and_acknowledged() -> None:
-    smsc = ScriptedSmsc()
-    async with running_carrier(smsc) as runner:
-        await submit(runner.carrier, [attempt()])
-        smsc.open_connection.deliver(1, receipt("1"))
-        smsc.open_connection.deliver(2, receipt("1"))
-        smsc.open_connection.deliver(2, receipt("1", "UNDELIV"))
-        smsc.open_connection.deliver(3, receipt("never-seen"))
-        await wait_until(lambda: len(smsc.acknowledged) == 4)
+async def test_repeated_and_contradictory_receipts_are_stored_and_acknowledged(runner: CarrierRunner) -> None:
+    await submit(runner.carrier, [attempt()])
+    runner.smsc.open_connection.deliver(1, receipt("1"))
+    runner.smsc.open_connection.deliver(2, receipt("1"))
+    runner.smsc.open_connection.deliver(2, receipt("1", "UNDELIV"))
+    runner.smsc.open_connection.deliver(3, receipt("never-seen"))
+    await wait_until(lambda: len(runner.smsc.acknowledged) == 4)
 
-        assert smsc.acknowledged == [(1, 0), (2, 0), (2, 0), (3, 0)]
-        assert runner.received == [
-            Receipt("1", GOOD),
-            Receipt("1", GOOD),
-            Receipt("1", Outcome.UNDELIVERABLE),
-            Receipt("never-seen", GOOD),
-        ]
+    assert runner.smsc.acknowledged == [(1, 0), (2, 0), (2, 0), (3, 0)]
+    assert runner.received == [
+        Receipt("1", GOOD),
+        Receipt("1", GOOD),
+        Receipt("1", Outcome.UNDELIVERABLE),
+        Receipt("never-seen", GOOD),
+    ]
 
 
-async def test_receipts_are_acknowledged_on_the_connection_they_came_on() -> None:
-    smsc = ScriptedSmsc()
-    async with running_carrier(smsc, bind="pair", binds=2) as runner:
-        await wait_until(lambda: len(smsc.connections) == 4)
-        receivers = smsc.connections_bound_by(protocol.BIND_RECEIVER)
-        for number, connection in enumerate(receivers):
-            connection.deliver(10 + number, receipt(str(number)))
-        await wait_until(lambda: len(smsc.acknowledged) == 2)
+@pytest.mark.settings(bind="pair", binds=2)
+async def test_receipts_are_acknowledged_on_the_connection_they_came_on(runner: CarrierRunner) -> None:
+    await wait_until(lambda: len(runner.smsc.connections) == 4)
+    receivers = runner.smsc.connections_bound_by(protocol.BIND_RECEIVER)
+    for number, connection in enumerate(receivers):
+        connection.deliver(10 + number, receipt(str(number)))
+    await wait_until(lambda: len(runner.smsc.acknowledged) == 2)
 
-        acknowledged = {
-            (each.connection, each.pdu.sequence) for each in smsc.received(protocol.DELIVER_SM | protocol.RESPONSE)
-        }
-        assert acknowledged == {(receivers[0], 10), (receivers[1], 11)}
-        assert {each.reference for each in runner.received} == {"0", "1"}
+    acknowledged = {
+        (each.connection, each.pdu.sequence)
+        for each in runner.smsc.received(protocol.DELIVER_SM | protocol.RESPONSE)
+    }
+    assert acknowledged == {(receivers[0], 10), (receivers[1], 11)}
+    assert {each.reference for each in runner.received} == {"0", "1"}
 
 
 async def test_receipts_that_failed_to_store_are_stored_again() -> None:

@@ -11,7 +11,7 @@ from pabal.carriers.solapi.calls import encode
 from pabal.domain.brand.message import BrandAttachment, BrandMessage, BrandType, Targeting
 from pabal.domain.content.button import Button
 from pabal.domain.sends.message import Attempt, Product
-from tests.carriers.nhncloud.delivery_fixture import outcomes_for
+from tests.carriers.relay.delivery_fixture import outcomes_for
 from tests.fakes.solapi.channel import SENDER_KEY
 from tests.fakes.solapi.judge import Judge, judging, serving_in_a_thread
 from tests.fakes.solapi.server import FakeSolapi

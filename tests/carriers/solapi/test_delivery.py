@@ -1,55 +1,14 @@
 """Delivery by Solapi: sent messages and their outcomes."""
 
-from typing import Any
-
 import pytest
 
-from tests.carriers.nhncloud.delivery_fixture import MANY, NAMED, outcomes_for
+from tests.carriers.relay.delivery_fixture import MANY, NAMED, outcomes_for, send_of
 from tests.fixtures.relay_delivery import RELAY
 from tests.fixtures.solapi import SENDER_KEY, Solapi
 from tests.fixtures.virtual import Environment
 from tests.fixtures.web import FALLBACK, NO_USER, PHONE, alimtalk_body, call_ok, image_body, receivers_of, sms_body
 
 pytestmark = pytest.mark.slow
-
-SENDS: dict[str, tuple[str, dict[str, Any]]] = {
-    "sms": ("message/sendSMS", sms_body()),
-    "lms": ("message/sendLMS", sms_body(content="가" * 500, subject="알림")),
-    "mms": ("message/sendMMS", sms_body(image=image_body())),
-    "alimTalk": ("message/sendAlimtalk", alimtalk_body(SENDER_KEY, receivers=receivers_of(PHONE, **NAMED))),
-}
-
-
-@pytest.mark.parametrize("kind", SENDS)
-async def test_each_product_arrives(kind: str, env: Environment, fixture: Solapi) -> None:
-    call = await fixture.add_channel(env)
-    await call_ok(call, *SENDS[kind])
-    await env.wait(10)
-
-    assert await outcomes_for(call) == [f"{kind} completed 1000"]
-    assert [each.to for each in fixture.accepted] == ["01012345678"]
-
-
-@pytest.mark.parametrize(
-    ("receiver", "kind", "end"),
-    [
-        ("010-0000-0001", "sms", "fail 3001"),
-        ("010-0000-0002", "sms", "fail 2003"),
-        ("010-0000-0006", "sms", "fail 2000"),
-        ("010-0000-0007", "sms", "completed 1000"),
-        ("010-0000-0003", "alimTalk", "fail 3019"),
-        ("010-0000-0004", "alimTalk", "fail 3020"),
-    ],
-)
-async def test_relay_codes_become_outcomes(
-    receiver: str, kind: str, end: str, env: Environment, fixture: Solapi
-) -> None:
-    call = await fixture.add_channel(env)
-    operation, body = SENDS[kind]
-    await call_ok(call, operation, {**body, "receivers": receivers_of(receiver, **NAMED)})
-    await env.wait(3700 if end == "fail 2000" else 20)
-
-    assert await outcomes_for(call, receiver) == [f"{kind} {end}"]
 
 
 async def test_messages_of_several_requests_and_texts_share_a_call(env: Environment, fixture: Solapi) -> None:
@@ -114,11 +73,11 @@ async def test_picture_that_is_gone_is_uploaded_again(env: Environment, fixture:
 async def test_template_is_found_by_its_code_and_a_new_version_is_used(env: Environment, fixture: Solapi) -> None:
     call = await fixture.add_channel(env)
     (old,) = fixture.relay.templates.values()
-    await call_ok(call, *SENDS["alimTalk"])
+    await call_ok(call, *send_of("alimTalk", SENDER_KEY))
     await env.wait(10)
     new = fixture.relay.add_template(SENDER_KEY, "[T1/2] 배송", str(old.fields["content"]))
     await env.wait(700)
-    await call_ok(call, *SENDS["alimTalk"])
+    await call_ok(call, *send_of("alimTalk", SENDER_KEY))
     await env.wait(10)
 
     used = [(each.kakao or {})["templateId"] for each in fixture.accepted]
@@ -128,7 +87,7 @@ async def test_template_is_found_by_its_code_and_a_new_version_is_used(env: Envi
 async def test_template_that_the_relay_does_not_have_is_declined(env: Environment, fixture: Solapi) -> None:
     fixture.relay.templates.clear()
     call = await fixture.add_channel(env)
-    await call_ok(call, *SENDS["alimTalk"])
+    await call_ok(call, *send_of("alimTalk", SENDER_KEY))
     await env.wait(10)
 
     assert await outcomes_for(call) == ["alimTalk fail 3018"]
@@ -137,7 +96,7 @@ async def test_template_that_the_relay_does_not_have_is_declined(env: Environmen
 async def test_exhausted_balance_is_told_and_messages_wait_for_it(env: Environment, fixture: Solapi) -> None:
     call = await fixture.add_channel(env)
     fixture.relay.balance = 0
-    await call_ok(call, *SENDS["sms"])
+    await call_ok(call, *send_of("sms", SENDER_KEY))
     await env.wait(10)
     carrier = env.service.context.carriers[RELAY]
     assert carrier.problem == "the balance at Solapi is used up"

@@ -14,7 +14,7 @@ from pabal.domain.content.image import Image
 from pabal.domain.kakao.profile import Registration, Suspension
 from pabal.domain.kakao.template import ReviewDecision, TemplateContent, TemplateStatus
 from tests.carriers.conformance import virtual_clock
-from tests.carriers.nhncloud.delivery_fixture import outcomes_for
+from tests.carriers.relay.delivery_fixture import outcomes_for
 from tests.fakes.relay_server import RelayTransport
 from tests.fakes.solapi.server import FakeSolapi
 from tests.fixtures.relay import template_body

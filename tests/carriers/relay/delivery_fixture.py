@@ -1,0 +1,40 @@
+"""Shared parts of the tests of delivery by relays."""
+
+from typing import Any
+
+from tests.fixtures.web import (
+    PHONE,
+    alimtalk_body,
+    describe_outcome,
+    friendtalk_body,
+    image_body,
+    list_messages,
+    product_of,
+    receivers_of,
+    sms_body,
+)
+
+MANY = [f"010-{number // 10000:04}-{number % 10000:04}" for number in range(20_000_000, 20_001_000)]
+NAMED = {"templateData": {"name": "길동"}}
+PRODUCTS = ("sms", "lms", "mms", "alimTalk", "friendTalkText", "friendTalkImage", "friendTalkWideImage")
+
+
+def send_of(kind: str, sender_key: str) -> tuple[str, dict[str, Any]]:
+    """Return the operation that sends this kind of message, and a body."""
+    if kind == "alimTalk":
+        return "message/sendAlimtalk", alimtalk_body(sender_key, receivers=receivers_of(PHONE, **NAMED))
+    if kind == "friendTalkText":
+        return "message/sendFriendtalk", friendtalk_body(sender_key)
+    if kind.startswith("friendTalk"):
+        return "message/sendFriendtalk", friendtalk_body(sender_key, image=image_body(), messageType=kind)
+    more: dict[str, dict[str, Any]] = {
+        "sms": {},
+        "lms": {"content": "가" * 500, "subject": "알림"},
+        "mms": {"image": image_body()},
+    }
+    return f"message/send{kind.upper()}", sms_body(**more[kind])
+
+
+async def outcomes_for(call: Any, number: str = PHONE) -> list[str]:
+    """Return product and outcome of a receiver's messages, oldest first."""
+    return [f"{product_of(each)} {describe_outcome(each)}" for each in reversed(await list_messages(call, number))]

@@ -1,0 +1,129 @@
+"""Delivery by each relay: sent messages and their outcomes, also when something fails."""
+
+from typing import Any
+
+import pytest
+
+from tests.carriers.relay.delivery_fixture import MANY, NAMED, PRODUCTS, outcomes_for, send_of
+from tests.fixtures.relay_delivery import RELAY, RelayFixture
+from tests.fixtures.virtual import Environment
+from tests.fixtures.web import call_ok, receivers_of, sms_body
+
+pytestmark = pytest.mark.slow
+
+SHARED_FAULTS: dict[str, tuple[str, dict[str, Any]]] = {
+    "request lost": ("lose request", {}),
+    "answer lost": ("lose answer", {}),
+    "no response in time": ("slow", {"seconds": 300}),
+    "garbage": ("garbage", {}),
+    "system error": ("system error", {}),
+    "system error, but accepted": ("system error accepted", {}),
+    "throttled": ("throttle", {}),
+    "connection refused": ("refuse", {}),
+}
+FAULTS = {
+    "nhncloud": {
+        **SHARED_FAULTS,
+        "accepted late": ("slow to accept", {"seconds": 55}),
+        "answered twice": ("twice", {}),
+        "service unreachable": ("gateway 502", {}),
+        "service unreachable, but accepted": ("gateway 502 accepted", {}),
+        "gateway's circuit open": ("gateway 503", {}),
+        "gateway timeout": ("gateway 504", {}),
+        "address not allowed": ("gateway 403", {}),
+        "path not known": ("gateway 404", {}),
+        "a page": ("html 502", {}),
+        "a page, but accepted": ("html 502 accepted", {}),
+    },
+    "solapi": {
+        **SHARED_FAULTS,
+        "accepted late": ("slow to accept", {"seconds": 25}),
+        "a page": ("unavailable", {}),
+        "a page, but accepted": ("unavailable accepted", {}),
+    },
+}
+QUICK = {("nhncloud", "sms"), ("nhncloud", "alimTalk"), ("solapi", "sms")}
+CASES = [
+    pytest.param(relay, kind, fault, marks=() if (relay, kind) in QUICK else pytest.mark.torture)
+    for relay, faults in FAULTS.items()
+    for kind in ("sms", "alimTalk", "mms", "friendTalkImage")
+    for fault in faults
+]
+
+
+@pytest.mark.parametrize("kind", PRODUCTS)
+async def test_each_product_arrives(kind: str, env: Environment, fixture: RelayFixture) -> None:
+    call = await fixture.add_channel(env)
+    await call_ok(call, *send_of(kind, fixture.sender_key))
+    await env.wait(10)
+
+    assert await outcomes_for(call) == [f"{kind} completed 1000"]
+    assert fixture.accepted_numbers == ["01012345678"]
+
+
+@pytest.mark.parametrize(
+    ("fixture", "receiver", "kind", "end"),
+    [
+        ("nhncloud", "010-0000-0001", "sms", "fail 3003"),
+        ("nhncloud", "010-0000-0002", "sms", "fail 2003"),
+        ("nhncloud", "010-0000-0006", "sms", "fail 2000"),
+        ("nhncloud", "010-0000-0007", "sms", "completed 1000"),
+        ("nhncloud", "010-0000-0001", "alimTalk", "fail 3003"),
+        ("nhncloud", "010-0000-0002", "alimTalk", "fail 9001"),
+        ("nhncloud", "010-0000-0003", "alimTalk", "fail 3019"),
+        ("nhncloud", "010-0000-0004", "alimTalk", "fail 3020"),
+        ("solapi", "010-0000-0001", "sms", "fail 3001"),
+        ("solapi", "010-0000-0002", "sms", "fail 2003"),
+        ("solapi", "010-0000-0006", "sms", "fail 2000"),
+        ("solapi", "010-0000-0007", "sms", "completed 1000"),
+        ("solapi", "010-0000-0003", "alimTalk", "fail 3019"),
+        ("solapi", "010-0000-0004", "alimTalk", "fail 3020"),
+    ],
+    indirect=["fixture"],
+)
+async def test_relay_codes_become_outcomes(
+    env: Environment, fixture: RelayFixture, receiver: str, kind: str, end: str
+) -> None:
+    call = await fixture.add_channel(env)
+    operation, body = send_of(kind, fixture.sender_key)
+    await call_ok(call, operation, {**body, "receivers": receivers_of(receiver, **NAMED)})
+    await env.wait(3700 if end == "fail 2000" else 20)
+
+    assert await outcomes_for(call, receiver) == [f"{kind} {end}"]
+
+
+@pytest.mark.parametrize(("fixture", "kind", "fault_name"), CASES, indirect=["fixture"])
+async def test_every_message_ends_and_none_is_sent_twice(
+    env: Environment, fixture: RelayFixture, kind: str, fault_name: str, request: pytest.FixtureRequest
+) -> None:
+    call = await fixture.add_channel(env)
+    what, more = FAULTS[request.node.callspec.params["fixture"]][fault_name]
+    fault = fixture.relay.inject_fault(what, fixture.submit_path(kind), times=2, **more)
+    operation, body = send_of(kind, fixture.sender_key)
+    await call_ok(call, operation, {**body, "receivers": receivers_of(*MANY[:20], **NAMED)})
+    await env.wait(300)
+
+    assert fault.done
+    assert {tuple(await outcomes_for(call, number)) for number in MANY[:20]} == {(f"{kind} completed 1000",)}
+    assert len(fixture.accepted_numbers) == 20
+
+
+@pytest.mark.settings(routes={"sms": [RELAY, "telco"]}, failover_seconds=60)
+async def test_message_in_doubt_waits_while_others_use_the_next_carrier(
+    env: Environment, fixture: RelayFixture
+) -> None:
+    call = await fixture.add_channel(env)
+    await env.wait(10)
+    fixture.relay.inject_fault("lose answer", "POST")
+    await call_ok(call, "message/sendSMS", sms_body(MANY[0]))
+    await env.wait(0.1)
+    fixture.set_reachable(False)
+    await call_ok(call, "message/sendSMS", sms_body(MANY[1]))
+    await env.wait(1800)
+    by_telco = [each.receiver for _, each in fixture.telco.submitted]
+    assert (len(fixture.accepted_numbers), by_telco) == (1, [MANY[1].replace("-", "")])
+    fixture.set_reachable(True)
+    await env.wait(60)
+
+    assert await outcomes_for(call, MANY[0]) == ["sms completed 1000"]
+    assert len(fixture.telco.submitted) == 1
