@@ -13,20 +13,17 @@ from pabal.settings.field import fields
 from pabal.settings.relays import NhnCloudSettings, SolapiSettings
 from tests.fixtures.carrier_settings import KEYS, LONG_SECRET, REQUIRED, SECRET, read, refusal, table, telco
 
+SHARED: dict[str, tuple[str, Any]] = {
+    "window": ("7", 7),
+    "rate": ("50", 50),
+    "failover_seconds": ("5", 5),
+    "prices": ("{ sms = 9, lms = 25.55 }", {"sms": Decimal(9), "lms": Decimal("25.55")}),
+    "charges_failed": ("true", True),
+}
 EXAMPLES: dict[str, dict[str, tuple[str, Any]]] = {
-    "simulator": {
-        "window": ("7", 7),
-        "rate": ("50", 50),
-        "failover_seconds": ("5", 5),
-        "prices": ("{ sms = 9, lms = 25.55 }", {"sms": Decimal(9), "lms": Decimal("25.55")}),
-        "charges_failed": ("true", True),
-    },
+    "simulator": SHARED,
     "smpp": {
-        "window": ("7", 7),
-        "rate": ("50", 50),
-        "failover_seconds": ("5", 5),
-        "prices": ("{ sms = 9, lms = 25.55 }", {"sms": Decimal(9), "lms": Decimal("25.55")}),
-        "charges_failed": ("true", True),
+        **SHARED,
         "host": ('"10.0.0.9"', "10.0.0.9"),
         "port": ("2776", 2776),
         "tls": ("true", True),
@@ -56,11 +53,7 @@ EXAMPLES: dict[str, dict[str, tuple[str, Any]]] = {
         "enquire_seconds": ("10", 10),
     },
     "nhncloud": {
-        "window": ("7", 7),
-        "rate": ("50", 50),
-        "failover_seconds": ("5", 5),
-        "prices": ("{ sms = 9, lms = 25.55 }", {"sms": Decimal(9), "lms": Decimal("25.55")}),
-        "charges_failed": ("true", True),
+        **SHARED,
         "sms_app_key": ('"another"', "another"),
         "sms_secret_key": (f'"{SECRET}"', SECRET),
         "talk_app_key": ('"another"', "another"),
@@ -76,11 +69,7 @@ EXAMPLES: dict[str, dict[str, tuple[str, Any]]] = {
         "webhook_signature": (f'"{LONG_SECRET}"', LONG_SECRET),
     },
     "solapi": {
-        "window": ("7", 7),
-        "rate": ("50", 50),
-        "failover_seconds": ("5", 5),
-        "prices": ("{ sms = 9 }", {"sms": Decimal(9)}),
-        "charges_failed": ("true", True),
+        **SHARED,
         "api_key": ('"another"', "another"),
         "api_secret": (f'"{SECRET}"', SECRET),
         "address": ('"http://127.0.0.1:7080"', "http://127.0.0.1:7080"),

@@ -1,5 +1,4 @@
-from datetime import UTC, datetime, timedelta
-from zoneinfo import ZoneInfo
+from datetime import datetime
 
 import pytest
 from hypothesis import given
@@ -8,23 +7,13 @@ from hypothesis import strategies as st
 from pabal.domain.base import dates
 from pabal.domain.base.codes import Code, Refused
 from pabal.domain.base.dates import DAY, HOUR, MINUTE, Instant, Period
+from tests.domain.base.test_dates import NEW_YORK, SEOUL, at, instants
 from tests.fixtures.refusals import refused
-
-SEOUL = ZoneInfo("Asia/Seoul")
-
-NEW_YORK = ZoneInfo("America/New_York")
 
 # Seoul has not changed its clocks in these years.
 seoul_minutes = st.datetimes(datetime(1990, 1, 1), datetime(2100, 1, 1)).map(
     lambda moment: moment.replace(second=0, microsecond=0)
 )
-
-instants = st.integers(631_152_000_000, 4_102_444_800_000)
-
-
-def at(spelling: str) -> Instant:
-    """Return the instant of an ISO 8601 date with an offset."""
-    return (datetime.fromisoformat(spelling) - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(milliseconds=1)
 
 
 @pytest.mark.parametrize(
