@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import pabal
-from pabal.cli.doctor.finding import OK, WRONG
+from pabal.cli.doctor.finding import Level
 from pabal.cli.main import build_parser
 from pabal.cli.shared.table import measure
 from pabal.domain.base.codes import LANGUAGES
@@ -147,4 +147,4 @@ def test_settings_are_described_in_korean(new_command_line: CommandLine, korean:
 
 
 def test_words_of_findings_have_one_width() -> None:
-    assert {measure(each.in_language(language)) for each in (OK, WRONG) for language in LANGUAGES} == {5}
+    assert {measure(each.value.in_language(language)) for each in Level for language in LANGUAGES} == {5}

@@ -68,7 +68,7 @@ def test_doctor_accepts_an_empty_directory(new_command_line: CommandLine) -> Non
     found = new_command_line("doctor")
 
     assert found.status == 0
-    assert f"ok    missing migrations: {all_migrations()[0].number:04} {all_migrations()[0].name}" in found.out
+    assert f"note  missing migrations: {all_migrations()[0].number:04} {all_migrations()[0].name}" in found.out
 
 
 def test_doctor_reports_missing_migrations_if_starts_do_not_migrate(
@@ -120,7 +120,7 @@ def test_disk_that_is_nearly_full_is_reported() -> None:
 
     (found,) = check_disk(1024**3 - 1)
 
-    assert (found.is_ok, found.message.en) == (False, "its disk has only 1023 MiB free")
+    assert (found.is_wrong, found.message.en) == (True, "its disk has only 1023 MiB free")
 
 
 def test_doctor_reports_an_unusable_data_directory(new_command_line: CommandLine) -> None:
@@ -233,7 +233,7 @@ def test_doctor_names_paused_webhooks_and_what_to_do(command_line: CommandLine) 
     assert "is paused" not in sound.out
     assert found.status == 0
     since = "keeps failing since 2026-11-15 12:00:00"
-    assert f"ok    the webhook 1 of acme is paused: https://acm.example/ {since} (HTTP 503)" in found.out
+    assert f"note  the webhook 1 of acme is paused: https://acm.example/ {since} (HTTP 503)" in found.out
     assert f"https://two.example/ {since} (tls: certificate has expired)" in found.out
     assert "`pabal webhook test 2 --account 'two words'`" in found.out
     assert "gon.example" not in found.out
@@ -322,7 +322,7 @@ def test_doctor_says_that_the_running_service_has_another_port(
 def test_clock_that_differs_from_that_of_the_database_is_reported(theirs: int, said: str | None) -> None:
     found = compare_clocks(NOON, theirs, NOON + 100)
 
-    assert [finding.is_ok for finding in found] == ([False] if said else [])
+    assert [finding.is_wrong for finding in found] == ([True] if said else [])
     assert not said or f"the clock of this machine is {said} that of the database" in found[0].message
 
 

@@ -35,8 +35,8 @@ def test_key_of_the_opt_outs_is_encrypted_and_replaced(
     again = line("opt-out", "add", PHONE, "--account", "acme")
 
     assert plain.startswith(PLAIN)
-    assert "ok    the key of the opt-outs is stored without encryption" in reminded.out
-    assert "ok    the key of the opt-outs is stored with an old key, or without one" in old.out
+    assert "note  the key of the opt-outs is stored without encryption" in reminded.out
+    assert "note  the key of the opt-outs is stored with an old key, or without one" in old.out
     assert "the key of the opt-outs is encrypted with the current key\n" in encrypted.out
     assert plain[1:] not in first
     assert rotated.status == 0

@@ -130,7 +130,7 @@ def test_doctor_says_how_secrets_are_stored(line: CommandLine, monkeypatch: pyte
     lost = line("doctor")
 
     assert "secrets of" not in without.out + good.out
-    assert "ok    the secrets of 1 webhooks are stored without encryption" in plain.out
+    assert "note  the secrets of 1 webhooks are stored without encryption" in plain.out
     assert "Run `pabal secrets rotate`." in old.out
     assert (plain.status, old.status, good.status, lost.status) == (0, 0, 0, 1)
     assert "WRONG the secrets of 1 webhooks cannot be decrypted" in lost.out

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from pabal.cli.doctor.finding import Finding, ok, wrong
+from pabal.cli.doctor.finding import Finding, note, ok, wrong
 from pabal.cli.doctor.machine import compare_clocks
 from pabal.domain.base.codes import Text
 from pabal.domain.base.dates import SECOND, Instant
@@ -135,7 +135,7 @@ def _check_undistributed(tx: Tx) -> list[Finding]:
     problems = [wrong(*each.message, each.remedy) for each in citus_nodes.find_unreachable(tx)]
     return [
         *problems,
-        ok(
+        note(
             "데이터베이스에 Citus가 있지만 아무것도 나누지 않았습니다",
             "the database has Citus, but distributes nothing",
             Text("`pabal migrate --citus`를 실행하세요.", "Run `pabal migrate --citus`."),

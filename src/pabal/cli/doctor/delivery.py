@@ -3,7 +3,7 @@
 import shlex
 
 from pabal.build_context import build_context
-from pabal.cli.doctor.finding import Finding, ok, wrong
+from pabal.cli.doctor.finding import Finding, note, ok, wrong
 from pabal.domain.base import dates
 from pabal.domain.base.codes import Text
 from pabal.domain.events.webhook import Webhook
@@ -193,7 +193,7 @@ async def check_webhooks(store: Store, settings: Settings) -> list[Finding]:
             f" it is tried every five minutes; {test} shows what comes back.",
         )
         found.append(
-            ok(
+            note(
                 f"{webhook.account}의 웹훅 {webhook.id}이(가) 멈춰 있습니다. {webhook.url}이(가) {since}부터 계속"
                 f" 실패합니다{why}",
                 f"the webhook {webhook.id} of {webhook.account} is paused: {webhook.url} keeps failing since"
@@ -203,7 +203,7 @@ async def check_webhooks(store: Store, settings: Settings) -> list[Finding]:
         )
     if len(paused) > MAX_NAMED_WEBHOOKS:
         found.append(
-            ok(
+            note(
                 "멈춰 있는 웹훅이 더 있습니다",
                 "more webhooks are paused",
                 Text("`pabal webhook list`를 보세요.", "See `pabal webhook list`."),

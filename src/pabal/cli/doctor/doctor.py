@@ -13,7 +13,7 @@ from pabal.cli.doctor.delivery import (
     check_reachable_queue,
     check_webhooks,
 )
-from pabal.cli.doctor.finding import Finding, ok, print_findings, wrong
+from pabal.cli.doctor.finding import Finding, note, ok, print_findings, wrong
 from pabal.cli.doctor.machine import check_disk, check_files, check_port, explain_directory, explain_store
 from pabal.cli.doctor.other_servers import check_break_glass, check_mail_server, check_provider
 from pabal.cli.doctor.secrets import check_secrets
@@ -46,14 +46,14 @@ async def diagnose(settings: Settings, world: World) -> list[Finding]:
     """
     findings = [] if settings.is_on_postgresql else _check_directory(settings)
     is_running: bool | None = None
-    if not settings.is_on_postgresql and all(finding.is_ok for finding in findings):
+    if not settings.is_on_postgresql and not any(finding.is_wrong for finding in findings):
         is_running = _is_running(settings)
         findings.append(
             ok("서비스가 실행 중입니다", "a service is running on it")
             if is_running
             else ok("실행 중인 서비스가 없습니다", "no service is running on it")
         )
-    if all(finding.is_ok for finding in findings):
+    if not any(finding.is_wrong for finding in findings):
         findings += await _check_store(settings, world, is_running)
     answering = await asyncio.to_thread(check_port, settings, is_running=is_running)
     findings += await check_provider(settings, world)
@@ -107,7 +107,7 @@ async def _check_store(settings: Settings, world: World, is_running: bool | None
             )
             names = ", ".join(missing)
             message = Text(f"적용하지 않은 마이그레이션이 있습니다: {names}", f"missing migrations: {names}")
-            return [Finding(settings.migrate, message, remedy)]
+            return [note(*message, remedy) if settings.migrate else wrong(*message, remedy)]
         return [
             *await (check_server(store, settings, world) if settings.is_on_postgresql else _check_file(store)),
             *await check_keys(store),
@@ -184,7 +184,7 @@ def _check_routes(settings: Settings) -> list[Finding]:
         "호출하면 PRODUCT_NOT_AVAILABLE로 거절합니다. 보내려면 [routes]에 추가하세요.",
         "Callers get PRODUCT_NOT_AVAILABLE; add routes in [routes] if you want to send these.",
     )
-    return [ok(f"발송 순서가 없는 종류: {', '.join(missing)}", f"no route for {', '.join(missing)}", remedy)]
+    return [note(f"발송 순서가 없는 종류: {', '.join(missing)}", f"no route for {', '.join(missing)}", remedy)]
 
 
 def _check_address(settings: Settings) -> list[Finding]:
@@ -200,7 +200,7 @@ def _check_address(settings: Settings) -> list[Finding]:
         "Put a TLS proxy in front of it, and name the proxy in trusted_proxies.",
     )
     return [
-        ok(
+        note(
             f"접속을 받도록 설정한 주소: {address}. 다른 컴퓨터에서 접속할 수 있습니다",
             f"is set to listen on {address}, reachable from other machines",
             remedy,

@@ -1,38 +1,57 @@
 """What a check of `pabal doctor` has found, in both languages, and how it is printed."""
 
 from collections.abc import Sequence
+from enum import Enum
 from typing import NamedTuple
 
 from pabal.cli.shared.language import choose
 from pabal.domain.base.codes import Text
 
 NO_REMEDY = Text("", "")
-OK, WRONG = Text("정상 ", "ok   "), Text("이상 ", "WRONG")
-"""How a finding begins: five places wide."""
+
+
+class Level(Enum):
+    """How a finding begins, five places wide."""
+
+    OK = Text("정상 ", "ok   ")
+    NOTE = Text("확인 ", "note ")
+    """Nothing stops, but somebody should look at it."""
+    WRONG = Text("이상 ", "WRONG")
+    """Somebody has to act."""
 
 
 class Finding(NamedTuple):
     """The result of one check."""
 
-    is_ok: bool
+    level: Level
     message: Text
     remedy: Text
 
+    @property
+    def is_wrong(self) -> bool:
+        """Whether somebody has to act."""
+        return self.level is Level.WRONG
 
-def ok(ko: str, en: str, remedy: Text = NO_REMEDY) -> Finding:
-    """Return a finding that stops nothing."""
-    return Finding(True, Text(ko, en), remedy)
+
+def ok(ko: str, en: str) -> Finding:
+    """Return a finding that is as it should be."""
+    return Finding(Level.OK, Text(ko, en), NO_REMEDY)
+
+
+def note(ko: str, en: str, remedy: Text) -> Finding:
+    """Return a finding that stops nothing, and that somebody should look at."""
+    return Finding(Level.NOTE, Text(ko, en), remedy)
 
 
 def wrong(ko: str, en: str, remedy: Text = NO_REMEDY) -> Finding:
     """Return a finding that somebody has to act on."""
-    return Finding(False, Text(ko, en), remedy)
+    return Finding(Level.WRONG, Text(ko, en), remedy)
 
 
 def print_findings(findings: Sequence[Finding]) -> int:
     """Print findings, and return the exit status of `pabal doctor`."""
     for each in findings:
-        print(f"{choose(*(OK if each.is_ok else WRONG))} {choose(*each.message)}")
+        print(f"{choose(*each.level.value)} {choose(*each.message)}")
         if each.remedy != NO_REMEDY:
             print(f"      {choose(*each.remedy)}")
-    return 0 if all(each.is_ok for each in findings) else 1
+    return 1 if any(each.is_wrong for each in findings) else 0

@@ -7,7 +7,7 @@ import pwd
 import shlex
 from pathlib import Path
 
-from pabal.cli.doctor.finding import Finding, ok, wrong
+from pabal.cli.doctor.finding import Finding, note, ok, wrong
 from pabal.domain.base.codes import Text
 from pabal.domain.base.dates import SECOND, Instant
 from pabal.settings.settings import Settings
@@ -143,7 +143,7 @@ def check_port(settings: Settings, *, is_running: bool | None) -> list[Finding]:
         if not is_running:
             return []
         missing = f"nothing answers {en}, though a service is running"
-        return [ok(f"서비스가 실행 중인데 {ko} 응답이 없습니다", missing, _OTHER_SETTINGS)]
+        return [note(f"서비스가 실행 중인데 {ko} 응답이 없습니다", missing, _OTHER_SETTINGS)]
     if not is_ours:
         other = f"another program, not Pabal, answers {en}"
         return [wrong(f"{ko} 파발이 아닌 다른 프로그램이 응답합니다", other, _OTHER_PORT)]

@@ -1,7 +1,7 @@
 """Checks the servers that users sign in with and get mails from."""
 
 from pabal.build_context import build_openid
-from pabal.cli.doctor.finding import Finding, ok, wrong
+from pabal.cli.doctor.finding import Finding, note, ok, wrong
 from pabal.domain.base import dates
 from pabal.domain.base.codes import Text
 from pabal.domain.users.user import Role
@@ -55,7 +55,7 @@ def _describe(report: MailReport, settings: Settings) -> list[Finding]:
             f"{len(report.failed)} mails were given up in the last day, the last one to {last.user}: {last.error}",
         )
         found.append(
-            ok(
+            note(
                 *message,
                 Text(
                     "이 사용자들이 알림 화면에서 자기 주소를 확인하게 하세요.",

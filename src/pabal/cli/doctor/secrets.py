@@ -1,7 +1,7 @@
 """What `pabal doctor` checks of secrets in the store: that the current key can decrypt them."""
 
 from pabal.build_context import build_context
-from pabal.cli.doctor.finding import Finding, ok, wrong
+from pabal.cli.doctor.finding import Finding, note, wrong
 from pabal.domain.base.codes import Text
 from pabal.service.access.contacts import hash_keys
 from pabal.service.access.contacts.hash_keys import KeyState
@@ -39,7 +39,7 @@ async def check_secrets(store: Store, settings: Settings, world: World) -> list[
         if current:
             remedy = SET_KEY
             found.append(
-                ok(
+                note(
                     f"웹훅 {current}개의 비밀 값이 암호화되지 않았습니다",
                     f"the secrets of {current} webhooks are stored without encryption",
                     remedy,
@@ -50,7 +50,7 @@ async def check_secrets(store: Store, settings: Settings, world: World) -> list[
             f"웹훅 {other}개의 비밀 값이 옛 키로 암호화되었거나 암호화되지 않았습니다",
             f"the secrets of {other} webhooks are stored with an old key, or without one",
         )
-        found.append(ok(*message, ROTATE))
+        found.append(note(*message, ROTATE))
     found += _describe_factors(await factor_secrets.count_states(context), has_key=context.secrets.has_key)
     return found + _describe_hash_key(await hash_keys.get_state(context), has_key=context.secrets.has_key)
 
@@ -74,13 +74,13 @@ def _describe_factors(states: FactorSecrets, *, has_key: bool) -> list[Finding]:
             f"사용자 {states.current}명의 2단계 인증 비밀 값이 암호화되지 않았습니다",
             f"the two-factor secrets of {states.current} users are stored without encryption",
         )
-        found.append(ok(*message, remedy))
+        found.append(note(*message, remedy))
     if states.other and has_key:
         message = Text(
             f"사용자 {states.other}명의 2단계 인증 비밀 값이 옛 키로 암호화되었거나 암호화되지 않았습니다",
             f"the two-factor secrets of {states.other} users are stored with an old key, or without one",
         )
-        found.append(ok(*message, ROTATE))
+        found.append(note(*message, ROTATE))
     return found
 
 
@@ -101,11 +101,11 @@ def _describe_hash_key(state: KeyState, *, has_key: bool) -> list[Finding]:
             "수신거부의 키가 옛 키로 암호화되었거나 암호화되지 않았습니다",
             "the key of the opt-outs is stored with an old key, or without one",
         )
-        return [ok(*message, ROTATE)]
+        return [note(*message, ROTATE)]
     if state is KeyState.CURRENT and not has_key:
         remedy = SET_KEY
         return [
-            ok(
+            note(
                 "수신거부의 키가 암호화되지 않았습니다",
                 "the key of the opt-outs is stored without encryption",
                 remedy,
