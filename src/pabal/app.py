@@ -9,9 +9,8 @@ from collections.abc import Awaitable, Callable
 
 from pabal.build_context import build_context
 from pabal.service.access.contacts import hash_keys
-from pabal.service.access.keys.body_budget import BodyBudget
 from pabal.service.access.keys.keys import KeyCache, KeyUses
-from pabal.service.access.keys.limits import RateLimiter, SharedRateLimiter
+from pabal.service.access.keys.limits import BodyBudget, RateLimiter, SharedRateLimiter
 from pabal.service.context import Context
 from pabal.service.delivery.carrier.known_carriers import register_carriers
 from pabal.service.metrics import Metrics, watch_loop_lag

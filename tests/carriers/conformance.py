@@ -12,7 +12,7 @@ from pabal.carriers.smpp import pdu, protocol
 from pabal.carriers.smpp.carrier import SmppCarrier
 from pabal.carriers.smpp.pdu import Pdu, ShortMessage
 from pabal.domain.content.image import Image
-from pabal.domain.sends.simulated_message import SimulatedMessage
+from pabal.domain.sends.message import SimulatedMessage
 from pabal.settings.carriers import SimulatorSettings, SmppSettings
 from pabal.settings.relays import NhnCloudSettings
 from pabal.world import World

@@ -8,8 +8,8 @@ from pabal.carriers.base import Accepted, Busy, Rejected, Unknown, code_of
 from pabal.carriers.nhncloud import codes as nhncloud_codes
 from pabal.carriers.nhncloud import results as nhncloud_results
 from pabal.carriers.smpp import protocol
+from pabal.carriers.smpp.batch import DEFAULT_VERDICT, VERDICTS, verdict_for_status
 from pabal.carriers.smpp.receipt_parser import parse_receipt
-from pabal.carriers.smpp.verdict import DEFAULT_VERDICT, VERDICTS, verdict_for_status
 from pabal.carriers.solapi import codes as solapi_codes
 from pabal.carriers.solapi import results as solapi_results
 from pabal.carriers.solapi.wire import OWN_ID, ListedMessage

@@ -13,8 +13,7 @@ from pabal.domain.base.dates import Instant
 from pabal.domain.content.button import Button
 from pabal.domain.kakao.profile import Registration
 from pabal.domain.kakao.template import ReviewDecision, TemplateContent
-from pabal.domain.sends.message import Attempt, Outcome, Product, Status
-from pabal.domain.sends.simulated_message import TOKEN_KIND, DueReceipt, SimulatedMessage
+from pabal.domain.sends.message import TOKEN_KIND, Attempt, DueReceipt, Outcome, Product, SimulatedMessage, Status
 from pabal.settings.carriers import SimulatorSettings
 from pabal.store.queue import simulator as simulator_module
 from tests.fixtures.service import (

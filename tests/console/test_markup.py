@@ -12,7 +12,7 @@ from pabal.console.history.filters import FIELDS as SEARCH_FIELDS
 from pabal.console.manage.template_form import FIELDS as TEMPLATE_FIELDS
 from pabal.domain.people.phone import NumberState
 from pabal.domain.users.user import Role
-from pabal.service.delivery.receiving.inbound import store_messages
+from pabal.service.delivery.inbound import store_messages
 from pabal.store.accounts import numbers
 from pabal.store.engine.base import Tx
 from pabal.store.kakao import profile_mappings

@@ -10,7 +10,7 @@ import pytest
 from pabal.service.sending import accept
 from pabal.service.sending.accept import AcceptedRequest
 from pabal.store.engine.base import Priority, StoreUnavailable, Tx, transaction
-from pabal.store.engine.commit.group_commit import CLOSE_TIMEOUT_S
+from pabal.store.engine.group_commit import CLOSE_TIMEOUT_S
 from pabal.store.engine.postgres.postgres_store import PostgresStore
 from tests.faults.clients import wait_until
 from tests.faults.servers import ROLE, DedicatedServer, dedicated_folder, store_at

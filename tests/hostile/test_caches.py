@@ -95,7 +95,7 @@ KEYED_BY_US = {
     "pabal.service.access.sign_in.passwords._unmatchable_hash",
     "pabal.settings.field._type_hints",
     "pabal.store.engine.base.expand_placeholders",
-    "pabal.store.engine.citus.distribution.writes_to_workers",
+    "pabal.store.engine.citus.writes_to_workers",
     "pabal.store.engine.postgres.postgres_tx._integers",
     "pabal.store.engine.postgres.postgres_tx._translate",
     "pabal.store.engine.postgres.postgres_tx.translate_for_rows",

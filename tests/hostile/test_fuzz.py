@@ -8,7 +8,7 @@ import pytest
 from msgspec import Struct
 
 from pabal.answers.message_records import parse_inbound_cursor
-from pabal.carriers.smpp import encoding, inbound, pdu, protocol, receipt_parser
+from pabal.carriers.smpp import encoding, pdu, protocol, receipt_parser, receipts
 from pabal.checks import message_cursor
 from pabal.checks import webhooks as webhook_checks
 from pabal.checks.body import forms
@@ -217,7 +217,7 @@ def test_any_inbound_message_is_parsed_and_can_be_stored() -> None:
             message = pdu.decode_short_message(body)
         except pdu.InvalidPdu:
             continue
-        found = inbound.parse_inbound(message)
+        found = receipts.parse_inbound(message)
         parsed += found.part is not None
         assert (found.sender + found.receiver).isprintable()
         found.content.encode("utf-16-be", "surrogatepass")

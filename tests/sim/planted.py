@@ -8,12 +8,12 @@ from typing import Any
 from pabal.domain.base.dates import Instant
 from pabal.service.delivery.outcome.finish import FinishResult
 from pabal.service.delivery.outcome.settle import BatchVerdicts, settle
-from pabal.service.delivery.receiving.receipts import receive
+from pabal.service.delivery.receipts import receive
 from pabal.service.open_attempts import InFlight
 from pabal.service.policy import Policy
 from pabal.service.upkeep.housekeeping import expire_overdue
 from pabal.store.engine.base import Tx
-from pabal.store.people import erasures
+from pabal.store.people import personal_data
 from pabal.world import World
 
 SPLIT_PAUSE_S = 0.5
@@ -55,7 +55,7 @@ def settle_without_fence(
 def erase_all(tx: Tx) -> None:
     """Erase all requests, whether the queue still has messages of them or not."""
     for (request_id,) in tx.fetch_all("select id from requests"):
-        erasures.erase_request(tx, request_id)
+        personal_data.erase_request(tx, request_id)
 
 
 async def add_fallbacks_later(

@@ -8,7 +8,7 @@ import pytest
 from pabal.carriers.base import InboundMessage
 from pabal.domain.events.event import format_cursor
 from pabal.domain.people.phone import NumberState
-from pabal.service.delivery.receiving.inbound import store_messages
+from pabal.service.delivery.inbound import store_messages
 from pabal.store.accounts import accounts, numbers
 from pabal.web.endpoints.table import ENDPOINTS
 from tests.fixtures.brand_bodies import brand_body

@@ -15,7 +15,7 @@ from pabal.service.outgoing import EventItemBuilder
 from pabal.store.events.events import EventData
 from pabal.store.kakao import profiles, templates
 from pabal.store.messages.history import ReadMessages
-from pabal.store.tolerant_read import read_rows
+from pabal.store.rows import read_rows
 
 _encode = msgspec.json.Encoder().encode
 

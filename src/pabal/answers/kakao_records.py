@@ -5,7 +5,7 @@ from typing import Any
 from msgspec import UNSET, UnsetType
 
 from pabal.answers.message_records import label_value
-from pabal.checks.body.buttons import API_LINK_FIELDS, to_api_fields
+from pabal.checks.body.fields import API_LINK_FIELDS, to_api_fields
 from pabal.checks.body.locale import Locale
 from pabal.domain.base.codes import Text
 from pabal.domain.content.button import Button

@@ -14,9 +14,8 @@ from pabal.domain.people.inbound import Inbound, to_record
 from pabal.domain.sends.message import Outcome, Product
 from pabal.models.answers import LabelledValue, MessageItem
 from pabal.models.lookup import InboundItem, MessageDetailItem, MessageEventItem, ResultItem
-from pabal.service.history.events import MessageEvent, MessageEventKind, current_carrier, list_events
 from pabal.service.history.history import build_each
-from pabal.service.history.timeline import Timeline
+from pabal.service.history.timeline import MessageEvent, MessageEventKind, Timeline, current_carrier, list_events
 from pabal.service.sending import compose
 from pabal.store.messages.history import MessagePage, ReadMessages
 from pabal.store.messages.message_search import SearchPage

@@ -23,9 +23,8 @@ from pabal.domain.content.image import Image
 from pabal.domain.kakao.profile import Registration
 from pabal.domain.kakao.template import ReviewDecision, TemplateContent
 from pabal.domain.people import phone
-from pabal.domain.sends.message import Attempt, Outcome, Product
+from pabal.domain.sends.message import TOKEN_KIND, Attempt, DueReceipt, Outcome, Product, SimulatedMessage
 from pabal.domain.sends.route import MAX_TRIES, SIMULATOR_KIND
-from pabal.domain.sends.simulated_message import TOKEN_KIND, DueReceipt, SimulatedMessage
 from pabal.settings.carriers import SimulatorSettings
 from pabal.world import World
 

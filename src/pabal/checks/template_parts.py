@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from pabal.checks.body.buttons import API_FIELDS
-from pabal.checks.body.fields import clean_template, parse_web_link, read_buttons, read_image_field
+from pabal.checks.body.fields import API_FIELDS, clean_template, parse_web_link, read_buttons, read_image_field
 from pabal.checks.body.forms import Form
 from pabal.domain.base.codes import Code, Problem, Refused, Text
 from pabal.domain.content import button, text, variables

@@ -4,6 +4,7 @@ import asyncio
 import logging
 from collections import OrderedDict
 from collections.abc import Sequence
+from types import TracebackType
 from typing import NamedTuple
 
 from pabal.domain.base import dates
@@ -19,7 +20,7 @@ from pabal.service.policy import Policy
 from pabal.service.setup_cache import SetupCache, SetupChanges
 from pabal.store.accounts import account_limits
 from pabal.store.accounts.account_limits import QuotaGrant, QuotaReturn, QuotaWant, RateShare
-from pabal.store.engine.base import Priority, Tx, transaction
+from pabal.store.engine.base import NodeUnavailable, Priority, Tx, transaction
 from pabal.store.events import events, notices
 
 MAX_CACHED_ACCOUNTS = 10_000
@@ -40,6 +41,16 @@ class Charge(NamedTuple):
 
     taken: Sequence[tuple["_Share", int, Instant]] = ()
     """The share, how much of it, and its period: what was taken in an earlier one is not given back."""
+
+    def __enter__(self) -> "Charge":
+        """Give everything back if the block, which stores the send, fails and has certainly stored nothing."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if isinstance(error, Refused) or (isinstance(error, NodeUnavailable) and not error.is_uncertain):
+            self.refund()
 
     def refund(self) -> None:
         """Give everything back to this process: nothing was stored."""

@@ -14,7 +14,7 @@ from prometheus_client import (
 from prometheus_client.core import CounterMetricFamily, Metric
 
 from pabal.domain.sends.message import Outcome, Product
-from pabal.store.engine.commit.group_commit import CommitStats
+from pabal.store.engine.group_commit import CommitStats
 from pabal.store.queue.carriers import CarrierState
 from pabal.store.queue.queue_admin import QueueDepth
 from pabal.store.queue.slots import Worker
@@ -23,6 +23,7 @@ from pabal.world import World
 disable_created_metrics()  # type: ignore[no-untyped-call]
 RESPONSE_BOUNDS_S = (0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1.0, 2.5, 5.0, 7.5, 10.0, 30.0, 60.0)
 """Classes of the time that a carrier takes to answer: up to each of these, and longer."""
+SHORT_BOUNDS_S = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 5)
 _LANES = ("small", "campaign", "awaiting_receipt")
 
 
@@ -58,191 +59,148 @@ class Metrics:
     """
 
     def __init__(self) -> None:
-        registry = self.registry = CollectorRegistry()
+        self.registry = CollectorRegistry()
         self._store_registry = CollectorRegistry()
-        self.store_up = Gauge("pabal_store_up", "Whether the store answers.", registry=registry)
+        self.store_up = self._gauge("pabal_store_up", "Whether the store answers.")
         self.is_store_up = True
-        self.messages_accepted = LabelledCounter(
-            "pabal_messages_accepted_total", "Messages accepted.", ["product"], registry
+        self.messages_accepted = self._counter("pabal_messages_accepted_total", "Messages accepted.", "product")
+        self.messages_ended = self._counter(
+            "pabal_messages_ended_total", "Messages that ended, by result code.", "product", "code"
         )
-        self.messages_ended = LabelledCounter(
-            "pabal_messages_ended_total", "Messages that ended, by result code.", ["product", "code"], registry
+        self.messages_cancelled = self._counter("pabal_messages_cancelled_total", "Messages cancelled.")
+        self.webhook_posts = self._counter("pabal_webhook_posts_total", "Posts to webhooks, by result.", "result")
+        self.webhook_events = self._counter(
+            "pabal_webhook_events_total", "Events delivered to webhooks, or given up.", "result"
         )
-        self.messages_cancelled = LabelledCounter(
-            "pabal_messages_cancelled_total", "Messages cancelled.", [], registry
+        self.webhook_endpoints_paused = self._store_gauge(
+            "pabal_webhook_endpoints_paused", "Webhooks that are paused because they keep failing."
         )
-        self.webhook_posts = LabelledCounter(
-            "pabal_webhook_posts_total", "Posts to webhooks, by result.", ["result"], registry
+        self.mails = self._counter(
+            "pabal_mails_total", "Tries to hand mails to the mail server, by result.", "result"
         )
-        self.webhook_events = LabelledCounter(
-            "pabal_webhook_events_total", "Events delivered to webhooks, or given up.", ["result"], registry
+        self.mails_waiting = self._store_gauge("pabal_mails_waiting", "Mails to users that were not sent yet.")
+        self.mail_server_failing = self._store_gauge(
+            "pabal_mail_server_failing", "Whether the last try to use the mail server failed."
         )
-        self.webhook_endpoints_paused = Gauge(
-            "pabal_webhook_endpoints_paused",
-            "Webhooks that are paused because they keep failing.",
-            registry=self._store_registry,
+        self.http_requests = self._counter(
+            "pabal_http_requests_total", "Requests to the API, by result.", "path", "result"
         )
-        self._add_mail_metrics(registry)
-        self.http_requests = LabelledCounter(
-            "pabal_http_requests_total", "Requests to the API, by result.", ["path", "result"], registry
-        )
-        self.limits_near = LabelledCounter(
+        self.limits_near = self._counter(
             "pabal_limits_near_total",
             "Times that an account reached this percentage of a limit.",
-            ["limit", "percent"],
-            registry,
+            "limit",
+            "percent",
         )
-        self.sign_ins = LabelledCounter(
+        self.sign_ins = self._counter(
             "pabal_sign_ins_total",
             "Sign-ins to the console: success, failure, or throttled after too many failures.",
-            ["result"],
-            registry,
+            "result",
         )
-        self.loop_lag_seconds = Histogram(
-            "pabal_loop_lag_seconds",
-            "How late the event loop is.",
-            buckets=(0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 5),
-            registry=registry,
+        self.loop_lag_seconds = self._histogram(
+            "pabal_loop_lag_seconds", "How late the event loop is.", SHORT_BOUNDS_S
         )
-        self.clock_steps = LabelledCounter(
-            "pabal_clock_steps_total", "Steps of the system's clock, by direction.", ["direction"], registry
+        self.clock_steps = self._counter(
+            "pabal_clock_steps_total", "Steps of the system's clock, by direction.", "direction"
         )
-        self._add_connection_metrics(registry)
-        self._add_store_metrics(registry)
-        self._add_receipt_metrics(registry)
-        self._add_carrier_metrics(registry)
-        self._add_worker_metrics(self._store_registry)
+        self._add_connection_metrics()
+        self._add_store_metrics()
+        self._add_carrier_metrics()
 
-    def _add_mail_metrics(self, registry: CollectorRegistry) -> None:
-        self.mails = LabelledCounter(
-            "pabal_mails_total", "Tries to hand mails to the mail server, by result.", ["result"], registry
-        )
-        self.mails_waiting = Gauge(
-            "pabal_mails_waiting", "Mails to users that were not sent yet.", registry=self._store_registry
-        )
-        self.mail_server_failing = Gauge(
-            "pabal_mail_server_failing",
-            "Whether the last try to use the mail server failed.",
-            registry=self._store_registry,
-        )
-
-    def _add_connection_metrics(self, registry: CollectorRegistry) -> None:
-        self.http_connections = Gauge(
+    def _add_connection_metrics(self) -> None:
+        self.http_connections = self._gauge(
             "pabal_http_connections",
             "Open connections: all, those waiting for a request, those receiving a body.",
-            ["state"],
-            registry=registry,
+            "state",
         )
-        self.http_connections_limit = Gauge(
-            "pabal_http_connections_limit", "Limit of open connections.", registry=registry
+        self.http_connections_limit = self._gauge("pabal_http_connections_limit", "Limit of open connections.")
+        self.http_connections_closed = self._counter(
+            "pabal_http_connections_closed_total", "Connections closed by the service.", "reason"
         )
-        self.http_connections_closed = LabelledCounter(
-            "pabal_http_connections_closed_total", "Connections closed by the service.", ["reason"], registry
-        )
-        self.http_body_bytes = Gauge(
-            "pabal_http_body_bytes", "Bytes of request bodies being held.", ["part"], registry=registry
-        )
-        self.http_body_bytes_limit = Gauge(
-            "pabal_http_body_bytes_limit", "Limit of these bytes.", ["part"], registry=registry
-        )
+        self.http_body_bytes = self._gauge("pabal_http_body_bytes", "Bytes of request bodies being held.", "part")
+        self.http_body_bytes_limit = self._gauge("pabal_http_body_bytes_limit", "Limit of these bytes.", "part")
 
-    def _add_store_metrics(self, registry: CollectorRegistry) -> None:
-        self.commit_seconds = Histogram(
-            "pabal_store_commit_seconds",
-            "Time a commit of the store took.",
-            buckets=(0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 5),
-            registry=registry,
+    def _add_store_metrics(self) -> None:
+        self.commit_seconds = self._histogram(
+            "pabal_store_commit_seconds", "Time a commit of the store took.", SHORT_BOUNDS_S
         )
-        self.commit_writes = Histogram(
+        self.commit_writes = self._histogram(
             "pabal_store_commit_writes",
             "Number of transactions in one commit.",
-            buckets=(1, 2, 4, 8, 16, 32, 64, 128, 256, 512),
-            registry=registry,
+            (1, 2, 4, 8, 16, 32, 64, 128, 256, 512),
         )
-        self.queue_jobs = Gauge(
-            "pabal_queue_jobs", "Jobs in the queue.", ["carrier", "lane"], registry=self._store_registry
+        self.queue_jobs = self._store_gauge("pabal_queue_jobs", "Jobs in the queue.", "carrier", "lane")
+        self.queue_unconfigured_jobs = self._store_gauge(
+            "pabal_queue_unconfigured_jobs", "Jobs of carriers that are not configured: they wait for an operator."
         )
-        self.queue_unconfigured_jobs = Gauge(
-            "pabal_queue_unconfigured_jobs",
-            "Jobs of carriers that are not configured: they wait for an operator.",
-            registry=self._store_registry,
-        )
-        self.queue_oldest_due_seconds = Gauge(
-            "pabal_queue_oldest_due_seconds",
-            "Time the oldest due job has waited.",
-            ["carrier", "lane"],
-            registry=self._store_registry,
+        self.queue_oldest_due_seconds = self._store_gauge(
+            "pabal_queue_oldest_due_seconds", "Time the oldest due job has waited.", "carrier", "lane"
         )
 
-    def _add_receipt_metrics(self, registry: CollectorRegistry) -> None:
-        self.receipts = LabelledCounter("pabal_receipts_total", "Receipts received.", ["carrier"], registry)
-        self.receipts_unmatched = LabelledCounter(
-            "pabal_receipts_unmatched_total", "Receipts that matched no message.", ["carrier"], registry
+    def _add_carrier_metrics(self) -> None:
+        self.receipts = self._counter("pabal_receipts_total", "Receipts received.", "carrier")
+        self.receipts_unmatched = self._counter(
+            "pabal_receipts_unmatched_total", "Receipts that matched no message.", "carrier"
         )
-        self.inbound = LabelledCounter(
-            "pabal_inbound_total",
-            "Inbound messages received; each part of a long one counts.",
-            ["carrier"],
-            registry,
+        self.inbound = self._counter(
+            "pabal_inbound_total", "Inbound messages received; each part of a long one counts.", "carrier"
         )
-
-    def _add_carrier_metrics(self, registry: CollectorRegistry) -> None:
-        self.carrier_response_seconds = Histogram(
-            "pabal_carrier_response_seconds",
-            "Time a carrier took to answer a batch.",
-            ["carrier"],
-            buckets=RESPONSE_BOUNDS_S,
-            registry=registry,
+        self.carrier_response_seconds = self._histogram(
+            "pabal_carrier_response_seconds", "Time a carrier took to answer a batch.", RESPONSE_BOUNDS_S, "carrier"
         )
-        self.carrier_verdicts = LabelledCounter(
-            "pabal_carrier_verdicts_total", "Verdicts of carriers on messages.", ["carrier", "verdict"], registry
+        self.carrier_verdicts = self._counter(
+            "pabal_carrier_verdicts_total", "Verdicts of carriers on messages.", "carrier", "verdict"
         )
-        self.carrier_anomalies = LabelledCounter(
-            "pabal_carrier_anomalies_total", "Unexpected behaviour of carriers.", ["carrier", "what"], registry
+        self.carrier_anomalies = self._counter(
+            "pabal_carrier_anomalies_total", "Unexpected behaviour of carriers.", "carrier", "what"
         )
-        self.late_answers = LabelledCounter(
+        self.late_answers = self._counter(
             "pabal_carrier_late_answers_total",
             "Answers that came after their messages were in doubt.",
-            ["carrier", "verdict"],
-            registry,
+            "carrier",
+            "verdict",
         )
-        self.carrier_up = Gauge(
-            "pabal_carrier_up", "Whether a carrier is connected and in use.", ["carrier"], registry=registry
-        )
-        self.carrier_circuit_open = Gauge(
+        self.carrier_up = self._gauge("pabal_carrier_up", "Whether a carrier is connected and in use.", "carrier")
+        self.carrier_circuit_open = self._gauge(
             "pabal_carrier_circuit_open",
             "Whether a carrier's circuit is open: its messages go to the next carrier of their route.",
-            ["carrier"],
-            registry=registry,
+            "carrier",
         )
-        self.carrier_quotas_exhausted = Gauge(
+        self.carrier_quotas_exhausted = self._gauge(
             "pabal_carrier_quotas_exhausted",
             "How many quotas of a carrier are used up: messages wait, or go to the next carrier of their route.",
-            ["carrier", "quota"],
-            registry=registry,
+            "carrier",
+            "quota",
         )
         self._quota_names: set[tuple[str, str]] = set()
-
-    def _add_worker_metrics(self, registry: CollectorRegistry) -> None:
-        self.carrier_state = Gauge(
+        self.carrier_state = self._store_gauge(
             "pabal_carrier_state",
             "The state of a carrier as each worker of the store sees it: 1.",
-            ["carrier", "worker", "state"],
-            registry=registry,
+            "carrier",
+            "worker",
+            "state",
         )
-        self.carrier_messages_per_minute = Gauge(
+        self.carrier_messages_per_minute = self._store_gauge(
             "pabal_carrier_messages_per_minute",
             "Messages per minute that a carrier accepted lately from each worker of the store.",
-            ["carrier", "worker"],
-            registry=registry,
+            "carrier",
+            "worker",
         )
-        self.worker_slots = Gauge("pabal_worker_slots", "Slots that a worker holds.", ["worker"], registry=registry)
-        self.worker_heartbeats = Gauge(
-            "pabal_worker_heartbeats",
-            "Heartbeats of a worker; it is dead if they stand still.",
-            ["worker"],
-            registry=registry,
+        self.worker_slots = self._store_gauge("pabal_worker_slots", "Slots that a worker holds.", "worker")
+        self.worker_heartbeats = self._store_gauge(
+            "pabal_worker_heartbeats", "Heartbeats of a worker; it is dead if they stand still.", "worker"
         )
+
+    def _counter(self, name: str, help: str, *labels: str) -> LabelledCounter:
+        return LabelledCounter(name, help, labels, self.registry)
+
+    def _gauge(self, name: str, help: str, *labels: str) -> Gauge:
+        return Gauge(name, help, labels, registry=self.registry)
+
+    def _store_gauge(self, name: str, help: str, *labels: str) -> Gauge:
+        return Gauge(name, help, labels, registry=self._store_registry)
+
+    def _histogram(self, name: str, help: str, bounds: Sequence[float], *labels: str) -> Histogram:
+        return Histogram(name, help, labels, buckets=bounds, registry=self.registry)
 
     def count_responses(self) -> dict[str, tuple[int, ...]]:
         """Return how many batches each carrier has answered, by class of RESPONSE_BOUNDS_S, and later than all."""

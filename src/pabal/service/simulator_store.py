@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from pabal.domain.base.dates import Instant
-from pabal.domain.sends.simulated_message import DueReceipt, SimulatedMessage
+from pabal.domain.sends.message import DueReceipt, SimulatedMessage
 from pabal.service.slots import RESULT_POLLING_SLOT, Slots
 from pabal.store.engine.base import Store
 from pabal.store.queue import cursors, simulator

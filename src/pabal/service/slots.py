@@ -1,6 +1,105 @@
-"""Slots: the parts of the queue that this process delivers."""
+"""Slots, the parts of the queue that this process delivers, and the nodes of a distributed store that hold them."""
 
-from collections.abc import Sequence
+import logging
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
+
+from pabal.store.engine import citus
+from pabal.store.engine.base import NodeUnavailable, Store, StoreUnavailable
+from pabal.store.engine.citus import SlotPlace
+
+PROBE_INTERVAL_S = 1.0
+"""How often to probe a node that cannot be reached."""
+REFRESH_INTERVAL_S = 10.0
+"""How often to read where the slots are: an operator may move shards to another node."""
+
+log = logging.getLogger("pabal.nodes")
+
+
+class Nodes:
+    """Knows the node of each slot; without nodes, in a store that is not distributed, all are reachable."""
+
+    def __init__(self, store: Store, slots: Sequence[int]) -> None:
+        self._store = store
+        self._slots = slots
+        self.places: Mapping[int, SlotPlace] = MappingProxyType({})
+        """Where each slot is; empty where the store is not distributed."""
+        self._known_lost: set[str] = set()
+
+    @property
+    def is_distributed(self) -> bool:
+        """Whether the store has nodes."""
+        return bool(self.places)
+
+    @property
+    def lost(self) -> list[str]:
+        """The nodes that cannot be reached, by host and port."""
+        return sorted(self._store.lost_nodes) if self.places else []
+
+    def is_reachable(self, slot: int) -> bool:
+        """Return whether the node of a slot can be reached, as far as is known."""
+        place = self.places.get(slot)
+        return place is None or place.node not in self._store.lost_nodes
+
+    def reachable(self, slots: Iterable[int]) -> list[int]:
+        """Return those slots whose node can be reached, in order."""
+        return [slot for slot in slots if self.is_reachable(slot)]
+
+    def check(self, slot: int) -> None:
+        """Raise NodeUnavailable where the node of a slot cannot be reached: nobody has to wait for that again."""
+        if not self.is_reachable(slot):
+            raise NodeUnavailable(self.places[slot].node)
+
+    def node_of(self, slot: int) -> str:
+        """Return the node of a slot; empty where the store has no nodes."""
+        place = self.places.get(slot)
+        return place.node if place else ""
+
+    def by_node(self, slots: Iterable[int]) -> list[list[int]]:
+        """Return the slots that can be reached, those of each node together."""
+        found: dict[str, list[int]] = {}
+        for slot in self.reachable(slots):
+            found.setdefault(self.node_of(slot), []).append(slot)
+        return list(found.values())
+
+    def by_shard(self, slots: Iterable[int]) -> list[list[int]]:
+        """Return slots, those of each shard together: a statement about them goes to one node, as one task."""
+        found: dict[int, list[int]] = {}
+        for slot in slots:
+            place = self.places.get(slot)
+            found.setdefault(place.shard if place else -1, []).append(slot)
+        return list(found.values())
+
+    async def refresh(self) -> None:
+        """Read where the slots are.
+
+        Raises StoreUnavailable.
+        """
+        self.places = MappingProxyType(await self._store.read(citus.find_places, self._slots))
+
+    async def probe(self) -> list[str]:
+        """Try the nodes that cannot be reached; return those that are back."""
+        lost = set(self._store.lost_nodes)
+        for node in sorted(lost - self._known_lost):
+            log.warning("node cannot be reached; its slots wait, all others go on", extra={"node": node})
+        back = [node for node in sorted(lost) if await self._answers(node)]
+        for node in back:
+            self._store.lost_nodes.discard(node)
+            log.warning("node can be reached again", extra={"node": node})
+        self._known_lost = lost - set(back)
+        return back
+
+    async def _answers(self, node: str) -> bool:
+        """Return whether a node answers, or has no slot any more."""
+        slot = next((slot for slot, place in self.places.items() if place.node == node), None)
+        if slot is None:
+            return True
+        try:
+            await self._store.read(citus.probe, slot)
+        except StoreUnavailable:
+            return False
+        return True
+
 
 HOUSEKEEPING_SLOT = 0
 """Its holder does what one process does for all workers."""

@@ -8,15 +8,13 @@ from collections.abc import Awaitable, Callable
 from pabal.service.context import Context
 from pabal.service.delivery.carrier.clock import watch_clock
 from pabal.service.delivery.deliver import Deliverer
-from pabal.service.delivery.receiving.receipts import run_carrier
-from pabal.service.delivery.workers.heartbeat import SlotHolder
-from pabal.service.delivery.workers.take_over import prepare_slot
+from pabal.service.delivery.receipts import run_carrier
+from pabal.service.delivery.workers import SlotHolder, prepare_slot
 from pabal.service.errors import describe_error
-from pabal.service.events.numbering import run_numbering
+from pabal.service.events import run_numbering
 from pabal.service.notices.alerts import run_alerts
 from pabal.service.notices.dispatch import MailDispatcher
-from pabal.service.relay.opt_out_sync import run_opt_out_sync
-from pabal.service.relay.sync import run_sync
+from pabal.service.relay.sync import run_opt_out_sync, run_sync
 from pabal.service.sending.campaigns.campaigns import run_campaigns
 from pabal.service.upkeep.housekeeping import run_housekeeping
 from pabal.service.webhooks.dispatch import WebhookDispatcher

@@ -16,9 +16,9 @@ from starlette.staticfiles import StaticFiles
 from pabal.carriers.base import Receipt
 from pabal.checks.body.locale import Locale, choose_language
 from pabal.domain.base.codes import Code, Problem, Refused
-from pabal.service.access.keys.body_budget import BodyBudget, HeldBody
+from pabal.service.access.keys.limits import BodyBudget, HeldBody
 from pabal.service.context import Context
-from pabal.service.delivery.receiving.receipts import build_inbox, store_receipts
+from pabal.service.delivery.receipts import build_inbox, store_receipts
 from pabal.service.errors import describe_error
 from pabal.service.upkeep.reports import store_figures
 from pabal.store.engine.base import StoreUnavailable

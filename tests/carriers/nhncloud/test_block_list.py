@@ -6,7 +6,7 @@ import pytest
 
 from pabal.carriers.relay.opt_out_reader import FIRST_READ_S, READ_INTERVAL_S
 from pabal.service.access.accounts import opt_out_numbers
-from pabal.service.relay.opt_out_sync import INTERVAL_S
+from pabal.service.relay.sync import INTERVAL_S
 from pabal.store.accounts import accounts
 from pabal.store.accounts.audit_log import AuditEntry
 from tests.carriers.nhncloud.test_results import SIGNATURE, tell

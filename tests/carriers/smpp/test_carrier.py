@@ -7,9 +7,9 @@ import pytest
 
 from pabal.carriers.base import Accepted, Busy, Declined, NotSent, Rejected, Unknown
 from pabal.carriers.smpp import pdu, protocol
+from pabal.carriers.smpp.batch import verdict_for_status
 from pabal.carriers.smpp.carrier import TIMEOUT_MARGIN_S, TIMEOUT_S, SmppCarrier
 from pabal.carriers.smpp.pdu import Pdu
-from pabal.carriers.smpp.verdict import verdict_for_status
 from pabal.domain.base import identifiers
 from pabal.domain.sends.message import Outcome
 from pabal.settings.field import BadSetting

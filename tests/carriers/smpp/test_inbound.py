@@ -7,8 +7,8 @@ import pytest
 
 from pabal.carriers.base import InboundMessage, InboundPart, Inbox, RelayOptOut
 from pabal.carriers.smpp import protocol
-from pabal.carriers.smpp.inbound import parse_inbound
 from pabal.carriers.smpp.pdu import Address, ShortMessage
+from pabal.carriers.smpp.receipts import parse_inbound
 from tests.fakes.smsc.scripted import ScriptedSmsc, receipt
 from tests.fixtures.smpp import PHONE, SENDER, running_carrier, wait_until
 

@@ -2,7 +2,7 @@ import pytest
 
 from pabal.carriers.base import Busy, Declined, Rejected
 from pabal.carriers.smpp import protocol
-from pabal.carriers.smpp.verdict import verdict_for_status
+from pabal.carriers.smpp.batch import verdict_for_status
 from pabal.domain.sends.message import Outcome
 
 

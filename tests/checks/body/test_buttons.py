@@ -1,6 +1,6 @@
 import pytest
 
-from pabal.checks.body.buttons import API_FIELDS, parse_buttons, to_api_fields
+from pabal.checks.body.fields import API_FIELDS, parse_buttons, to_api_fields
 from pabal.domain.base.codes import Refused
 from pabal.domain.content.button import MAX_BUTTONS, Button
 from pabal.models.answers import ButtonItem

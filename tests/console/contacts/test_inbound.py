@@ -5,7 +5,7 @@ import pytest
 from pabal.carriers.base import InboundMessage
 from pabal.console.contacts import inbound
 from pabal.domain.users.user import Role
-from pabal.service.delivery.receiving.inbound import store_messages
+from pabal.service.delivery.inbound import store_messages
 from pabal.store.accounts import numbers
 from tests.fixtures.audit import latest_entries
 from tests.fixtures.console import make_user, sign_in, signed_in_browser

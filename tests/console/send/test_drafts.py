@@ -5,7 +5,7 @@ import re
 import pytest
 
 from pabal.domain.users.user import Role
-from pabal.service.sending.drafts import drafts
+from pabal.service.sending import drafts
 from pabal.service.upkeep.housekeeping import run_round
 from pabal.store.accounts import accounts
 from tests.console.contacts.test_address_book import make_group

@@ -9,7 +9,7 @@ import pytest
 from pabal.domain.sends.campaign import CampaignState
 from pabal.domain.sends.message import Status
 from pabal.domain.users.user import Role
-from pabal.service.sending.drafts import saved_texts
+from pabal.service.sending import drafts
 from tests.console.contacts.test_address_book import make_group
 from tests.console.send.test_drafts import typed_text
 from tests.fixtures.console import PageResponse, signed_in_browser
@@ -83,7 +83,7 @@ async def test_same_name_replaces_and_accounts_are_apart(env: Environment) -> No
     stranger = await signed_in_browser(env, account="other")
     for content in ("하나", "둘"):
         await browser.submit(f"{SEND}/save", **form(content=content), text_name="인사말")
-    (listed,) = await saved_texts.list_saved(env.context, 1)
+    (listed,) = await drafts.list_saved(env.context, 1)
 
     foreign = await stranger.get(f"{SEND}?text={listed[0].id}")
     await stranger.submit(f"{TEXTS}/{listed[0].id}/delete")

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from pabal.domain.base.codes import Code, Refused
-from pabal.service import searches
+from pabal.service import context
+from pabal.service.context import LARGE_TOTAL, TOTAL_TTL_S, Searches
 from pabal.service.history import history, timeline
-from pabal.service.searches import LARGE_TOTAL, TOTAL_TTL_S, Searches
 from pabal.store.engine.base import ReadTimedOut, Store
 from pabal.store.messages.history import MessageFilter
 from tests.fixtures.virtual import Environment, VirtualWorld
@@ -51,7 +51,7 @@ async def test_search_beyond_those_that_may_wait_is_refused() -> None:
         async with running.acquire(account_id):
             await asyncio.sleep(0.1)
 
-    waiting = [asyncio.create_task(search(ACCOUNT)) for _ in range(searches.MAX_WAITING_PER_ACCOUNT)]
+    waiting = [asyncio.create_task(search(ACCOUNT)) for _ in range(context.MAX_WAITING_PER_ACCOUNT)]
     await asyncio.sleep(0)
     with pytest.raises(Refused) as refused:
         await search(ACCOUNT)
@@ -71,10 +71,10 @@ async def test_large_totals_are_remembered_for_a_moment() -> None:
     await asyncio.sleep(TOTAL_TTL_S)
     assert found.known_total("large") is None
 
-    for number in range(2 * searches.MAX_TOTALS):
+    for number in range(2 * context.MAX_TOTALS):
         found.remember_total(number, LARGE_TOTAL)
-    assert found.known_total(searches.MAX_TOTALS - 1) is None
-    assert found.known_total(searches.MAX_TOTALS) == LARGE_TOTAL
+    assert found.known_total(context.MAX_TOTALS - 1) is None
+    assert found.known_total(context.MAX_TOTALS) == LARGE_TOTAL
 
 
 async def test_search_that_takes_too_long_is_refused_with_the_remedy(env: Environment) -> None:

@@ -8,7 +8,7 @@ from pabal.domain.base.dates import DAY, MINUTE
 from pabal.domain.sends.message import Outcome, Status
 from pabal.domain.sends.sending import Receiver
 from pabal.service.upkeep.housekeeping import run_round
-from pabal.store.people import erasures
+from pabal.store.people import personal_data
 from tests.fixtures.engines import sqlite_only
 from tests.fixtures.service import (
     DEFAULT_CARRIER,
@@ -109,8 +109,8 @@ def test_erased_message_never_leaves(run_scenario: RunScenario, caplog: pytest.L
         profile = await add_profile(env)
         whole = await send(env, sms(scheduled_at=NOON + MINUTE))
         one = await send(env, alimtalk(profile, PHONE, "01000000001", scheduled_at=NOON + MINUTE))
-        await env.store.write(erasures.erase_request, whole)
-        await env.store.write(erasures.erase_messages, [message_id_of(one)])
+        await env.store.write(personal_data.erase_request, whole)
+        await env.store.write(personal_data.erase_messages, [message_id_of(one)])
         with caplog.at_level(logging.ERROR, "pabal"):
             await env.wait(70)
 

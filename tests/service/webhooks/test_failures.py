@@ -11,7 +11,7 @@ from pabal.domain.events.webhook import WebhookState
 from pabal.service.upkeep.privacy import erase
 from pabal.service.webhooks.retries import MAX_IN_FLIGHT, MAX_TRIES, retry_delay_ms
 from pabal.store.engine.base import Store
-from pabal.store.events import webhook_backlog, webhook_posts
+from pabal.store.events import webhook_posts
 from pabal.webhooks.poster import PostResult
 from pabal.webhooks.secrets import AES_256_GCM
 from tests.fixtures.delivery import accept_without_receipt
@@ -130,13 +130,13 @@ def test_a_dead_endpoint_is_paused_tried_every_five_minutes_and_loses_nothing(
         trials = [post.at for post in endpoints.posts[tries:]]
         assert 3 <= len(trials) <= 5
         assert min(after - before for before, after in pairwise(trials)) >= 299
-        assert await env.store.read(webhook_backlog.count, paused, 1000) == len(sent)
+        assert await env.store.read(webhook_posts.count_backlog, paused, 1000) == len(sent)
 
         endpoints.answer = OK
         await env.wait(310)
         assert (await get_webhook(env, one)).state is WebhookState.ACTIVE
         assert endpoints.event_ids() == Counter(sent)
-        assert await env.store.read(webhook_backlog.count, paused, 1000) == 0
+        assert await env.store.read(webhook_posts.count_backlog, paused, 1000) == 0
 
     run_scenario(scenario, poster=endpoints, carriers=carriers)
 

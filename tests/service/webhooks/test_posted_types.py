@@ -10,7 +10,7 @@ from pabal.domain.events.webhook import ORDERED_EVENTS
 from pabal.domain.people.phone import NumberState
 from pabal.domain.sends.limits import AccountLimits
 from pabal.models.webhook_posts import POSTS
-from pabal.service.delivery.receiving import inbound
+from pabal.service.delivery import inbound
 from pabal.service.notices.alerts import CarrierChange, record_carrier
 from pabal.service.setup_cache import MAX_AGE_S
 from pabal.store.accounts import account_limits, numbers

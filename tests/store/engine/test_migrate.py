@@ -12,8 +12,7 @@ import apsw
 import pytest
 
 from pabal.domain.base.dates import HOUR
-from pabal.domain.sends.message import Outcome
-from pabal.domain.sends.simulated_message import DueReceipt
+from pabal.domain.sends.message import DueReceipt, Outcome
 from pabal.store.engine.base import Store, Tx
 from pabal.store.engine.migrate import (
     SchemaTooNew,

@@ -9,11 +9,10 @@ import pytest
 
 from pabal.carriers.base import Accepted, Receipt
 from pabal.domain.base.codes import Refused
-from pabal.domain.sends.message import Attempt, Outcome, Product
-from pabal.domain.sends.simulated_message import SimulatedMessage
+from pabal.domain.sends.message import Attempt, Outcome, Product, SimulatedMessage
 from pabal.service.delivery.claiming import claim_tx
 from pabal.service.delivery.outcome import settle
-from pabal.service.delivery.receiving.receipts import receive
+from pabal.service.delivery.receipts import receive
 from pabal.service.policy import build_policy
 from pabal.service.relay import profiles
 from pabal.service.sending import accept, cancel

@@ -12,7 +12,7 @@ from pabal.store.engine.base import (
     number_columns,
     to_dialect,
 )
-from pabal.store.engine.commit.group_commit import GroupCommitStore
+from pabal.store.engine.group_commit import GroupCommitStore
 from pabal.store.engine.postgres.postgres_tx import DIALECT as POSTGRES_WORDS
 from pabal.store.engine.sqlite.sqlite_store import DIALECT
 from tests.fixtures.store_modes import (

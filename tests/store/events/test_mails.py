@@ -6,10 +6,9 @@ from pabal.domain.events.notice import CONFIRMATION, NoticeKind
 from pabal.domain.users.user import Role
 from pabal.store.accounts import accounts
 from pabal.store.engine.base import Tx
-from pabal.store.events import alerts, mails, notice_settings, notices
-from pabal.store.events.alerts import Alert
+from pabal.store.events import mails, notices
 from pabal.store.events.mails import MAX_ITEMS, ClaimedMail, NewMail
-from pabal.store.events.notice_settings import NoticeSettings, Recipient
+from pabal.store.events.notices import Alert, NoticeSettings, Recipient
 from pabal.store.users import users
 from tests.fixtures.virtual import NOON
 
@@ -21,7 +20,7 @@ def make_user(tx: Tx, name: str = "kim", role: Role = Role.OWNER, address: str |
     account_id = None if role is Role.OPERATOR else accounts.ensure_account(tx, "acme", NOON)
     user_id = users.add(tx, account_id, name, role, "hash", NOON)
     assert user_id is not None
-    notice_settings.put(tx, user_id, NoticeSettings(address=address))
+    notices.put_settings(tx, user_id, NoticeSettings(address=address))
     return user_id
 
 
@@ -86,7 +85,7 @@ def test_mail_in_flight_when_the_process_died_is_repeated_once(tx: Tx) -> None:
     assert third is None
     (failed,) = mails.list_failed(tx, 10)
     assert (failed.user, failed.error) == ("kim", mails.UNKNOWN_OUTCOME)
-    assert notice_settings.get(tx, user_id).error == mails.UNKNOWN_OUTCOME
+    assert notices.get_settings(tx, user_id).error == mails.UNKNOWN_OUTCOME
     assert not mails.finish(tx, first, NOON)
 
 
@@ -124,7 +123,7 @@ def test_mails_to_nobody_are_deleted(tx: Tx, reason: str) -> None:
     user_id = make_user(tx)
     add(tx, user_id, 1)
     if reason == "no address":
-        notice_settings.put(tx, user_id, NoticeSettings(new_address="new@example.com"))
+        notices.put_settings(tx, user_id, NoticeSettings(new_address="new@example.com"))
     elif reason == "disabled":
         users.set_disabled(tx, user_id, NOON)
     else:
@@ -132,12 +131,12 @@ def test_mails_to_nobody_are_deleted(tx: Tx, reason: str) -> None:
 
     assert mails.claim(tx, NOON, LEASE_MS) is None
     assert tx.fetch_all("select id from mails") == []
-    assert notice_settings.list_recipients(tx) == []
+    assert notices.list_recipients(tx) == []
 
 
 def test_only_the_confirmation_goes_to_an_address_that_is_not_confirmed(tx: Tx) -> None:
     user_id = make_user(tx, address="old@example.com")
-    notice_settings.put(tx, user_id, NoticeSettings(address="old@example.com", new_address="new@example.com"))
+    notices.put_settings(tx, user_id, NoticeSettings(address="old@example.com", new_address="new@example.com"))
     mails.add(tx, NewMail(b"c" * 16, user_id, CONFIRMATION, [], b"token"), NOON, NOON)
     add(tx, user_id, 1, NOON + 1)
 
@@ -173,15 +172,15 @@ def test_users_have_the_notices_of_their_role_until_they_choose(tx: Tx) -> None:
     operator = make_user(tx, "lee", Role.OPERATOR)
     make_user(tx, "park", Role.VIEWER, None)
     chosen = frozenset({NoticeKind.CARRIER})
-    notice_settings.put(tx, operator, NoticeSettings(kinds=chosen, address="lee@example.com", language="en"))
+    notices.put_settings(tx, operator, NoticeSettings(kinds=chosen, address="lee@example.com", language="en"))
 
-    found = notice_settings.list_recipients(tx)
+    found = notices.list_recipients(tx)
 
     usual = frozenset({NoticeKind.TEMPLATE, NoticeKind.CAMPAIGN, NoticeKind.FAILURE, NoticeKind.QUOTA})
     assert found == [Recipient(kim, 1, usual), Recipient(operator, None, chosen)]
-    assert notice_settings.get(tx, operator).chosen(Role.OPERATOR) == chosen
-    notice_settings.delete(tx, operator)
-    assert notice_settings.get(tx, operator) == NoticeSettings()
+    assert notices.get_settings(tx, operator).chosen(Role.OPERATOR) == chosen
+    notices.delete_settings(tx, operator)
+    assert notices.get_settings(tx, operator) == NoticeSettings()
 
 
 def test_notices_are_stored_once_for_an_event(tx: Tx) -> None:
@@ -201,13 +200,13 @@ def test_notices_are_stored_once_for_an_event(tx: Tx) -> None:
 
 
 def test_alert_is_forgotten_once_it_is_off(tx: Tx) -> None:
-    alerts.put(tx, NoticeKind.CARRIER, "telco", Alert(True, NOON))
-    alerts.put(tx, NoticeKind.CARRIER, "other", Alert(False, NOON))
+    notices.put_alert(tx, NoticeKind.CARRIER, "telco", Alert(True, NOON))
+    notices.put_alert(tx, NoticeKind.CARRIER, "other", Alert(False, NOON))
 
-    alerts.delete_old(tx, NOON + 1)
+    notices.delete_old_alerts(tx, NOON + 1)
 
-    assert alerts.list_of_kind(tx, NoticeKind.CARRIER) == {"telco": Alert(True, NOON)}
-    assert alerts.get(tx, NoticeKind.CARRIER, "other") is None
+    assert notices.list_alerts(tx, NoticeKind.CARRIER) == {"telco": Alert(True, NOON)}
+    assert notices.get_alert(tx, NoticeKind.CARRIER, "other") is None
 
 
 def test_success_of_a_mail_server_keeps_its_last_error(tx: Tx) -> None:

@@ -7,7 +7,7 @@ import pytest
 from pabal.domain.events.event import EventType, format_event_id, lowest_number
 from pabal.store.accounts import accounts
 from pabal.store.engine.base import Tx
-from pabal.store.events import events, webhook_backlog, webhook_posts, webhooks
+from pabal.store.events import events, webhook_posts, webhooks
 from pabal.store.events.events import MessageEnd
 from pabal.store.events.webhook_posts import MAX_DELIVERIES, Delivery, WebhookPost, WebhookProgress, pack_body
 from pabal.store.events.webhooks import NewWebhook
@@ -204,14 +204,14 @@ def test_backlog_is_counted_and_cut_by_age_and_number(tx: Tx, webhook: int) -> N
     begin = {0: lowest_number(NOON)}
     webhook_posts.add(tx, [make_post(webhook, 1, 8, 9)])
 
-    counts = [webhook_backlog.count(tx, stored, limit) for limit in (100, 3)]
-    by_age = webhook_backlog.plan_cut(tx, stored, begin, NOON + 3, 100)
-    by_number = webhook_backlog.plan_cut(tx, stored, begin, NOON - 1, 2)
+    counts = [webhook_posts.count_backlog(tx, stored, limit) for limit in (100, 3)]
+    by_age = webhook_posts.plan_cut(tx, stored, begin, NOON + 3, 100)
+    by_number = webhook_posts.plan_cut(tx, stored, begin, NOON - 1, 2)
 
     assert counts == [7, 3]
     assert by_age is not None
     assert by_number is not None
     assert (by_age.dropped, by_number.dropped) == (2, 3)
-    assert webhook_backlog.plan_cut(tx, stored, begin, NOON - 1, 5) is None
+    assert webhook_posts.plan_cut(tx, stored, begin, NOON - 1, 5) is None
     left = events.read_after(tx, owner, by_number.positions, 10).events
     assert [each.id for each in left] == [event_id(4), event_id(5)]

@@ -9,7 +9,7 @@ from pabal.store.accounts import accounts
 from pabal.store.engine.base import Tx
 from pabal.store.kakao import profiles
 from pabal.store.messages import messages, requests
-from pabal.store.people import erasures
+from pabal.store.people import personal_data
 from pabal.store.queue import attempts
 from tests.fixtures.rows import (
     CARRIER,
@@ -116,7 +116,7 @@ def test_blanked_request_keeps_outcomes_and_no_personal_data(tx: Tx) -> None:
     messages.finish(tx, [(message_id(1, 1), Outcome.DELIVERED), (message_id(1, 2), Outcome.SPAM)], NOON + 5)
     attempts.record(tx, CARRIER, [attempts.EndedAttempt(message_id(1, 1), 1, "busy")], NOON)
 
-    erasures.erase_request(tx, request_id(1))
+    personal_data.erase_request(tx, request_id(1))
 
     request = requests.get(tx, [request_id(1)])[request_id(1)]
     assert (request.content, request.sender, request.subject, request.image_link) == ("", "", None, None)
@@ -139,7 +139,7 @@ def test_blanking_a_request_changes_no_other(tx: Tx) -> None:
     store_request(tx, 1)
     store_request(tx, 2)
 
-    erasures.erase_request(tx, request_id(1))
+    personal_data.erase_request(tx, request_id(1))
 
     assert messages.get(tx, [message_id(2)])[message_id(2)].receiver == PHONE
     assert requests.get(tx, [request_id(2)])[request_id(2)].content == "안녕하세요"
@@ -154,7 +154,7 @@ def test_request_queries_never_scan_the_table(tx: Tx) -> None:
     requests.get_image(explaining, request_id(1))
     requests.list_by_profile(explaining, 1, (NOON, b""), 20)
     requests.ids_between(explaining, request_id(0), request_id(9), 20)
-    erasures.erase_request(explaining, request_id(1))
+    personal_data.erase_request(explaining, request_id(1))
 
     assert explaining.scans == []
     assert explaining.uses("requests_by_profile (profile_id=? AND (scheduled_at,id)>(?,?))")

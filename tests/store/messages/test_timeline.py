@@ -1,7 +1,7 @@
 """What is stored about deliveries: read for many messages at once, the same as for each."""
 
 from pabal.store.engine.base import Tx
-from pabal.store.messages import messages, timeline
+from pabal.store.messages import history, messages
 from tests.fixtures.rows import message_id, request_id, sms, store_request
 from tests.fixtures.virtual import NOON
 
@@ -12,11 +12,11 @@ def test_deliveries_of_many_messages_are_those_of_each(tx: Tx) -> None:
     messages.mark_submitted(tx, ids, NOON + 1)
     tx.execute("update messages set carrier = 'post', carrier_code = 'X', cost = 950 where id = ?", ids[:1])
 
-    found = timeline.get_deliveries(tx, [*ids, message_id(2)])
+    found = history.get_deliveries(tx, [*ids, message_id(2)])
 
-    assert found == {one: timeline.get_delivery(tx, one) for one in ids}
+    assert found == {one: history.get_delivery(tx, one) for one in ids}
     assert found[ids[0]] == (950, NOON + 1, "post", "X")
-    assert timeline.get_deliveries(tx, []) == {}
+    assert history.get_deliveries(tx, []) == {}
 
 
 def test_keys_of_many_requests_leave_out_those_without_one(tx: Tx) -> None:
@@ -24,6 +24,6 @@ def test_keys_of_many_requests_leave_out_those_without_one(tx: Tx) -> None:
         store_request(tx, number)
     tx.execute("update requests set key_id = 7 where id = ?", (request_id(1),))
 
-    found = timeline.get_key_ids(tx, [request_id(1), request_id(2), request_id(3)])
+    found = history.get_key_ids(tx, [request_id(1), request_id(2), request_id(3)])
 
     assert found == {request_id(1): 7}

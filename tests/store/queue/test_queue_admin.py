@@ -4,7 +4,7 @@ from pabal.domain.base.dates import HOUR, SECOND
 from pabal.domain.sends.message import Product
 from pabal.store.engine.base import Tx
 from pabal.store.messages import messages, requests
-from pabal.store.queue import attempts, doubts, due_times, queue, queue_admin
+from pabal.store.queue import attempts, doubts, queue, queue_admin
 from pabal.store.queue.queue import Lane
 from pabal.store.queue.queue_admin import QueueDepth
 from tests.fixtures.jobs import LEASE, SLOT, add_job, claim_jobs, find_due, job_state
@@ -208,9 +208,9 @@ def test_claiming_and_settling_never_scan_the_queue(tx: Tx) -> None:
     queue_admin.carriers_with_jobs(explaining, SLOT)
     queue_admin.find_unsent(explaining, SLOT, CARRIER, [1, 2], NOON, 10)
     queue_admin.reroute(explaining, [queue_admin.ReroutedJob(one, CARRIER) for one in found], NOON)
-    due_times.find_later(explaining, SLOT, CARRIER, Lane.SMALL, (NOON - 1, b""), NOON, 50)
-    due_times.find_since(explaining, SLOT, CARRIER, Lane.SMALL, NOON - 1, NOON, 50)
-    due_times.reschedule(explaining, [due_times.MovedJob(one, NOON, NOON - 1) for one in found])
+    queue_admin.find_later(explaining, SLOT, CARRIER, Lane.SMALL, (NOON - 1, b""), NOON, 50)
+    queue_admin.find_since(explaining, SLOT, CARRIER, Lane.SMALL, NOON - 1, NOON, 50)
+    queue_admin.reschedule(explaining, [queue_admin.MovedJob(one, NOON, NOON - 1) for one in found])
     requests.account_ids(explaining, [request_id(9999)])
     queue_admin.depths(explaining, [SLOT], [CARRIER], NOON)
 
@@ -223,7 +223,7 @@ def test_claim_uses_the_ready_index_in_its_order(tx: Tx) -> None:
 
     queue.find_due(explaining, SLOT, CARRIER, NOON, 50)
     queue.find_overdue(explaining, SLOT, CARRIER, NOON, 50)
-    due_times.find_since(explaining, SLOT, CARRIER, Lane.SMALL, NOON - 1, NOON, 50)
+    queue_admin.find_since(explaining, SLOT, CARRIER, Lane.SMALL, NOON - 1, NOON, 50)
 
     assert explaining.uses("jobs_ready (carrier=? AND lane=? AND slot=? AND ready_at>? AND ready_at<?)")
     assert not any("TEMP B-TREE" in step or "Sort" in step for step, _ in explaining.plans)

@@ -3,8 +3,7 @@
 from pabal.domain.base import identifiers
 from pabal.domain.base.dates import MINUTE, SECOND
 from pabal.domain.content.button import Button
-from pabal.domain.sends.message import Outcome
-from pabal.domain.sends.simulated_message import TOKEN_KIND, SimulatedMessage
+from pabal.domain.sends.message import TOKEN_KIND, Outcome, SimulatedMessage
 from pabal.store.engine.base import Tx
 from pabal.store.queue import simulator
 from tests.fixtures.rows import CARRIER, PHONE, ExplainingTx, message_id

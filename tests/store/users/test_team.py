@@ -6,7 +6,7 @@ from pabal.store.campaigns import drafts
 from pabal.store.campaigns.drafts import DraftKey
 from pabal.store.engine.base import Tx
 from pabal.store.messages import recent_texts
-from pabal.store.users import invites, pending_sign_ins, second_factors, sessions, users
+from pabal.store.users import invites, second_factors, sessions, users
 from tests.fixtures.virtual import NOON
 
 
@@ -105,18 +105,18 @@ def test_recovery_codes_are_replaced_and_used_once(tx: Tx) -> None:
 
 def test_sign_in_waits_for_its_code(tx: Tx) -> None:
     _, kim = make(tx)
-    pending_sign_ins.add(tx, b"h", kim, NOON + 10)
-    pending_sign_ins.add(tx, b"i", kim, NOON + 20)
+    sessions.add_pending(tx, b"h", kim, NOON + 10)
+    sessions.add_pending(tx, b"i", kim, NOON + 20)
 
-    pending_sign_ins.count_failure(tx, b"h")
-    found = pending_sign_ins.get(tx, b"h")
+    sessions.count_pending_failure(tx, b"h")
+    found = sessions.get_pending(tx, b"h")
 
     assert found is not None
     assert (found.user.name, found.failures, found.expires_at) == ("kim", 1, NOON + 10)
-    assert pending_sign_ins.delete_expired(tx, NOON + 10, 10) == 1
-    assert pending_sign_ins.get(tx, b"h") is None
-    assert pending_sign_ins.delete(tx, b"i")
-    assert not pending_sign_ins.delete(tx, b"i")
+    assert sessions.delete_expired_pending(tx, NOON + 10, 10) == 1
+    assert sessions.get_pending(tx, b"h") is None
+    assert sessions.delete_pending(tx, b"i")
+    assert not sessions.delete_pending(tx, b"i")
 
 
 def test_sessions_of_a_user_are_listed_and_ended(tx: Tx) -> None:

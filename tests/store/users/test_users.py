@@ -6,9 +6,9 @@ from pabal.domain.users.user import Role
 from pabal.store.accounts import accounts, audit_log
 from pabal.store.accounts.audit_log import AuditEntry
 from pabal.store.engine.base import Tx
-from pabal.store.users import sessions, sign_in_attempts, trusted_devices, users
+from pabal.store.users import sessions, sign_in_attempts, users
+from pabal.store.users.sessions import MAX_DEVICES_PER_USER
 from pabal.store.users.sign_in_attempts import FORGET_MS, Subject
-from pabal.store.users.trusted_devices import MAX_DEVICES_PER_USER
 from tests.fixtures.audit import latest_entries
 from tests.fixtures.virtual import NOON
 
@@ -182,27 +182,27 @@ def test_old_attempt_counts_are_deleted(tx: Tx) -> None:
 
 def test_device_is_trusted_for_its_users_until_it_expires(tx: Tx) -> None:
     kim, lee = add(tx), add(tx, "lee")
-    trusted_devices.trust(tx, b"first", None, kim, NOON)
-    trusted_devices.trust(tx, b"second", b"first", lee, NOON + 10)
+    sessions.trust(tx, b"first", None, kim, NOON)
+    sessions.trust(tx, b"second", b"first", lee, NOON + 10)
 
-    assert not trusted_devices.is_trusted(tx, b"first", kim, 0), "a token is replaced by the next one"
-    assert trusted_devices.is_trusted(tx, b"second", kim, NOON - 1)
-    assert not trusted_devices.is_trusted(tx, b"second", kim, NOON)
-    assert trusted_devices.is_trusted(tx, b"second", lee, NOON)
-    assert not trusted_devices.is_trusted(tx, b"third", lee, NOON)
+    assert not sessions.is_trusted(tx, b"first", kim, 0), "a token is replaced by the next one"
+    assert sessions.is_trusted(tx, b"second", kim, NOON - 1)
+    assert not sessions.is_trusted(tx, b"second", kim, NOON)
+    assert sessions.is_trusted(tx, b"second", lee, NOON)
+    assert not sessions.is_trusted(tx, b"third", lee, NOON)
 
-    assert trusted_devices.delete_expired(tx, NOON, 10) == 1
-    trusted_devices.delete_all_by_user(tx, lee)
-    assert not trusted_devices.is_trusted(tx, b"second", lee, 0)
+    assert sessions.delete_expired_devices(tx, NOON, 10) == 1
+    sessions.delete_devices_by_user(tx, lee)
+    assert not sessions.is_trusted(tx, b"second", lee, 0)
 
 
 def test_user_has_a_limited_number_of_trusted_devices(tx: Tx) -> None:
     kim = add(tx)
     devices = [b"%d" % each for each in range(MAX_DEVICES_PER_USER + 2)]
     for number, device in enumerate(devices):
-        trusted_devices.trust(tx, device, None, kim, NOON + number)
+        sessions.trust(tx, device, None, kim, NOON + number)
 
-    assert [each for each in devices if not trusted_devices.is_trusted(tx, each, kim, 0)] == devices[:2]
+    assert [each for each in devices if not sessions.is_trusted(tx, each, kim, 0)] == devices[:2]
 
 
 def test_audit_log_is_newest_first_per_account_and_trimmed_by_age(tx: Tx) -> None:

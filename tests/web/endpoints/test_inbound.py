@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from pabal.carriers.base import InboundMessage
-from pabal.service.delivery.receiving.inbound import store_messages
+from pabal.service.delivery.inbound import store_messages
 from pabal.store.accounts import accounts, numbers
 from tests.fixtures.virtual import Caller, Environment
 

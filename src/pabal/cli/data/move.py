@@ -14,7 +14,7 @@ from pabal.cli.shared.language import CommandError, say
 from pabal.cli.shared.options import add_option, add_settings_options
 from pabal.domain.base import identifiers
 from pabal.domain.base.codes import Text
-from pabal.service.delivery.workers.heartbeat import find_live_workers
+from pabal.service.delivery.workers import find_live_workers
 from pabal.settings.data_directory import AlreadyRunning, process_lock
 from pabal.settings.settings import Settings
 from pabal.store.accounts import audit_log

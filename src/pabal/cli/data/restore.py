@@ -12,7 +12,7 @@ from pabal.cli.shared.options import add_option, add_settings_options
 from pabal.domain.base import dates
 from pabal.domain.base.codes import Text
 from pabal.domain.base.dates import Instant
-from pabal.service.delivery.workers.heartbeat import find_live_workers
+from pabal.service.delivery.workers import find_live_workers
 from pabal.service.policy import build_policy
 from pabal.service.upkeep.cancel_after_restore import CancelAfterRestoreResult, cancel_after_restore
 from pabal.settings.data_directory import AlreadyRunning, process_lock

@@ -6,11 +6,11 @@ from pabal.cli.doctor.finding import Finding, note, ok, wrong
 from pabal.cli.doctor.machine import compare_clocks
 from pabal.domain.base.codes import Text
 from pabal.domain.base.dates import SECOND, Instant
-from pabal.service.delivery.workers.heartbeat import HEARTBEAT_INTERVAL_S, LIVENESS_CHECK_S
+from pabal.service.delivery.workers import HEARTBEAT_INTERVAL_S, LIVENESS_CHECK_S
 from pabal.settings.settings import Settings
+from pabal.store.engine import citus
 from pabal.store.engine.base import Store, Tx
-from pabal.store.engine.citus import citus_nodes
-from pabal.store.engine.postgres import requirements
+from pabal.store.engine.postgres import partitions
 from pabal.store.queue import slots
 from pabal.store.queue.slots import Worker
 from pabal.world import World
@@ -30,18 +30,18 @@ async def check_server(store: Store, settings: Settings, world: World) -> list[F
         )
     ]
     found += await check_workers(store)
-    version = await store.read(requirements.server_version)
-    if version < requirements.MIN_VERSION:
+    version = await store.read(partitions.server_version)
+    if version < partitions.MIN_VERSION:
         found.append(
             wrong(
                 f"PostgreSQL 버전이 {version}입니다",
                 f"PostgreSQL has version {version}",
-                Text(f"{requirements.MIN_VERSION} 이상을 쓰세요.", f"Use {requirements.MIN_VERSION} or later."),
+                Text(f"{partitions.MIN_VERSION} 이상을 쓰세요.", f"Use {partitions.MIN_VERSION} or later."),
             )
         )
-    for name, value in (await store.read(requirements.current_settings)).items():
-        if value not in requirements.REQUIRED_SETTINGS[name]:
-            required = " or ".join(requirements.REQUIRED_SETTINGS[name])
+    for name, value in (await store.read(partitions.current_settings)).items():
+        if value not in partitions.REQUIRED_SETTINGS[name]:
+            required = " or ".join(partitions.REQUIRED_SETTINGS[name])
             remedy = Text(
                 f"{required}(으)로 바꾸세요. 그러지 않으면 저장한 데이터를 잃을 수 있습니다.",
                 f"Set it to {required}; otherwise stored data may be lost.",
@@ -50,7 +50,7 @@ async def check_server(store: Store, settings: Settings, world: World) -> list[F
                 wrong(f"PostgreSQL의 설정이 {name} = {value}입니다", f"PostgreSQL has {name} = {value}", remedy)
             )
     before = world.now()
-    theirs = await store.read(requirements.server_time)
+    theirs = await store.read(partitions.server_time)
     found += compare_clocks(before, theirs, world.now())
     return found + await check_nodes(store)
 
@@ -101,16 +101,16 @@ def _compare(worker: Worker, now: Instant) -> list[Finding]:
 
 
 def _read_clocks(tx: Tx) -> tuple[list[tuple[Worker, int]], Instant]:
-    return slots.list_workers(tx), requirements.server_time(tx)
+    return slots.list_workers(tx), partitions.server_time(tx)
 
 
 async def check_nodes(store: Store) -> list[Finding]:
     """Check the nodes of Citus: that they can be reached and have our settings."""
     known = await store.read(slots.list_numbers)
-    if not (places := await store.read(citus_nodes.find_places, known)):
+    if not (places := await store.read(citus.find_places, known)):
         return await store.read(_check_undistributed)
     names = sorted({place.node for place in places.values()})
-    problems = await store.read(citus_nodes.find_problems)
+    problems = await store.read(citus.find_problems)
     found = [wrong(*each.message, each.remedy) for each in problems]
     unreachable = {each.node for each in problems}
     for node in (each for each in names if each not in unreachable):
@@ -130,9 +130,9 @@ async def check_nodes(store: Store) -> list[Finding]:
 
 def _check_undistributed(tx: Tx) -> list[Finding]:
     """Say so where the database has Citus, but its tables are not distributed, and which node may be the reason."""
-    if not citus_nodes.has_citus(tx):
+    if not citus.has_citus(tx):
         return []
-    problems = [wrong(*each.message, each.remedy) for each in citus_nodes.find_unreachable(tx)]
+    problems = [wrong(*each.message, each.remedy) for each in citus.find_unreachable(tx)]
     return [
         *problems,
         note(

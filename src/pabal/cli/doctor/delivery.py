@@ -10,7 +10,7 @@ from pabal.domain.events.webhook import Webhook
 from pabal.domain.people.phone import NumberState
 from pabal.service.delivery.carrier import known_carriers
 from pabal.service.delivery.carrier.circuit_breaker import CarrierStatus
-from pabal.service.delivery.workers.heartbeat import find_live_workers
+from pabal.service.delivery.workers import find_live_workers
 from pabal.service.metrics import Metrics
 from pabal.service.upkeep import abandoned_jobs
 from pabal.settings.carriers import TEXT_PRODUCTS

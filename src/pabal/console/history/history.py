@@ -19,15 +19,19 @@ from pabal.domain.people import phone
 from pabal.domain.sends.message import Outcome, Product, Status
 from pabal.domain.sends.price import format_won
 from pabal.service.history import timeline
-from pabal.service.history.events import (
+from pabal.service.history.history import build_each, build_one
+from pabal.service.history.timeline import (
     ACCEPTED_LABEL,
+    NEWEST,
+    Message,
     MessageEvent,
     MessageEventKind,
+    Request,
+    SearchPage,
+    Timeline,
     current_carrier,
     list_events,
 )
-from pabal.service.history.history import build_each, build_one
-from pabal.service.history.timeline import NEWEST, Message, Request, SearchPage, Timeline
 from pabal.service.sending import compose
 
 PAGE_SIZE = 50

@@ -6,7 +6,7 @@ from pabal.console.shell.page_request import PageRequest
 from pabal.domain.base.codes import Refused, Text
 from pabal.domain.people import phone
 from pabal.service.access.accounts import send_preferences
-from pabal.service.sending.drafts import choices
+from pabal.service.sending import choices
 
 PREFERENCES_PATH = "/console/preferences"
 

@@ -5,7 +5,7 @@ from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from pabal.checks.body.buttons import API_FIELDS, API_LINK_FIELDS, to_api_fields
+from pabal.checks.body.fields import API_FIELDS, API_LINK_FIELDS, to_api_fields
 from pabal.console.shell.form_fields import tab_id
 from pabal.console.shell.page_request import PageRequest
 from pabal.domain.base.codes import Code, Problem, Refused, Text
@@ -20,8 +20,8 @@ from pabal.domain.kakao.template_parts import (
     TemplateParts,
     represent_link,
 )
-from pabal.service.sending.drafts import drafts as draft_service
-from pabal.service.sending.drafts.drafts import DraftKey
+from pabal.service.sending import drafts as draft_service
+from pabal.service.sending.drafts import DraftKey
 
 TEXT_FIELDS = (
     "senderKey", "templateCode", "name", "content", "category", "messageType", "emphasisType", "emphasisTitle",

@@ -11,8 +11,7 @@ from pabal.domain.base.codes import Refused, Text
 from pabal.domain.content.button import Button
 from pabal.domain.kakao.template_parts import TemplateParts
 from pabal.domain.people import phone
-from pabal.domain.sends.message import PRODUCT_BY_CODE
-from pabal.domain.sends.simulated_message import TOKEN_KIND, SimulatedMessage
+from pabal.domain.sends.message import PRODUCT_BY_CODE, TOKEN_KIND, SimulatedMessage
 from pabal.service.history import history
 
 MAX_MESSAGES = 30

@@ -11,8 +11,8 @@ from pabal.console.send.draft import MessageDraft
 from pabal.console.send.review import Review
 from pabal.console.shell.form_fields import GROUP, new_tab_id, tab_id, ticked_ids
 from pabal.console.shell.page_request import PageRequest
-from pabal.service.sending.drafts import drafts as draft_service
-from pabal.service.sending.drafts.drafts import DraftKey, Keeping
+from pabal.service.sending import drafts as draft_service
+from pabal.service.sending.drafts import DraftKey, Keeping
 
 FORM = "send"
 """The form of a message that began empty; one that began as a copy has a name of its own."""

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from pabal.checks.body.buttons import to_api_fields
+from pabal.checks.body.fields import to_api_fields
 from pabal.console.send import draft as drafts
 from pabal.console.send.draft import (
     ALIMTALK,
@@ -35,9 +35,9 @@ from pabal.domain.content.button import Button
 from pabal.domain.content.image import Image
 from pabal.domain.people import phone
 from pabal.domain.sends.message import Product, Status
+from pabal.service.sending import drafts as kept_drafts
 from pabal.service.sending.campaigns import copies
 from pabal.service.sending.campaigns.copies import CampaignCopy, Message, Request, RequestCopy
-from pabal.service.sending.drafts import saved_texts
 from pabal.service.sending.replace import NOT_WAITING
 
 HEAD = "수신번호"
@@ -89,7 +89,7 @@ async def find_start(request: PageRequest) -> FormStart:
     way = form.split(".")[1] if form != FORM else ""
     if way == "text":
         text_id = parse_id(request.field("text")) or 0
-        fields = await saved_texts.get_fields(request.context, request.account_id, text_id)
+        fields = await kept_drafts.get_fields(request.context, request.account_id, text_id)
         return FormStart(form, drafts.read_draft({**fields, "once": "1"}))
     if not way:
         return FormStart()

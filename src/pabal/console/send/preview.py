@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import groupby
 from typing import NamedTuple
 
-from pabal.checks.body.buttons import parse_buttons
+from pabal.checks.body.fields import parse_buttons
 from pabal.checks.sends.alimtalk import make_talk_checker
 from pabal.checks.sends.brand import make_brand_checker
 from pabal.checks.sends.receivers import CheckedText, accept_unchanged

@@ -12,9 +12,9 @@ from pabal.console.shell.form_fields import parse_id
 from pabal.console.shell.page_request import PageRequest
 from pabal.domain.base import identifiers
 from pabal.domain.base.codes import Code, Refused
+from pabal.service.sending import drafts as kept_drafts
 from pabal.service.sending.campaigns import progress
 from pabal.service.sending.campaigns.progress import AFTER_NEWEST_ID
-from pabal.service.sending.drafts import saved_texts
 
 TEXTS_PATH = "/console/texts"
 RECENT = 20
@@ -43,7 +43,7 @@ async def show_texts(request: PageRequest) -> Response:
             (fields.get("content") or fields.get("templateCode") or "")[:SHOWN_CHARACTERS],
             request.minute(each.changed_at),
         )
-        for each, fields in await saved_texts.list_saved(request.context, request.account_id)
+        for each, fields in await kept_drafts.list_saved(request.context, request.account_id)
     ]
     return request.render("send/saved.html", saved=saved, recent=await _recent_texts(request))
 
@@ -55,7 +55,7 @@ async def save_text(request: PageRequest) -> Response:
     try:
         if not drafts.is_worth_keeping(draft):
             raise Refused(Code.MISSING_PARAMETER, "content")
-        await saved_texts.save(
+        await kept_drafts.save_text(
             request.context,
             request.account_id,
             request.field("text_name"),
@@ -73,7 +73,7 @@ async def delete_text(request: PageRequest) -> Response:
     text_id = parse_id(str(request.http.path_params["text"]))
     if text_id:
         audit_entry = request.audit_entry("text.delete", str(text_id))
-        await saved_texts.delete(request.context, request.account_id, text_id, audit_entry)
+        await kept_drafts.delete_text(request.context, request.account_id, text_id, audit_entry)
     return request.redirect(TEXTS_PATH)
 
 

@@ -42,9 +42,9 @@ from pabal.domain.sends.sending import Sending
 from pabal.service.access.accounts import opt_out_numbers, send_preferences
 from pabal.service.access.contacts import contacts
 from pabal.service.access.sign_in.sign_in import new_secret
+from pabal.service.sending import choices
 from pabal.service.sending.accept import IdempotencyKey, accept, find_accepted
 from pabal.service.sending.campaigns import approvals
-from pabal.service.sending.drafts import choices
 from pabal.service.sending.preconditions import choose_carrier
 from pabal.service.sending.replace import replace_request
 

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from pabal.checks.body import forms
-from pabal.checks.body.buttons import API_LINK_FIELDS
+from pabal.checks.body.fields import API_LINK_FIELDS
 from pabal.checks.body.forms import Form
 from pabal.checks.sends.alimtalk import check_alimtalk_fields
 from pabal.checks.sends.brand import check_brand_fields

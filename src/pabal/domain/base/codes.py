@@ -23,6 +23,23 @@ class Text(NamedTuple):
         raise TypeError("a text is put into another one by its language: {text.ko}, {text.en}")
 
 
+class LabelledEnum(Enum):
+    """Values with the code that is stored or that callers see, and the name that people see."""
+
+    def __init__(self, code: str, label: Text) -> None:
+        self.code = code
+        self.label = label
+
+
+class NumberedEnum(Enum):
+    """Values that are stored as numbers."""
+
+    def __init__(self, code: str, number: int, label: Text) -> None:
+        self.code = code
+        self.number = number
+        self.label = label
+
+
 class TextError(Exception):
     """An error that people read, in their language; as a string, for logs, it is English."""
 

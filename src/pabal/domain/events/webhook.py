@@ -1,9 +1,8 @@
 """Webhooks: addresses of an account to which events are posted."""
 
-from enum import Enum
 from typing import NamedTuple
 
-from pabal.domain.base.codes import Text
+from pabal.domain.base.codes import LabelledEnum, Text
 from pabal.domain.base.dates import DAY, Instant
 from pabal.domain.events.event import EventType
 from pabal.domain.sends.message import Product
@@ -20,16 +19,12 @@ ORDERED_EVENTS = tuple(each for each in EventType if each is not EventType.WEBHO
 """Events that a webhook can ask for; a test is posted to every one."""
 
 
-class WebhookState(Enum):
+class WebhookState(LabelledEnum):
     """The state of a webhook; `code` is the stored value."""
 
     ACTIVE = ("active", Text("사용 중", "Active"))
     PAUSED = ("paused", Text("일시 중지", "Paused: it keeps failing"))
     DISABLED = ("disabled", Text("사용 안 함", "Disabled"))
-
-    def __init__(self, code: str, label: Text) -> None:
-        self.code = code
-        self.label = label
 
 
 WEBHOOK_STATE_BY_CODE = {each.code: each for each in WebhookState}

@@ -3,10 +3,9 @@
 import csv
 import re
 from collections.abc import Iterable
-from enum import Enum
 from typing import NamedTuple
 
-from pabal.domain.base.codes import Code, Refused, Text
+from pabal.domain.base.codes import Code, LabelledEnum, Refused, Text
 from pabal.domain.base.dates import Instant
 from pabal.domain.content import text
 
@@ -41,7 +40,7 @@ def parse_categories(lines: Iterable[str]) -> dict[str, Category]:
     return found
 
 
-class Suspension(Enum):
+class Suspension(LabelledEnum):
     """The reason; it is lifted when the relay no longer reports it."""
 
     GONE = ("gone", Text("중계사에 더 이상 없습니다.", "The relay no longer has it."))
@@ -57,10 +56,6 @@ class Suspension(Enum):
         "unreadable",
         Text("지원하지 않는 종류의 템플릿입니다.", "This kind of template is not supported."),
     )
-
-    def __init__(self, code: str, label: Text) -> None:
-        self.code = code
-        self.label = label
 
 
 _BY_CODE = {bar.code: bar for bar in Suspension}
@@ -80,15 +75,11 @@ SENDER_KEY_CHARACTERS = 40
 _CHANNEL = re.compile(r"@?[\w.-]+")
 
 
-class AuthStatus(Enum):
+class AuthStatus(LabelledEnum):
     """Whether the channel's administrator has confirmed the token."""
 
     WAITING = ("waiting", Text("인증 대기", "Waiting for the token"))
     APPROVAL = ("approval", Text("승인", "Approved"))
-
-    def __init__(self, code: str, label: Text) -> None:
-        self.code = code
-        self.label = label
 
 
 AUTH_STATUS_BY_CODE = {status.code: status for status in AuthStatus}

@@ -1,10 +1,9 @@
 """Alimtalk templates and their review."""
 
 import re
-from enum import Enum
 from typing import NamedTuple
 
-from pabal.domain.base.codes import Code, Refused, Text
+from pabal.domain.base.codes import Code, LabelledEnum, Refused, Text
 from pabal.domain.base.dates import Instant
 from pabal.domain.content import text, variables
 from pabal.domain.content.button import Button, links_of
@@ -40,17 +39,13 @@ def parse_code(spelling: str) -> str:
     return code
 
 
-class TemplateStatus(Enum):
+class TemplateStatus(LabelledEnum):
     """The review status of a template."""
 
     REGISTERED = ("registered", Text("등록", "Registered"))
     INSPECTING = ("inspecting", Text("검수 중", "Under review"))
     APPROVED = ("approved", Text("승인", "Approved"))
     REJECTED = ("rejected", Text("반려", "Rejected"))
-
-    def __init__(self, code: str, label: Text) -> None:
-        self.code = code
-        self.label = label
 
 
 TEMPLATE_STATUS_BY_CODE = {status.code: status for status in TemplateStatus}

@@ -2,12 +2,11 @@
 
 import hashlib
 import unicodedata
-from enum import Enum
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
 from pabal.domain.base import dates
-from pabal.domain.base.codes import Code, Refused, Text
+from pabal.domain.base.codes import Code, NumberedEnum, Refused, Text
 from pabal.domain.base.dates import Instant
 from pabal.domain.content import text
 from pabal.domain.people import phone
@@ -25,7 +24,7 @@ MAX_WORD_CHARACTERS = 40
 """A longer reply is not one of these words, whatever blanks and punctuation it has."""
 
 
-class OptOutSource(Enum):
+class OptOutSource(NumberedEnum):
     """How an opt-out came about; `number` is the stored value."""
 
     API = ("api", 1, Text("API", "API"))
@@ -33,11 +32,6 @@ class OptOutSource(Enum):
     COMMAND_LINE = ("commandLine", 3, Text("명령줄", "Command line"))
     REPLY = ("reply", 4, Text("수신자의 답장", "Reply of the receiver"))
     RELAY = ("relay", 5, Text("중계사", "Relay"))
-
-    def __init__(self, code: str, number: int, label: Text) -> None:
-        self.code = code
-        self.number = number
-        self.label = label
 
 
 SOURCE_BY_NUMBER = {source.number: source for source in OptOutSource}

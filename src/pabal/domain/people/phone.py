@@ -1,10 +1,9 @@
 """Phone numbers of recipients and senders."""
 
 import re
-from enum import Enum
 from functools import lru_cache
 
-from pabal.domain.base.codes import Code, Refused, Text
+from pabal.domain.base.codes import Code, LabelledEnum, Refused, Text
 
 _USUAL = re.compile(r"(?:0|\+82[- ]?0?)(1[0-9])[- ]?([0-9]{4})[- ]?([0-9]{4})", re.ASCII)
 _SPELLING = re.compile(r"\+?[0-9]+(?:[- ]+[0-9]+)*", re.ASCII)
@@ -118,16 +117,12 @@ def _refusal(detail: Text) -> Refused:
     return Refused(Code.INVALID_PHONE_NUMBER, detail=detail)
 
 
-class NumberState(Enum):
+class NumberState(LabelledEnum):
     """Whether an account may send from a number that it registered."""
 
     PENDING = ("pending", Text("승인 대기", "Pending"))
     APPROVED = ("approved", Text("등록됨", "Registered"))
     REJECTED = ("rejected", Text("반려", "Rejected"))
-
-    def __init__(self, code: str, label: Text) -> None:
-        self.code = code
-        self.label = label
 
 
 NUMBER_STATE_BY_CODE = {state.code: state for state in NumberState}

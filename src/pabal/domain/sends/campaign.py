@@ -2,9 +2,8 @@
 
 import re
 from collections.abc import Sequence
-from enum import Enum
 
-from pabal.domain.base.codes import Text
+from pabal.domain.base.codes import LabelledEnum, Text
 
 MAX_NAME_CHARACTERS = 80
 MAX_BLOCK_RECEIVERS = 1000
@@ -25,7 +24,7 @@ def is_correctable(reason: Sequence[str]) -> bool:
     return not any(_DUPLICATE.fullmatch(each) or each == OPTED_OUT_ROW.ko for each in reason)
 
 
-class CampaignState(Enum):
+class CampaignState(LabelledEnum):
     """The state of a campaign; `word` is the stored value."""
 
     DRAFT = ("draft", Text("파일 대기", "Waiting for a file"))
@@ -39,10 +38,6 @@ class CampaignState(Enum):
     CANCELLED = ("cancelled", Text("취소됨", "Cancelled"))
     DISCARDED = ("discarded", Text("삭제됨", "Discarded"))
     """It was discarded before it was sent."""
-
-    def __init__(self, code: str, label: Text) -> None:
-        self.code = code
-        self.label = label
 
     @property
     def is_before_sending(self) -> bool:

@@ -1,11 +1,10 @@
 """The limits of an account, and how its users send in the console."""
 
-from enum import Enum
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
 from pabal.domain.base import dates
-from pabal.domain.base.codes import Text
+from pabal.domain.base.codes import LabelledEnum, Text
 from pabal.domain.base.dates import Instant, Period
 
 MAX_LIMIT = 10**12
@@ -15,17 +14,13 @@ FULL_PERCENT = 100
 """The last percentage of a limit that was reported to its account."""
 
 
-class Limit(Enum):
+class Limit(LabelledEnum):
     """The limits of an account; `code` is the name of the stored value."""
 
     PER_SECOND = ("receivers_per_second", Text("초당 수신자", "Receivers per second"))
     PER_DAY = ("receivers_per_day", Text("하루 수신자", "Receivers per day"))
     PER_MONTH = ("receivers_per_month", Text("한 달 수신자", "Receivers per month"))
     BUDGET = ("budget_per_month", Text("한 달 예산(원)", "Budget per month (won)"))
-
-    def __init__(self, code: str, label: Text) -> None:
-        self.code = code
-        self.label = label
 
     def period(self, at: Instant, zone: ZoneInfo) -> Period:
         """Return the day or month that an instant is counted in."""

@@ -1,17 +1,17 @@
 """Products, statuses and outcomes of messages, and the attempt to send one."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from enum import Enum
 from typing import NamedTuple
 
-from pabal.domain.base.codes import Text
+from pabal.domain.base.codes import NumberedEnum, Text
 from pabal.domain.base.dates import Instant
 from pabal.domain.brand.message import BrandMessage
 from pabal.domain.content.button import Button
 from pabal.domain.kakao.template_parts import NO_PARTS, TemplateParts
 
 
-class Product(Enum):
+class Product(NumberedEnum):
     """The kinds of message; `number` is the stored value."""
 
     SMS = ("sms", 1, Text("단문 문자", "SMS"))
@@ -31,11 +31,6 @@ class Product(Enum):
 
     __hash__ = object.__hash__  # Enum's own hash is slow Python code, and products are looked up for every message
 
-    def __init__(self, code: str, number: int, label: Text) -> None:
-        self.code = code
-        self.number = number
-        self.label = label
-
     @property
     def is_text(self) -> bool:
         """Whether it is a text message, carried in CP949."""
@@ -47,7 +42,7 @@ class Product(Enum):
         return self in (Product.FRIENDTALK_TEXT, Product.FRIENDTALK_IMAGE, Product.FRIENDTALK_WIDE_IMAGE)
 
 
-class Status(Enum):
+class Status(NumberedEnum):
     """The status of a message; it never goes back, and the last three are final."""
 
     WAITING = ("waiting", 0, Text("대기", "Waiting"))
@@ -55,11 +50,6 @@ class Status(Enum):
     COMPLETED = ("completed", 2, Text("완료", "Completed"))
     FAIL = ("fail", 3, Text("실패", "Failed"))
     CANCEL = ("cancel", 4, Text("취소", "Cancelled"))
-
-    def __init__(self, code: str, number: int, label: Text) -> None:
-        self.code = code
-        self.number = number
-        self.label = label
 
 
 class Outcome(Enum):
@@ -147,3 +137,34 @@ def tidy_code(code: str | None) -> str | None:
         return None
     kept = code if code.isprintable() else "".join(each for each in code if each.isprintable())
     return kept.strip()[:MAX_CODE_CHARACTERS].rstrip() or None
+
+
+TOKEN_KIND = "token"
+"""The kind of a message with the token of a sender profile."""
+
+
+class DueReceipt(NamedTuple):
+    """A receipt that the simulator sends when it is due."""
+
+    due_at: Instant
+    message_id: bytes
+    outcome: Outcome
+
+
+class SimulatedMessage(NamedTuple):
+    """A message that the simulator accepted; `arrives_at` is None where it never arrives."""
+
+    message_id: bytes | None
+    account_id: int
+    phone: str
+    accepted_at: Instant
+    arrives_at: Instant | None
+    kind: str
+    sender: str
+    subject: str | None
+    content: str
+    buttons: Sequence[Button] = ()
+    has_image: bool = False
+    receipts: Sequence[tuple[Instant, Outcome]] = ()
+    brand: BrandMessage | None = None
+    parts: TemplateParts = NO_PARTS

@@ -2,10 +2,9 @@
 
 import re
 import unicodedata
-from enum import Enum
 from typing import NamedTuple
 
-from pabal.domain.base.codes import Code, Refused, Text
+from pabal.domain.base.codes import Code, LabelledEnum, Refused, Text
 from pabal.domain.base.dates import Instant
 
 MAX_NAME_CHARACTERS = 64
@@ -15,17 +14,13 @@ MAX_PASSWORD_CHARACTERS = 200
 _NAME = re.compile(r"[\w.@+-]+")
 
 
-class Role(Enum):
+class Role(LabelledEnum):
     """The role of a user; each page declares which roles may open it."""
 
     OWNER = ("owner", Text("관리자", "Owner"))
     SENDER = ("sender", Text("발송 담당", "Sender"))
     VIEWER = ("viewer", Text("조회 전용", "Viewer"))
     OPERATOR = ("operator", Text("운영자", "Operator"))
-
-    def __init__(self, code: str, label: Text) -> None:
-        self.code = code
-        self.label = label
 
     def may_grant(self, other: "Role") -> bool:
         """Return whether a user with this role may give another user that role: never a higher one than the own."""

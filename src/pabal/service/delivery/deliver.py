@@ -7,8 +7,7 @@ import logging
 from pabal.carriers.base import Carrier
 from pabal.domain.base.dates import SECOND, Instant
 from pabal.service.context import Context
-from pabal.service.delivery.carrier.carrier_status import StatusReporter
-from pabal.service.delivery.carrier.circuit_breaker import CarrierStatus, CircuitBreaker
+from pabal.service.delivery.carrier.circuit_breaker import CarrierStatus, CircuitBreaker, StatusReporter
 from pabal.service.delivery.carrier.flow_control import Backpressure, Window
 from pabal.service.delivery.claiming.claim import Claimer
 from pabal.service.delivery.claiming.requeue_due import DueRequeuer

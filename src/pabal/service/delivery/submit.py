@@ -14,8 +14,7 @@ from pabal.service.context import Context
 from pabal.service.delivery.carrier.circuit_breaker import CircuitBreaker
 from pabal.service.delivery.carrier.flow_control import Backpressure, Window
 from pabal.service.delivery.outcome.finish import FinishResult
-from pabal.service.delivery.outcome.settle import BatchVerdicts, settle
-from pabal.service.delivery.outcome.settle_late import settle_late
+from pabal.service.delivery.outcome.settle import BatchVerdicts, settle, settle_late
 from pabal.service.errors import describe_error
 from pabal.service.sending import compose
 from pabal.store.engine.base import StoreUnavailable

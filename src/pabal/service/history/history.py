@@ -8,8 +8,7 @@ from typing import NamedTuple, TypeVar
 from pabal.domain.base import identifiers
 from pabal.domain.base.codes import Code, Refused, Text
 from pabal.domain.people.inbound import Inbound as Inbound
-from pabal.domain.sends.message import Status
-from pabal.domain.sends.simulated_message import SimulatedMessage
+from pabal.domain.sends.message import SimulatedMessage, Status
 from pabal.service.context import Context
 from pabal.service.errors import RecordDamaged, describe_error
 from pabal.store.engine.base import NodeUnavailable, Reader, ReadTimedOut, Tx, transaction

@@ -16,8 +16,8 @@ from pabal.service.context import Context
 from pabal.service.delivery.carrier.circuit_breaker import CarrierStatus
 from pabal.service.slots import HOUSEKEEPING_SLOT
 from pabal.store.engine.base import Reader, StoreUnavailable, Tx, transaction
-from pabal.store.events import alerts, events, notices, webhooks
-from pabal.store.events.alerts import Alert
+from pabal.store.events import events, notices, webhooks
+from pabal.store.events.notices import Alert
 from pabal.store.messages import statistics
 from pabal.store.messages.statistics import AccountFailures, quarter_start
 from pabal.store.queue import carriers
@@ -109,13 +109,13 @@ async def check_failures(context: Context) -> None:
 
 def record_carrier(tx: Tx, change: CarrierChange, zone: ZoneInfo, now: Instant) -> bool:
     """Record that a carrier is down, or up again, unless that was told; return whether it was recorded."""
-    before = alerts.get(tx, NoticeKind.CARRIER, change.carrier)
+    before = notices.get_alert(tx, NoticeKind.CARRIER, change.carrier)
     if change.is_down and not _may_tell(before, now):
         return False
     if not change.is_down and not (before and before.is_on):
         return False
     told_at = now if change.is_down or before is None else before.told_at
-    alerts.put(tx, NoticeKind.CARRIER, change.carrier, Alert(change.is_down, told_at))
+    notices.put_alert(tx, NoticeKind.CARRIER, change.carrier, Alert(change.is_down, told_at))
     data = {
         "carrier": change.carrier,
         "state": "down" if change.is_down else "up",
@@ -162,9 +162,9 @@ def _list_subscribers(tx: Tx) -> list[int]:
 
 
 def _record_failures(tx: Tx, found: AccountFailures, since: str, now: Instant) -> None:
-    if not _may_tell(alerts.get(tx, NoticeKind.FAILURE, str(found.account_id)), now):
+    if not _may_tell(notices.get_alert(tx, NoticeKind.FAILURE, str(found.account_id)), now):
         return
-    alerts.put(tx, NoticeKind.FAILURE, str(found.account_id), Alert(True, now))
+    notices.put_alert(tx, NoticeKind.FAILURE, str(found.account_id), Alert(True, now))
     data = {
         "failed": found.failed,
         "ended": found.ended,
@@ -177,16 +177,16 @@ def _record_failures(tx: Tx, found: AccountFailures, since: str, now: Instant) -
 
 def _turn_off(tx: Tx, subjects: Sequence[str]) -> None:
     for subject in subjects:
-        before = alerts.get(tx, NoticeKind.FAILURE, subject)
+        before = notices.get_alert(tx, NoticeKind.FAILURE, subject)
         if before:
-            alerts.put(tx, NoticeKind.FAILURE, subject, before._replace(is_on=False))
+            notices.put_alert(tx, NoticeKind.FAILURE, subject, before._replace(is_on=False))
 
 
 @transaction(reader=Reader.BACKGROUND)
 def _read_carriers(tx: Tx) -> tuple[list[CarrierState], dict[str, Alert]]:
-    return carriers.list_states(tx), alerts.list_of_kind(tx, NoticeKind.CARRIER)
+    return carriers.list_states(tx), notices.list_alerts(tx, NoticeKind.CARRIER)
 
 
 @transaction(reader=Reader.BACKGROUND)
 def _read_failures(tx: Tx, since: Instant) -> tuple[list[AccountFailures], dict[str, Alert]]:
-    return statistics.count_failures(tx, since), alerts.list_of_kind(tx, NoticeKind.FAILURE)
+    return statistics.count_failures(tx, since), notices.list_alerts(tx, NoticeKind.FAILURE)

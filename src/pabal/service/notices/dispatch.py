@@ -13,10 +13,9 @@ from pabal.service.notices.compose import compose_mail
 from pabal.service.slots import HOUSEKEEPING_SLOT
 from pabal.store.accounts import accounts
 from pabal.store.engine.base import Reader, StoreUnavailable, Tx, transaction
-from pabal.store.events import mails, notice_settings, notices
+from pabal.store.events import mails, notices
 from pabal.store.events.mails import ClaimedMail, MailServer, NewMail
-from pabal.store.events.notice_settings import Recipient
-from pabal.store.events.notices import Notice
+from pabal.store.events.notices import Notice, Recipient
 
 POLL_INTERVAL_S = 10.0
 """How often to look for notices and mails."""
@@ -71,7 +70,7 @@ class MailDispatcher:
             await context.store.write(mails.release_leases, context.world.now())
             self._has_released = True
         while not self._is_stopping and await context.store.read(notices.has_any):
-            recipients = await context.store.read(notice_settings.list_recipients)
+            recipients = await context.store.read(notices.list_recipients)
             pause_ms = context.policy.notices.mail_pause_ms
             await context.store.write(fan_out, recipients, self._new_id, pause_ms, context.world.now())
         lease_ms = round(context.mail.mailer.timeout_s * SECOND) + LEASE_MARGIN_MS

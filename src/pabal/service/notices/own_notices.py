@@ -15,10 +15,10 @@ from pabal.service.notices.dispatch import MAIL_ID_BITS
 from pabal.store.accounts import audit_log
 from pabal.store.accounts.audit_log import AuditEntry
 from pabal.store.engine.base import Tx
-from pabal.store.events import mails, notice_settings
+from pabal.store.events import mails, notices
 from pabal.store.events.mails import NewMail
-from pabal.store.events.notice_settings import ASK_PERIOD_MS
-from pabal.store.events.notice_settings import (
+from pabal.store.events.notices import ASK_PERIOD_MS
+from pabal.store.events.notices import (
     NoticeSettings as NoticeSettings,  # for pages, which do not import the store
 )
 
@@ -48,7 +48,7 @@ class NewAddress(NamedTuple):
 
 async def get_settings(context: Context, user: User) -> NoticeSettings:
     """Return what a user has chosen."""
-    return await context.store.read(notice_settings.get, user.id)
+    return await context.store.read(notices.get_settings, user.id)
 
 
 async def choose(
@@ -90,15 +90,15 @@ async def remove_address(context: Context, user: User, audit_entry: AuditEntry) 
 
 
 def _choose(tx: Tx, user_id: int, kinds: frozenset[NoticeKind], language: str, audit_entry: AuditEntry) -> None:
-    before = notice_settings.get(tx, user_id)
+    before = notices.get_settings(tx, user_id)
     after = before._replace(kinds=kinds, language=language)
     if after != before:
-        notice_settings.put(tx, user_id, after)
+        notices.put_settings(tx, user_id, after)
         audit_log.add(tx, audit_entry)
 
 
 def _ask(tx: Tx, user_id: int, new: NewAddress, now: Instant, audit_entry: AuditEntry) -> None:
-    before = notice_settings.get(tx, user_id)
+    before = notices.get_settings(tx, user_id)
     asks = before.asks_lately(now)
     wait_ms = before.asked_at + ASK_PAUSE_MS - now
     if asks >= MAX_ASKS:
@@ -116,31 +116,31 @@ def _ask(tx: Tx, user_id: int, new: NewAddress, now: Instant, audit_entry: Audit
         failed_at=None,
         error="",
     )
-    notice_settings.put(tx, user_id, after)
+    notices.put_settings(tx, user_id, after)
     mails.drop_unsent(tx, user_id, CONFIRMATION)
     mails.add(tx, new.mail, now, now)
     audit_log.add(tx, audit_entry)
 
 
 def _confirm(tx: Tx, user_id: int, hash: bytes, now: Instant, audit_entry: AuditEntry) -> str:
-    found = notice_settings.get(tx, user_id)
+    found = notices.get_settings(tx, user_id)
     is_valid = found.hash == hash and found.expires_at is not None and now < found.expires_at
     if not is_valid or found.new_address is None:
         raise Refused(Code.INVALID_STATE, "", LINK_GONE)
     after = found._replace(
         address=found.new_address, new_address=None, hash=None, expires_at=None, failed_at=None, error=""
     )
-    notice_settings.put(tx, user_id, after)
+    notices.put_settings(tx, user_id, after)
     mails.drop_unsent(tx, user_id, CONFIRMATION)
     audit_log.add(tx, audit_entry)
     return found.new_address
 
 
 def _remove_address(tx: Tx, user_id: int, audit_entry: AuditEntry) -> None:
-    before = notice_settings.get(tx, user_id)
+    before = notices.get_settings(tx, user_id)
     if before.address is None and before.new_address is None:
         return
     after = before._replace(address=None, new_address=None, hash=None, expires_at=None, failed_at=None, error="")
-    notice_settings.put(tx, user_id, after)
+    notices.put_settings(tx, user_id, after)
     mails.delete_all_by_user(tx, user_id)
     audit_log.add(tx, audit_entry)

@@ -9,7 +9,7 @@ from pabal.service.context import Context
 from pabal.service.notices.compose import compose_test
 from pabal.service.notices.dispatch import MAIL_ID_BITS, record_server
 from pabal.store.engine.base import Reader, Tx, transaction
-from pabal.store.events import mails, notice_settings
+from pabal.store.events import mails, notices
 from pabal.store.events.mails import FailedMail as FailedMail
 from pabal.store.events.mails import MailServer as MailServer  # for pages, which do not import the store
 from pabal.store.events.mails import OutboxCounts
@@ -51,7 +51,7 @@ async def send_test(context: Context, user: User) -> MailResult:
     """
     if not context.mail.is_sent:
         raise Refused(Code.INVALID_STATE, "", _NO_MAIL)
-    settings = await context.store.read(notice_settings.get, user.id)
+    settings = await context.store.read(notices.get_settings, user.id)
     if settings.address is None:
         raise Refused(Code.INVALID_STATE, "", NO_ADDRESS)
     now = context.world.monotonic()

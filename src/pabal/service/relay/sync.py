@@ -5,7 +5,7 @@ import logging
 
 from pabal.carriers.provider import ProviderUnavailable, RelayProvider, RemoteProfile, RemoteTemplate
 from pabal.domain.base.codes import Refused
-from pabal.domain.base.dates import HOUR, Instant
+from pabal.domain.base.dates import DAY, HOUR, Instant
 from pabal.domain.kakao.profile import AuthStatus, Profile, Suspension
 from pabal.domain.kakao.template import Template, TemplateStatus
 from pabal.service.context import Context
@@ -13,6 +13,7 @@ from pabal.service.relay import apply, categories, mappings
 from pabal.service.slots import HOUSEKEEPING_SLOT
 from pabal.store.engine.base import StoreUnavailable
 from pabal.store.kakao import profiles, templates
+from pabal.store.people import opt_outs
 
 SYNC_INTERVAL_S = 30.0
 CATEGORIES_INTERVAL_MS = 1 * HOUR
@@ -186,3 +187,39 @@ class RelaySync:
         if await self._context.store.write(apply.mark_template_gone, template, self._context.world.now()):
             self._context.new_events.set()
             log.info("suspended a template that is gone at the relay", extra={"template": template.id})
+
+
+INTERVAL_S = 30.0
+"""Pause between two rounds."""
+BATCH = 200
+"""Changes that one round tells at a time."""
+MAX_AGE_MS = 7 * DAY
+"""How long a change is retried while the relay is away."""
+
+opt_out_log = logging.getLogger("pabal.relay")
+
+
+async def run_opt_out_sync(context: Context) -> None:
+    """Tell relays what has changed, again and again; one process does it for all."""
+    while True:
+        await asyncio.sleep(INTERVAL_S)
+        try:
+            if HOUSEKEEPING_SLOT in context.slots.held:
+                await tell_relays(context)
+        except StoreUnavailable:
+            opt_out_log.warning("store unavailable; telling relays about opt-outs later")
+
+
+async def tell_relays(context: Context) -> None:
+    """Tell every relay with a list of its own what has changed; what one cannot be told now waits for all."""
+    before = context.world.now() - MAX_AGE_MS
+    while await context.store.write(opt_outs.delete_old_changes, before, BATCH):
+        pass
+    relays = [each for each in context.carriers.values() if each.keeps_opt_outs]
+    while found := await context.store.read(opt_outs.list_changes, BATCH):
+        done = len(found)
+        for relay in relays:
+            done = min(done, len(await relay.update_opt_outs([each.change for each in found])))
+        await context.store.write(opt_outs.delete_changes, [each.id for each in found[:done]])
+        if done < len(found):
+            return

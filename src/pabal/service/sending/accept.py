@@ -120,15 +120,8 @@ async def accept_request(
     )
     new_request = await prepare()
     charge = await context.limiter.charge(account_id, sending.product, len(new_request.messages))
-    try:
+    with charge:
         new_request, accepted = await _store_where_reachable(context, new_request, prepare)
-    except Refused:
-        charge.refund()
-        raise
-    except NodeUnavailable as error:
-        if not error.is_uncertain:
-            charge.refund()
-        raise
     if accepted.is_new:
         announce_request(context, sending.product, new_request, accepted)
         charge.refund_cost(accepted.dropped, len(new_request.messages))

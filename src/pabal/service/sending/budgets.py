@@ -7,8 +7,8 @@ from pabal.domain.base import dates, identifiers
 from pabal.domain.sends.limits import Limit
 from pabal.domain.sends.message import Outcome
 from pabal.service.policy import Policy
-from pabal.store.accounts import account_limits, budget_corrections
-from pabal.store.accounts.budget_corrections import EndedGroup
+from pabal.store.accounts import account_limits
+from pabal.store.accounts.account_limits import EndedGroup
 from pabal.store.engine.base import Tx, transaction
 from pabal.store.messages import messages, requests
 
@@ -20,7 +20,7 @@ def record_ended(tx: Tx, ended: Sequence[Ended]) -> None:
     """Record messages that ended, of accounts with a budget; housekeeping corrects the budgets."""
     if not ended:
         return
-    limited = budget_corrections.accounts_with_budget(tx)
+    limited = account_limits.accounts_with_budget(tx)
     if not limited:
         return
     stored = messages.get(tx, [message_id for message_id, _, _ in ended])
@@ -33,7 +33,7 @@ def record_ended(tx: Tx, ended: Sequence[Ended]) -> None:
             is_fallback = identifiers.number_of(message_id) > request.total
             at = identifiers.requested_at(message_id)
             counts[EndedGroup(message.account_id, at, message.product, is_fallback, carrier, outcome, 0)] += 1
-    budget_corrections.add(tx, [each._replace(messages=count) for each, count in counts.items()])
+    account_limits.add(tx, [each._replace(messages=count) for each, count in counts.items()])
 
 
 @transaction(exclusive=True)
@@ -42,7 +42,7 @@ def correct_some(tx: Tx, policy: Policy, limit: int) -> int:
 
     Each counts in the month of its request, where its price was reserved.
     """
-    found = budget_corrections.take(tx, limit)
+    found = account_limits.take(tx, limit)
     by_month: Counter[tuple[int, int]] = Counter()
     for each in found:
         reserved = 0 if each.is_fallback else policy.first_price_of(each.product) or 0

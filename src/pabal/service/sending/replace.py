@@ -12,7 +12,7 @@ from pabal.service.sending import accept, compose
 from pabal.service.sending.accept import AcceptedRequest, IdempotencyKey, NewRequest
 from pabal.service.sending.cancel import cancel
 from pabal.store.accounts.audit_log import AuditEntry
-from pabal.store.engine.base import NodeUnavailable, Tx, transaction
+from pabal.store.engine.base import Tx, transaction
 from pabal.store.messages import campaign_requests, messages, recent_texts, requests
 from pabal.store.messages.requests import Request
 
@@ -51,15 +51,8 @@ async def replace_request(
         raise Refused(Code.INVALID_STATE, "", NOT_WAITING)
     new = await accept.prepare_request(context, account_id, sending, idempotency_key, audit_entry=audit_entry)
     charge = await context.limiter.charge(account_id, sending.product, len(new.messages))
-    try:
+    with charge:
         stored = await context.store.write(_replace, Replacement(old_id, new, _texts_of(sending)))
-    except Refused:
-        charge.refund()
-        raise
-    except NodeUnavailable as error:
-        if not error.is_uncertain:
-            charge.refund()
-        raise
     if stored.is_new:
         accept.announce_request(context, sending.product, new, stored)
         charge.refund_cost(stored.dropped, len(new.messages))

@@ -11,9 +11,9 @@ from pabal.domain.base.dates import DAY, HOUR, MINUTE, Instant
 from pabal.domain.sends.campaign import CampaignState
 from pabal.domain.sends.message import Outcome
 from pabal.service.context import Context
+from pabal.service.delivery.inbound import finish_long_messages
 from pabal.service.delivery.outcome.finish import FinishResult, finish
-from pabal.service.delivery.receiving.inbound import finish_long_messages
-from pabal.service.delivery.workers.take_over import reassign_unknown_carriers
+from pabal.service.delivery.workers import reassign_unknown_carriers
 from pabal.service.policy import Policy
 from pabal.service.sending.budgets import correct_some
 from pabal.service.sending.cancel import cancel_deleted_profiles
@@ -25,20 +25,12 @@ from pabal.service.upkeep.statistics import STATISTICS_RETENTION_MS, update_stat
 from pabal.store.accounts import audit_log
 from pabal.store.campaigns import campaigns, drafts
 from pabal.store.engine.base import StoreUnavailable, Tx
-from pabal.store.events import alerts, events, mails, notices, webhooks
+from pabal.store.events import events, mails, notices, webhooks
 from pabal.store.kakao import profiles
 from pabal.store.messages import idempotency_keys, inbound, recent_texts, statistics
 from pabal.store.queue import carriers, cursors, queue, queue_admin, receipts, simulator
 from pabal.store.queue.slots import SlotNotHeld
-from pabal.store.users import (
-    form_idempotency,
-    invites,
-    openid_identities,
-    pending_sign_ins,
-    sessions,
-    sign_in_attempts,
-    trusted_devices,
-)
+from pabal.store.users import form_idempotency, invites, openid_identities, sessions, sign_in_attempts
 
 ROUND_INTERVAL_S = 10.0
 """Pause between two rounds."""
@@ -145,60 +137,51 @@ async def _run_global_tasks(context: Context) -> None:
     """Do the tasks that one process does for all workers."""
     policy, world = context.policy, context.world
     await cancel_deleted_profiles(context)
-    forget_before = world.now() - policy.idempotency_ms
-    await _repeat_until_none(context, lambda tx: form_idempotency.delete_old(tx, forget_before, BATCH))
-    await _repeat_until_none(context, lambda tx: idempotency_keys.delete_old(tx, forget_before, BATCH))
     while await context.store.write(correct_some, policy, BATCH):
         pass
-    await _repeat_until_none(
-        context, lambda tx: events.delete_old_data(tx, world.now() - policy.results_retention_ms - DAY, BATCH)
-    )
     await context.store.write(webhooks.trim_all_deliveries, world.now() - policy.results_retention_ms)
-    await _repeat_until_none(context, lambda tx: recent_texts.delete_expired(tx, world.now(), BATCH))
-    await _repeat_until_none(
-        context, lambda tx: profiles.delete_expired_tokens(tx, world.now() - TOKEN_RETENTION_MS, BATCH)
-    )
-    await _repeat_until_none(
-        context, lambda tx: receipts.delete_old_unmatched(tx, world.now() - UNMATCHED_RECEIPT_RETENTION_MS, BATCH)
-    )
-    await _repeat_until_none(
-        context, lambda tx: receipts.delete_old_locks(tx, world.now() - policy.retention_ms, BATCH)
-    )
     await finish_long_messages(context)
-    await _repeat_until_none(context, lambda tx: inbound.delete_old(tx, world.now() - policy.retention_ms, BATCH))
     await erase_expired(context)
     await erase_ended(context)
     await maintain_partitions(context)
-    await _repeat_until_none(context, lambda tx: sessions.delete_expired(tx, world.now(), BATCH))
-    await _repeat_until_none(context, lambda tx: trusted_devices.delete_expired(tx, world.now(), BATCH))
-    await _repeat_until_none(context, lambda tx: invites.delete_expired(tx, world.now(), BATCH))
-    await _repeat_until_none(context, lambda tx: pending_sign_ins.delete_expired(tx, world.now(), BATCH))
-    await _repeat_until_none(context, lambda tx: openid_identities.delete_expired_answers(tx, world.now(), BATCH))
-    await _repeat_until_none(
-        context, lambda tx: sign_in_attempts.delete_old(tx, world.now() - sign_in_attempts.FORGET_MS, BATCH)
-    )
+    for delete_old, age_ms in _list_deletions(policy):
+        while await context.store.write(delete_old, world.now() - age_ms, BATCH):
+            pass
     await _repeat_until_none(
         context,
         lambda tx: statistics.merge_old(tx, world.now() - STATISTICS_RETENTION_MS, policy.zone, MERGED_QUARTERS),
     )
-    await _repeat_until_none(
-        context, lambda tx: audit_log.delete_old(tx, world.now() - AUDIT_LOG_RETENTION_MS, BATCH)
-    )
-    await _repeat_until_none(
-        context, lambda tx: campaigns.delete_old(tx, _UNSENT, world.now() - policy.draft_ms, 1)
-    )
-    await _repeat_until_none(context, lambda tx: notices.delete_old(tx, world.now() - NOTICE_RETENTION_MS, BATCH))
-    await _repeat_until_none(context, lambda tx: mails.delete_old(tx, world.now() - MAIL_RETENTION_MS, BATCH))
-    await context.store.write(alerts.delete_old, world.now() - ALERT_RETENTION_MS)
-    await _repeat_until_none(context, lambda tx: drafts.delete_old(tx, world.now() - policy.draft_ms, BATCH))
-    await _repeat_until_none(
-        context, lambda tx: campaigns.delete_old(tx, _SENT, world.now() - policy.retention_ms, 1)
-    )
+    for states, age_ms in ((_UNSENT, policy.draft_ms), (_SENT, policy.retention_ms)):
+        while await context.store.write(campaigns.delete_old, states, world.now() - age_ms, 1):
+            pass
+    await context.store.write(notices.delete_old_alerts, world.now() - ALERT_RETENTION_MS)
     await context.store.write(carriers.delete_states_of_gone_workers)
-    await _repeat_until_none(
-        context, lambda tx: carriers.delete_old_latencies(tx, world.now() - LATENCY_RETENTION_MS, BATCH)
-    )
     await context.store.write(cursors.delete_old_probes, world.now() - DAY)
+
+
+def _list_deletions(policy: Policy) -> list[tuple[Callable[[Tx, Instant, int], int], int]]:
+    """Return what deletes old rows of each table, and how old these are, in milliseconds."""
+    return [
+        (form_idempotency.delete_old, policy.idempotency_ms),
+        (idempotency_keys.delete_old, policy.idempotency_ms),
+        (events.delete_old_data, policy.results_retention_ms + DAY),
+        (recent_texts.delete_expired, 0),
+        (profiles.delete_expired_tokens, TOKEN_RETENTION_MS),
+        (receipts.delete_old_unmatched, UNMATCHED_RECEIPT_RETENTION_MS),
+        (receipts.delete_old_locks, policy.retention_ms),
+        (inbound.delete_old, policy.retention_ms),
+        (sessions.delete_expired, 0),
+        (sessions.delete_expired_devices, 0),
+        (invites.delete_expired, 0),
+        (sessions.delete_expired_pending, 0),
+        (openid_identities.delete_expired_answers, 0),
+        (sign_in_attempts.delete_old, sign_in_attempts.FORGET_MS),
+        (audit_log.delete_old, AUDIT_LOG_RETENTION_MS),
+        (notices.delete_old, NOTICE_RETENTION_MS),
+        (mails.delete_old, MAIL_RETENTION_MS),
+        (drafts.delete_old, policy.draft_ms),
+        (carriers.delete_old_latencies, LATENCY_RETENTION_MS),
+    ]
 
 
 async def _repeat_until_none(context: Context, delete_some: Callable[[Tx], int]) -> None:

@@ -6,10 +6,9 @@ import logging
 
 from pabal.carriers.base import Receipt
 from pabal.service.context import Context
-from pabal.service.delivery.receiving.receipts import ReceiveResult, announce_received, receive
-from pabal.service.nodes import PROBE_INTERVAL_S, REFRESH_INTERVAL_S
+from pabal.service.delivery.receipts import ReceiveResult, announce_received, receive
 from pabal.service.policy import Policy
-from pabal.service.slots import HOUSEKEEPING_SLOT
+from pabal.service.slots import HOUSEKEEPING_SLOT, PROBE_INTERVAL_S, REFRESH_INTERVAL_S
 from pabal.store.engine.base import NodeUnavailable, StoreUnavailable, Tx
 from pabal.store.queue import receipts
 from pabal.store.queue.receipts import PostponedReceipt

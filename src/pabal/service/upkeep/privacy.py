@@ -11,7 +11,7 @@ from pabal.domain.people.inbound import Inbound
 from pabal.domain.people.opt_out import OptOut
 from pabal.domain.sends.message import Status
 from pabal.service.context import Context
-from pabal.service.sending.drafts.drafts import contains_number, find_lines
+from pabal.service.sending.drafts import contains_number, find_lines
 from pabal.store.accounts import audit_log
 from pabal.store.accounts.audit_log import AuditEntry
 from pabal.store.campaigns import drafts
@@ -20,7 +20,7 @@ from pabal.store.engine.base import Store, Tx
 from pabal.store.events import events, webhook_posts
 from pabal.store.messages import campaign_requests, history, inbound, messages, requests
 from pabal.store.messages.history import ReadMessages
-from pabal.store.people import contacts, erasures, opt_out_changes, opt_outs, personal_data
+from pabal.store.people import contacts, opt_outs, personal_data
 from pabal.store.people.hash_keys import HashKeys
 from pabal.store.people.personal_data import CampaignRow, PhoneMessage
 from pabal.store.queue import queue
@@ -187,7 +187,7 @@ def _erase_elsewhere(tx: Tx, keys: HashKeys, account_id: int, phone: str) -> Non
     webhook_posts.erase(tx, account_id, events.erase_data(tx, account_id, phone))
     opt_outs.erase(tx, keys, account_id, phone)
     inbound.erase(tx, account_id, phone)
-    opt_out_changes.erase(tx, account_id, phone)
+    opt_outs.erase_changes(tx, account_id, phone)
 
 
 def _erase_some(
@@ -204,11 +204,11 @@ def _erase_some(
     webhook_posts.erase(tx, account_id, ids)
     pending = 0
     for one in _units(ids, totals):
-        if erasures.has_jobs(tx, one):
-            erasures.postpone(tx, [one])
+        if personal_data.has_jobs(tx, one):
+            personal_data.postpone(tx, [one])
             pending += 1
         else:
-            erasures.erase(tx, one)
+            personal_data.erase(tx, one)
     return (len(ids) - pending, cancelled, pending), ids[-1] if len(ids) == BATCH else None
 
 

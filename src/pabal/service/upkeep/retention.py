@@ -10,7 +10,7 @@ from pabal.store.engine.base import Reader, StoreUnavailable, Tx, transaction
 from pabal.store.engine.postgres import partitions
 from pabal.store.events import events, webhook_posts
 from pabal.store.messages import requests
-from pabal.store.people import erasures
+from pabal.store.people import personal_data
 from pabal.store.queue import cursors
 
 ERASE_BATCH = 5
@@ -57,11 +57,11 @@ def erase_old_requests(tx: Tx, policy: Policy, now: Instant) -> tuple[int, int]:
     after = cursors.get(tx, _ERASED_CURSOR) or bytes(identifiers.REQUEST_ID_BYTES)
     before = identifiers.lowest_message_id(now - policy.retention_ms)[: identifiers.REQUEST_ID_BYTES]
     found = requests.ids_between(tx, after, before, ERASE_BATCH)
-    queued = [one for one in found if erasures.has_jobs(tx, one)]
-    erasures.postpone(tx, queued)
+    queued = [one for one in found if personal_data.has_jobs(tx, one)]
+    personal_data.postpone(tx, queued)
     for request_id in found:
         if request_id not in queued:
-            erasures.erase_request(tx, request_id)
+            personal_data.erase_request(tx, request_id)
     if found:
         cursors.put(tx, _ERASED_CURSOR, found[-1])
     return len(found), len(found) - len(queued)
@@ -72,16 +72,16 @@ def erase_some_ended(tx: Tx, after: bytes) -> tuple[int, bytes]:
 
     Returns how many, and after which id to go on; empty at the end.
     """
-    found = erasures.list_pending(tx, after, CHECK_BATCH)
-    ended = [one for one in found if not erasures.has_jobs(tx, one)][:ERASE_BATCH]
+    found = personal_data.list_pending(tx, after, CHECK_BATCH)
+    ended = [one for one in found if not personal_data.has_jobs(tx, one)][:ERASE_BATCH]
     by_account: dict[int, list[bytes]] = {}
     for one in ended:
-        for message_id, account_id in erasures.list_messages(tx, one):
+        for message_id, account_id in personal_data.list_messages(tx, one):
             by_account.setdefault(account_id, []).append(message_id)
-        erasures.erase(tx, one)
+        personal_data.erase(tx, one)
     for account_id, ids in by_account.items():
         webhook_posts.erase(tx, account_id, ids)
-    erasures.delete_pending(tx, ended)
+    personal_data.delete_pending(tx, ended)
     if len(ended) == ERASE_BATCH:
         return len(ended), ended[-1]
     return len(ended), found[-1] if len(found) == CHECK_BATCH else b""

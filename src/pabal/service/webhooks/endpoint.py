@@ -22,7 +22,7 @@ from pabal.service.webhooks.retries import (
     retry_delay_ms,
 )
 from pabal.store.engine.base import Reader, StoreUnavailable, Tx, transaction
-from pabal.store.events import webhook_backlog, webhook_posts, webhooks
+from pabal.store.events import webhook_posts, webhooks
 from pabal.store.events.webhook_posts import MAX_INSTANT, Delivery, WebhookPost, WebhookProgress
 from pabal.webhooks.poster import PostResult
 
@@ -254,7 +254,7 @@ class EndpointPoster:
             return
         before = now - BACKLOG_MS
         cut = await self._context.store.read(
-            webhook_backlog.plan_cut, self.webhook, stored.positions, before, MAX_BACKLOG
+            webhook_posts.plan_cut, self.webhook, stored.positions, before, MAX_BACKLOG
         )
         reached, dropped = cut or (stored.positions, 0)
         dropped = await self._context.store.write(_cut, self.webhook.id, stored, reached, before, dropped)

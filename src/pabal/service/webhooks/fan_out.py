@@ -8,7 +8,7 @@ from pabal.domain.base.dates import Instant
 from pabal.domain.events.event import NUMBERS_PER_MS, Event, EventType, Positions
 from pabal.domain.events.webhook import Webhook
 from pabal.service.context import Context
-from pabal.service.events.results import read_messages
+from pabal.service.events import read_messages
 from pabal.service.relay.categories import read_sender_categories
 from pabal.service.webhooks.retries import MAX_BODY_BYTES, MAX_ITEMS, MAX_WAIT_MS
 from pabal.store.engine.base import Reader, Tx, transaction

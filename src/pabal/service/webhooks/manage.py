@@ -12,7 +12,7 @@ from pabal.service.context import Context
 from pabal.store.accounts import accounts, audit_log
 from pabal.store.accounts.audit_log import AuditEntry
 from pabal.store.engine.base import Tx
-from pabal.store.events import webhook_backlog, webhook_posts, webhooks
+from pabal.store.events import webhook_posts, webhooks
 from pabal.store.events.webhook_posts import Delivery
 from pabal.store.events.webhooks import NewWebhook
 from pabal.webhooks import poster
@@ -172,7 +172,9 @@ async def replay(context: Context, account_id: int, webhook_id: int, since: Inst
 
 
 async def _with_backlog(context: Context, webhook: Webhook) -> ListedWebhook:
-    return ListedWebhook(webhook, await context.store.read(webhook_backlog.count, webhook, MAX_COUNTED_BACKLOG))
+    return ListedWebhook(
+        webhook, await context.store.read(webhook_posts.count_backlog, webhook, MAX_COUNTED_BACKLOG)
+    )
 
 
 async def _check_address(context: Context, account_id: int, spelling: str) -> None:

@@ -1,10 +1,11 @@
-"""Accounts, their keys, and which steps of their set-up are done."""
+"""The tables of accounts, their API keys and when these were used, and how their users send."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from typing import NamedTuple
 
-from pabal.domain.base.dates import Instant
+from pabal.domain.base.dates import SECOND, Instant
+from pabal.domain.sends.limits import NO_PREFERENCES, SendPreferences
 from pabal.store.accounts import setup_changes
 from pabal.store.engine.base import Row, Tx
 
@@ -209,3 +210,79 @@ def read(tx: Tx, account_id: int) -> FirstSteps:
     number, profile, template = (tx.fetch_one(f"{sql} limit 1", (account_id,)) is not None for sql in statements)
     users = tx.fetch_all("select 1 from users where account_id = ? and disabled_at is null limit 2", (account_id,))
     return FirstSteps(number, profile, template, has_colleague=len(users) == 2)
+
+
+US_PER_MS = 1000
+"""Microseconds in the unit of an Instant."""
+MAX_AHEAD = 10 * SECOND
+"""A bucket that reaches further ahead was written by a wrong clock, or the clock was set back since."""
+
+
+class RateGrant(NamedTuple):
+    """How many requests were granted, how many more are left, and otherwise when the next one is possible."""
+
+    granted: int
+    left: int
+    next_at: Instant
+
+
+def take(tx: Tx, key_id: int, rate: int, wanted: int, now: Instant) -> RateGrant:
+    """Grant requests from a key's bucket, which holds one second's worth and refills at the key's rate.
+
+    The stored value is the time by which all granted requests are paid off at that rate. A process whose clock is
+    behind gets less while others use the key, and nothing if it is behind by a second; it never gets more.
+    """
+    now_us, second_us = now * US_PER_MS, SECOND * US_PER_MS
+    owed_us = max(0, _until_us(tx, key_id) - now_us)
+    is_wrong = owed_us > MAX_AHEAD * US_PER_MS
+    if is_wrong:
+        owed_us = second_us
+    free = max(0, min(rate, (second_us - owed_us) * rate // second_us))
+    granted = min(wanted, free)
+    if granted or is_wrong:
+        owed_us += granted * second_us // rate  # rounded up, the last of a bucket would not be granted
+        tx.execute("update key_usage set until_us = ? where key_id = ?", (now_us + owed_us, key_id))
+    missing_us = owed_us - second_us + -(-second_us // rate)
+    return RateGrant(granted, free - granted, now if free > granted else now + max(1, -(-missing_us // US_PER_MS)))
+
+
+def mark_used(tx: Tx, used_at: Mapping[int, Instant]) -> None:
+    """Record when keys were used last, by their ids."""
+    tx.execute_many(
+        "insert into key_usage (key_id, until_us, used_at)"
+        " select v.column1, 0, v.column2 from (values {rows}) as v where true"
+        " on conflict (key_id) do update set used_at = excluded.used_at",
+        sorted(used_at.items()),
+    )
+
+
+def _until_us(tx: Tx, key_id: int) -> int:
+    """Return the stored value of a key, and lock its row until the transaction ends."""
+    locked = "update key_usage set until_us = until_us where key_id = ? returning until_us"
+    row = tx.fetch_one(locked, (key_id,))
+    if row is None:
+        tx.execute(
+            "insert into key_usage (key_id, until_us) values (?, 0) on conflict (key_id) do nothing", (key_id,)
+        )
+        row = tx.fetch_one(locked, (key_id,))
+    assert row is not None
+    return int(row[0])
+
+
+def get_send_preferences(tx: Tx, account_id: int) -> SendPreferences:
+    """Return the choices of an account."""
+    row = tx.fetch_one(
+        "select upgrades_to_lms, fallback_number, approval_receivers from send_preferences where account_id = ?",
+        (account_id,),
+    )
+    return SendPreferences(bool(row[0]), row[1], row[2]) if row else NO_PREFERENCES
+
+
+def save_send_preferences(tx: Tx, account_id: int, chosen: SendPreferences) -> None:
+    """Store the choices of an account in place of those before."""
+    tx.execute(
+        "insert into send_preferences (account_id, upgrades_to_lms, fallback_number, approval_receivers)"
+        " values (?, ?, ?, ?) on conflict (account_id) do update set upgrades_to_lms = excluded.upgrades_to_lms,"
+        " fallback_number = excluded.fallback_number, approval_receivers = excluded.approval_receivers",
+        (account_id, int(chosen.upgrades_to_lms), chosen.fallback_number, chosen.approval_receivers),
+    )

@@ -5,6 +5,7 @@ from typing import NamedTuple, TypeVar
 
 from pabal.domain.base.dates import Instant
 from pabal.store.engine.base import Reader, Tx, Value, transaction
+from pabal.store.rows import deletion
 
 T = TypeVar("T")
 
@@ -83,10 +84,5 @@ def find(tx: Tx, account_id: int | None, actor: str, before: int | None, limit: 
     return [ListedEntry(id, account, AuditEntry(*deed)) for id, account, *deed in rows]
 
 
-def delete_old(tx: Tx, before: Instant, limit: int) -> int:
-    """Delete some entries older than `before`; return how many."""
-    return tx.execute(
-        "delete from audit_log where id in (select id from audit_log where created_at < ? order by created_at"
-        " limit ?)",
-        (before, limit),
-    )
+delete_old = deletion("audit_log", "id", "created_at")
+"""Deletes some entries."""

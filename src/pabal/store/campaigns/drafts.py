@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 from pabal.domain.base.dates import HOUR, Instant
 from pabal.store.engine.base import Tx
+from pabal.store.rows import deletion
 
 SENT_MS = 1 * HOUR
 """How long it is remembered at least which page has sent a draft."""
@@ -96,12 +97,59 @@ def list_by_account(tx: Tx, account_id: int, after: tuple[int, str], limit: int)
     return [AccountDraft(DraftKey(user_id, account_id, form), fields) for user_id, form, fields in rows]
 
 
-def delete_old(tx: Tx, before: Instant, limit: int) -> int:
-    """Delete some drafts that have not changed since `before`; return how many."""
+delete_old = deletion("drafts", "user_id, account_id, form", "changed_at")
+"""Deletes some drafts that have not changed."""
+
+
+_TEXT_COLUMNS = "id, name, kind, fields, changed_at"
+
+
+class SavedText(NamedTuple):
+    """A message without receivers and time, as the fields of a form in JSON."""
+
+    id: int
+    name: str
+    kind: str
+    fields: str
+    changed_at: Instant
+
+
+def save_text(tx: Tx, account_id: int, name: str, kind: str, fields: str, now: Instant) -> int:
+    """Store a text in place of the one of the same name, if there is one, and return its id."""
     rows = tx.fetch_all(
-        "select user_id, account_id, form from drafts where changed_at < ? order by changed_at limit ?",
-        (before, limit),
+        "insert into saved_texts (account_id, name, kind, fields, changed_at) values (?, ?, ?, ?, ?)"
+        " on conflict (account_id, name) do update set kind = excluded.kind, fields = excluded.fields,"
+        " changed_at = excluded.changed_at returning id",
+        (account_id, name, kind, fields, now),
     )
-    for row in rows:
-        delete(tx, DraftKey(*row))
-    return len(rows)
+    return int(rows[0][0])
+
+
+def get_text(tx: Tx, account_id: int, text_id: int) -> SavedText | None:
+    """Return a saved text of an account."""
+    row = tx.fetch_one(
+        f"select {_TEXT_COLUMNS} from saved_texts where id = ? and account_id = ?", (text_id, account_id)
+    )
+    return SavedText(*row) if row else None
+
+
+def list_texts(tx: Tx, account_id: int, limit: int) -> list[SavedText]:
+    """Return the saved texts of an account, by name."""
+    rows = tx.fetch_all(
+        f"select {_TEXT_COLUMNS} from saved_texts where account_id = ? order by name, id limit ?",
+        (account_id, limit),
+    )
+    return [SavedText(*row) for row in rows]
+
+
+def count_texts(tx: Tx, account_id: int) -> int:
+    """Return how many texts an account has saved."""
+    row = tx.fetch_one("select count(*) from saved_texts where account_id = ?", (account_id,))
+    return int(row[0]) if row else 0
+
+
+def delete_text(tx: Tx, account_id: int, text_id: int) -> bool:
+    """Delete a saved text of an account; return whether it was there."""
+    return bool(
+        tx.fetch_all("delete from saved_texts where id = ? and account_id = ? returning id", (text_id, account_id))
+    )

@@ -21,7 +21,7 @@ from pabal.domain.events.event import (
     make_event_id,
 )
 from pabal.store.engine.base import Reader, Row, Tx, transaction
-from pabal.store.tolerant_read import read_rows
+from pabal.store.rows import read_rows
 
 DEFAULT_SLOT = 0
 """The slot of events that are not about a message."""

@@ -8,7 +8,7 @@ import msgspec
 from pabal.domain.base.dates import Instant
 from pabal.domain.events.notice import MailState
 from pabal.store.engine.base import Reader, Row, Tx, transaction
-from pabal.store.events import notice_settings
+from pabal.store.events import notices
 
 MAX_ITEMS = 20
 """Notices that a mail names; further ones are counted."""
@@ -135,7 +135,7 @@ def finish(tx: Tx, mail: ClaimedMail, now: Instant) -> bool:
         (MailState.SENT.value, now, mail.id, mail.tries, MailState.SENDING.value),
     )
     if done:
-        notice_settings.clear_failure(tx, mail.user_id)
+        notices.clear_failure(tx, mail.user_id)
     return bool(done)
 
 
@@ -163,7 +163,7 @@ def give_up(tx: Tx, mail: ClaimedMail, error: str, now: Instant) -> None:
         (MailState.FAILED.value, now, error, mail.id, mail.tries),
     )
     if done:
-        notice_settings.record_failure(tx, mail.user_id, error, now)
+        notices.record_failure(tx, mail.user_id, error, now)
 
 
 def release_leases(tx: Tx, now: Instant) -> None:

@@ -7,6 +7,7 @@ from pabal.domain.base.dates import Instant
 from pabal.domain.people.inbound import MISSING_PART, Inbound
 from pabal.store.accounts import accounts
 from pabal.store.engine.base import Row, Tx
+from pabal.store.rows import deletion
 
 MAX_EARLIER_MESSAGES = 1000
 """How many of the newest messages to a number are searched for the one that it replies to."""
@@ -147,13 +148,8 @@ def erase(tx: Tx, account_id: int, sender: str) -> None:
     )
 
 
-def delete_old(tx: Tx, before: Instant, limit: int) -> int:
-    """Delete some messages that were received before an instant; return how many."""
-    rows = tx.fetch_all(
-        "select id from inbound_messages where received_at < ? order by received_at limit ?", (before, limit)
-    )
-    tx.execute_many("delete from inbound_messages where id in ({list})", rows)
-    return len(rows)
+delete_old = deletion("inbound_messages", "id", "received_at")
+"""Deletes some messages by when they were received."""
 
 
 def _from_row(row: Row) -> Inbound:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from pabal.domain.base.dates import Instant
 from pabal.store.engine.base import Tx
+from pabal.store.rows import deletion
 
 
 def claim(tx: Tx, digests: Sequence[bytes], now: Instant, until: Instant) -> set[bytes]:
@@ -39,10 +40,5 @@ def delete(tx: Tx, digests: Sequence[bytes]) -> None:
     )
 
 
-def delete_expired(tx: Tx, now: Instant, limit: int) -> int:
-    """Delete some texts that count no more; return how many."""
-    return tx.execute(
-        "delete from recent_texts where digest in"
-        " (select digest from recent_texts where expires_at <= ? order by expires_at limit ?)",
-        (now, limit),
-    )
+delete_expired = deletion("recent_texts", "digest", "expires_at", "<=")
+"""Deletes some texts that count no more."""

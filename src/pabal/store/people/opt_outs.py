@@ -1,19 +1,23 @@
 """Opt-outs from advertising: looked up by a keyed hash of account and number, which is left when it is erased."""
 
 from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any, NamedTuple
 
+from pabal.domain.base import identifiers
 from pabal.domain.base.dates import Instant
 from pabal.domain.people.opt_out import (
     EVERY_SENDER,
     SOURCE_BY_NUMBER,
     AdReceiver,
     OptOut,
+    OptOutChange,
     OptOutSource,
     hash_number,
 )
+from pabal.store.accounts import numbers
 from pabal.store.engine.base import Priority, Tx, transaction
+from pabal.store.messages import inbound
 from pabal.store.people import hash_keys
 from pabal.store.people.hash_keys import HashKeys
 
@@ -181,3 +185,94 @@ def hash_again(tx: Tx, key: bytes, stored: bytes) -> tuple[int, int]:
 def _from_row(row: Sequence[Any]) -> OptOut:
     id, phone, sender, reason, source, created_at = row
     return OptOut(id, f"0{phone}" if phone else "", sender, reason, SOURCE_BY_NUMBER[source], created_at)
+
+
+MAX_SEARCHED_MESSAGES = 100
+"""How many of the newest messages of an account to a receiver are looked at."""
+
+
+def find_accounts(tx: Tx, phone: str, opt_out_number: str, default_number: str) -> list[int]:
+    """Return the accounts that have a number for opting out as their own, or have named it to a receiver.
+
+    An advertisement names its own number, else that of its account, else the default.
+    """
+    found = []
+    for account_id, own in tx.fetch_all("select id, opt_out_number from accounts order by id"):
+        usual = own or default_number
+        if own == opt_out_number or _has_named(tx, account_id, phone, opt_out_number, usual):
+            found.append(int(account_id))
+    return found
+
+
+def find_accounts_by_sender(tx: Tx, phone: str, sender: str) -> list[int]:
+    """Return the account that has registered a sender number, else those that have sent from it to a phone."""
+    holder = numbers.get_holder(tx, sender)
+    if holder:
+        return [holder[0]]
+    rows = tx.fetch_all("select id from accounts order by id")
+    return [account_id for (account_id,) in rows if inbound.has_sent(tx, account_id, phone, sender)]
+
+
+def _has_named(tx: Tx, account_id: int, phone: str, opt_out_number: str, usual: str) -> bool:
+    rows = tx.fetch_all(
+        "select id from messages where account_id = ? and receiver = ? order by id desc limit ?",
+        (account_id, int(phone), MAX_SEARCHED_MESSAGES),
+    )
+    of_requests = tx.execute_many(
+        "select opt_out_number, is_ad from requests where id in ({list}) and id {within} and slot {same_slot}",
+        [(one,) for one in {identifiers.request_id_of(row[0]) for row in rows}],
+    )
+    return any(is_ad and (number or usual) == opt_out_number for number, is_ad in of_requests)
+
+
+class StoredChange(NamedTuple):
+    """A change with its id."""
+
+    id: int
+    change: OptOutChange
+
+
+def add_changes(tx: Tx, account_id: int, phones: Iterable[str], *, is_removed: bool, now: Instant) -> None:
+    """Record changes of an account that has a number for opting out of its own, which no other account has.
+
+    The list of a relay belongs to such a number: with a shared one, an account would decide for others.
+    """
+    row = tx.fetch_one(
+        "select opt_out_number from accounts where id = ? and opt_out_number is not null"
+        " and (select count(*) from accounts o where o.opt_out_number = accounts.opt_out_number) = 1",
+        (account_id,),
+    )
+    if row is None:
+        return
+    tx.execute_many(
+        "insert into opt_out_changes (account_id, opt_out_number, phone, is_removed, created_at)"
+        " select v.* from (values {rows}) as v",
+        [(account_id, row[0], int(phone), int(is_removed), now) for phone in phones],
+    )
+
+
+def list_changes(tx: Tx, limit: int) -> list[StoredChange]:
+    """Return some changes, oldest first."""
+    rows = tx.fetch_all(
+        "select id, opt_out_number, phone, is_removed from opt_out_changes order by id limit ?", (limit,)
+    )
+    return [StoredChange(id, OptOutChange(f"0{phone}", number, bool(gone))) for id, number, phone, gone in rows]
+
+
+def delete_changes(tx: Tx, ids: Sequence[int]) -> None:
+    """Forget changes that relays know."""
+    tx.execute_many("delete from opt_out_changes where id in ({list})", [(one,) for one in ids])
+
+
+def erase_changes(tx: Tx, account_id: int, phone: str) -> None:
+    """Erase a number."""
+    tx.execute("delete from opt_out_changes where account_id = ? and phone = ?", (account_id, int(phone)))
+
+
+def delete_old_changes(tx: Tx, before: Instant, limit: int) -> int:
+    """Delete some changes that no relay could be told about; return how many."""
+    return tx.execute(
+        "delete from opt_out_changes where id in"
+        " (select id from opt_out_changes where created_at < ? order by id limit ?)",
+        (before, limit),
+    )

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from pabal.domain.base.dates import MINUTE, Instant
 from pabal.store.engine.base import Tx
+from pabal.store.rows import deletion
 
 THROUGHPUT_MAX_AGE = 1 * MINUTE
 """An older measurement does not count: its worker has exited."""
@@ -123,10 +124,5 @@ def list_latencies(tx: Tx, since: Instant) -> list[MinuteLatency]:
     ]
 
 
-def delete_old_latencies(tx: Tx, before: Instant, limit: int) -> int:
-    """Delete some minutes before an instant; return how many rows."""
-    return tx.execute(
-        "delete from carrier_latencies where minute in"
-        " (select minute from carrier_latencies where minute < ? order by minute limit ?)",
-        (before, limit),
-    )
+delete_old_latencies = deletion("carrier_latencies", "minute", "minute")
+"""Deletes the latencies of some minutes."""

@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterable
 from typing import Concatenate, NamedTuple
 
 from pabal.domain.base.dates import Instant
+from pabal.store.engine import citus
 from pabal.store.engine.base import P, Priority, T, Tx, transaction
-from pabal.store.engine.citus import citus_nodes
 
 
 class SlotNotHeld(Exception):
@@ -73,13 +73,13 @@ def spread_slots(tx: Tx) -> bool:
 
     It is not once anything was stored in them, and not where nothing is distributed.
     """
-    places = citus_nodes.find_places(tx)
+    places = citus.find_places(tx)
     is_used = tx.fetch_one("select 1 from requests limit 1") or tx.fetch_one("select 1 from event_data limit 1")
     if not places or is_used or tx.fetch_one("select 1 from workers limit 1"):
         return False
     count = count_slots(tx)
     tx.execute("delete from slots")
-    _add(tx, citus_nodes.spread(count, places))
+    _add(tx, citus.spread(count, places))
     return True
 
 

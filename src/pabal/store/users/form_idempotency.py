@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from pabal.domain.base.dates import Instant
 from pabal.store.engine.base import Tx
+from pabal.store.rows import deletion
 
 
 class FormClaim(NamedTuple):
@@ -37,10 +38,5 @@ def delete(tx: Tx, form: bytes) -> None:
     tx.execute("delete from form_claims where form = ?", (form,))
 
 
-def delete_old(tx: Tx, before: Instant, limit: int) -> int:
-    """Delete some claims from before `before`; return how many."""
-    return tx.execute(
-        "delete from form_claims where form in"
-        " (select form from form_claims where claimed_at < ? order by claimed_at limit ?)",
-        (before, limit),
-    )
+delete_old = deletion("form_claims", "form", "claimed_at")
+"""Deletes some claims."""

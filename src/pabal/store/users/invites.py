@@ -5,6 +5,7 @@ from typing import NamedTuple
 from pabal.domain.base.dates import Instant
 from pabal.domain.users.user import ROLE_BY_CODE, Role, User
 from pabal.store.engine.base import Row, Tx
+from pabal.store.rows import deletion
 from pabal.store.users import users
 
 _COLUMNS = f"i.id, i.account_id, b.name, b.disabled_at, i.role, i.created_at, i.expires_at, {users.COLUMNS}"
@@ -69,13 +70,8 @@ def delete_all_by_inviter(tx: Tx, user_id: int) -> None:
     tx.execute("delete from invites where inviter_id = ?", (user_id,))
 
 
-def delete_expired(tx: Tx, now: Instant, limit: int) -> int:
-    """Delete some expired invitations; return how many."""
-    return tx.execute(
-        "delete from invites where id in"
-        " (select id from invites where expires_at <= ? order by expires_at limit ?)",
-        (now, limit),
-    )
+delete_expired = deletion("invites", "id", "expires_at", "<=")
+"""Deletes some expired invitations."""
 
 
 def _from_row(row: Row) -> Invite:

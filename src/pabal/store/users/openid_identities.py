@@ -6,6 +6,7 @@ from typing import NamedTuple
 from pabal.domain.base.dates import Instant
 from pabal.domain.users.user import User
 from pabal.store.engine.base import Tx
+from pabal.store.rows import deletion
 from pabal.store.users import users
 
 
@@ -75,10 +76,5 @@ def use_answer(tx: Tx, hash: bytes, expires_at: Instant) -> bool:
     return bool(rows)
 
 
-def delete_expired_answers(tx: Tx, now: Instant, limit: int) -> int:
-    """Delete some answers that could not be used any more in any case; return how many."""
-    return tx.execute(
-        "delete from used_openid_answers where hash in"
-        " (select hash from used_openid_answers where expires_at <= ? order by expires_at limit ?)",
-        (now, limit),
-    )
+delete_expired_answers = deletion("used_openid_answers", "hash", "expires_at", "<=")
+"""Deletes some answers that could not be used any more in any case."""

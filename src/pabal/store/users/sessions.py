@@ -6,6 +6,7 @@ from pabal.domain.base.dates import Instant
 from pabal.domain.users.user import User
 from pabal.store.engine.base import Tx
 from pabal.store.events import webhooks
+from pabal.store.rows import deletion
 from pabal.store.users import users
 
 
@@ -107,10 +108,97 @@ def delete_all_by_user(tx: Tx, user_id: int) -> None:
     tx.execute("delete from sessions where user_id = ?", (user_id,))
 
 
-def delete_expired(tx: Tx, now: Instant, limit: int) -> int:
-    """Delete some expired sessions; return how many."""
-    return tx.execute(
-        "delete from sessions where hash in"
-        " (select hash from sessions where expires_at <= ? order by expires_at limit ?)",
-        (now, limit),
+delete_expired = deletion("sessions", "hash", "expires_at", "<=")
+"""Deletes some expired sessions."""
+
+
+class PendingSignIn(NamedTuple):
+    """Who has entered the right password, how many codes were wrong since, and how long it may take."""
+
+    user: User
+    failures: int
+    expires_at: Instant
+
+
+def add_pending(tx: Tx, hash: bytes, user_id: int, expires_at: Instant) -> None:
+    """Add a sign-in that waits for a code."""
+    tx.execute(
+        "insert into pending_sign_ins (hash, user_id, failures, expires_at) values (?, ?, 0, ?)",
+        (hash, user_id, expires_at),
     )
+
+
+def get_pending(tx: Tx, hash: bytes) -> PendingSignIn | None:
+    """Return the sign-in whose token has this hash, whatever its age."""
+    row = tx.fetch_one(
+        f"select {users.COLUMNS}, p.failures, p.expires_at from pending_sign_ins p"
+        " join users u on u.id = p.user_id left join accounts a on a.id = u.account_id where p.hash = ?",
+        (hash,),
+    )
+    if row is None:
+        return None
+    *user, failures, expires_at = row
+    return PendingSignIn(users.from_row(tuple(user)), failures, expires_at)
+
+
+def count_pending_failure(tx: Tx, hash: bytes) -> None:
+    """Count a wrong code."""
+    tx.execute("update pending_sign_ins set failures = failures + 1 where hash = ?", (hash,))
+
+
+def delete_pending(tx: Tx, hash: bytes) -> bool:
+    """Delete a sign-in; return whether it was there."""
+    return bool(tx.fetch_all("delete from pending_sign_ins where hash = ? returning user_id", (hash,)))
+
+
+def delete_pending_by_user(tx: Tx, user_id: int) -> None:
+    """Delete every sign-in of a user that waits for a code."""
+    tx.execute("delete from pending_sign_ins where user_id = ?", (user_id,))
+
+
+delete_expired_pending = deletion("pending_sign_ins", "hash", "expires_at", "<=")
+"""Deletes some sign-ins that have waited too long."""
+
+
+MAX_DEVICES_PER_USER = 20
+"""The devices that expire first are forgotten beyond this."""
+
+
+def trust(tx: Tx, hash: bytes, former: bytes | None, user_id: int, expires_at: Instant) -> None:
+    """Trust a device for a user, under a new token; other users of its former token are carried over."""
+    if former is not None:
+        tx.execute("delete from trusted_devices where hash = ? and user_id = ?", (former, user_id))
+        tx.execute("update trusted_devices set hash = ? where hash = ?", (hash, former))
+    tx.execute(
+        "insert into trusted_devices (hash, user_id, expires_at) values (?, ?, ?)", (hash, user_id, expires_at)
+    )
+    tx.execute(
+        "delete from trusted_devices where user_id = ? and hash not in"
+        " (select hash from trusted_devices where user_id = ? order by expires_at desc, hash limit ?)",
+        (user_id, user_id, MAX_DEVICES_PER_USER),
+    )
+
+
+def is_trusted(tx: Tx, hash: bytes, user_id: int, now: Instant) -> bool:
+    """Return whether a device is trusted for a user."""
+    row = tx.fetch_one("select expires_at from trusted_devices where hash = ? and user_id = ?", (hash, user_id))
+    return row is not None and now < row[0]
+
+
+def delete_device(tx: Tx, hash: bytes, user_id: int) -> None:
+    """Stop trusting a device for a user."""
+    tx.execute("delete from trusted_devices where hash = ? and user_id = ?", (hash, user_id))
+
+
+def delete_other_devices(tx: Tx, user_id: int, hash: bytes) -> None:
+    """Stop trusting every device of a user except one."""
+    tx.execute("delete from trusted_devices where user_id = ? and hash <> ?", (user_id, hash))
+
+
+def delete_devices_by_user(tx: Tx, user_id: int) -> None:
+    """Stop trusting every device of a user."""
+    tx.execute("delete from trusted_devices where user_id = ?", (user_id,))
+
+
+delete_expired_devices = deletion("trusted_devices", "hash, user_id", "expires_at", "<=")
+"""Deletes some expired devices."""

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from pabal.domain.base.dates import HOUR, MINUTE, SECOND, Instant
 from pabal.store.engine.base import Tx
+from pabal.store.rows import deletion
 
 FORGET_MS = 1 * HOUR
 """Failures of a subject are forgotten this long after the last one."""
@@ -114,13 +115,8 @@ def clear_name(tx: Tx, name_hash: bytes) -> bool:
     return has_failures
 
 
-def delete_old(tx: Tx, before: Instant, limit: int) -> int:
-    """Delete some counts whose last failure is older than `before`; return how many."""
-    return tx.execute(
-        "delete from sign_in_attempts where subject in"
-        " (select subject from sign_in_attempts where failed_at < ? order by failed_at limit ?)",
-        (before, limit),
-    )
+delete_old = deletion("sign_in_attempts", "subject", "failed_at")
+"""Deletes some counts by their last failure."""
 
 
 def _blocked_until(found: Sequence[tuple[Subject, int, Instant]], now: Instant) -> Instant | None:

@@ -15,7 +15,7 @@ from pabal.domain.base import identifiers
 from pabal.domain.base.codes import Code, Refused, Text
 from pabal.domain.events.event import format_cursor, parse_cursor
 from pabal.models import lookup, operations, statistics
-from pabal.service.events.results import read_results
+from pabal.service.events import read_results
 from pabal.service.history import history
 from pabal.service.history.timeline import get_timeline
 from pabal.service.upkeep.reports import get_grouped_statistics

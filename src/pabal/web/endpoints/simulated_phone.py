@@ -11,7 +11,7 @@ from pabal.checks.body.locale import Locale
 from pabal.domain.base.codes import Code, Text
 from pabal.domain.brand.message import BrandAttachment, to_documented
 from pabal.domain.people import phone
-from pabal.domain.sends.simulated_message import SimulatedMessage
+from pabal.domain.sends.message import SimulatedMessage
 from pabal.models import operations
 from pabal.models.brand_bodies import AttachmentBody
 from pabal.models.lookup import PhoneItem

@@ -16,8 +16,7 @@ from pabal.checks.body.large_bodies import parse_large_json
 from pabal.checks.body.locale import Locale, choose_language
 from pabal.checks.body.misspelt_fields import check_body, check_query
 from pabal.domain.base.codes import LANGUAGES, Code, Problem, Refused, Text
-from pabal.service.access.keys.body_budget import BodyBudget, HeldBody
-from pabal.service.access.keys.limits import RateLimitResult
+from pabal.service.access.keys.limits import BodyBudget, HeldBody, RateLimitResult
 from pabal.service.context import Context
 from pabal.service.errors import describe_error
 from pabal.store.engine.base import StoreUnavailable

@@ -9,7 +9,7 @@ from pabal.carriers.base import NotSent
 from pabal.domain.base.dates import HOUR
 from pabal.domain.sends.message import Product, Status
 from pabal.service.delivery.carrier.known_carriers import register_carriers
-from pabal.service.delivery.workers.take_over import BATCH
+from pabal.service.delivery.workers import BATCH
 from pabal.service.upkeep.housekeeping import FULL_ROUND_EVERY, ROUND_INTERVAL_S
 from tests.fixtures.service import (
     FakeCarrier,

@@ -7,7 +7,7 @@ import pytest
 
 from pabal.carriers.base import Accepted, Busy, Declined, NotSent, Receipt, Rejected, Unknown, Verdict
 from pabal.domain.sends.message import MAX_CODE_CHARACTERS, Outcome, tidy_code
-from pabal.service.delivery.receiving.receipts import store_receipts
+from pabal.service.delivery.receipts import store_receipts
 from pabal.store.engine.base import Tx
 from tests.fixtures.delivery import reference_of
 from tests.fixtures.service import DEFAULT_CARRIER, FakeCarrier, RunScenario, answer_in_order, send, sms

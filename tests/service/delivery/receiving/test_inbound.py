@@ -12,8 +12,8 @@ from pabal.domain.people.inbound import MAX_CONTENT_CHARACTERS
 from pabal.domain.people.opt_out import is_opt_out_text
 from pabal.domain.people.phone import NumberState
 from pabal.domain.sends.message import Outcome, Status
-from pabal.service.delivery.receiving import inbound as receiver
-from pabal.service.delivery.receiving.receipts import build_inbox
+from pabal.service.delivery import inbound as receiver
+from pabal.service.delivery.receipts import build_inbox
 from pabal.service.history.history import NEWEST
 from pabal.service.upkeep import privacy
 from pabal.service.upkeep.housekeeping import run_round

@@ -5,7 +5,7 @@ import pytest
 from pabal.carriers.base import Accepted, Receipt, Rejected, Unknown
 from pabal.domain.base.dates import SECOND
 from pabal.domain.sends.message import Outcome, Status
-from pabal.service.delivery.receiving.receipts import store_receipts
+from pabal.service.delivery.receipts import store_receipts
 from pabal.service.upkeep.housekeeping import UNMATCHED_RECEIPT_RETENTION_MS, run_round
 from tests.fixtures.delivery import reference_of
 from tests.fixtures.service import (

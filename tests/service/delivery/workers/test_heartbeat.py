@@ -8,7 +8,7 @@ from pabal.carriers.base import Rejected
 from pabal.domain.base import identifiers
 from pabal.domain.sends.message import Outcome, Status
 from pabal.service.delivery.deliver import POLL_INTERVAL_S
-from pabal.service.delivery.workers.heartbeat import HEARTBEAT_INTERVAL_S, MAX_MISSED_HEARTBEATS
+from pabal.service.delivery.workers import HEARTBEAT_INTERVAL_S, MAX_MISSED_HEARTBEATS
 from pabal.store.engine.base import Tx
 from pabal.store.queue import queue, queue_admin
 from pabal.store.queue.slots import SlotAssignment

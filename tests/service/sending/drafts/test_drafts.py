@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from pabal.service.sending.drafts.drafts import MASKED, contains_number, find_lines
+from pabal.service.sending.drafts import MASKED, contains_number, find_lines
 
 PHONE = "01077770001"
 

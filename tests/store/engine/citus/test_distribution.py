@@ -16,12 +16,12 @@ from pabal.domain.base.dates import MINUTE
 from pabal.domain.sends.message import Attempt, Outcome, Product
 from pabal.service.delivery.claiming.claim_tx import ClaimRequest, claim
 from pabal.service.delivery.outcome.settle import BatchVerdicts, settle
-from pabal.service.delivery.receiving.receipts import receive
+from pabal.service.delivery.receipts import receive
 from pabal.service.policy import build_policy
 from pabal.settings.settings import load
+from pabal.store.engine import citus as citus_store
 from pabal.store.engine.base import Tx
-from pabal.store.engine.citus import citus_nodes
-from pabal.store.engine.citus.citus_nodes import SlotPlace, spread
+from pabal.store.engine.citus import SlotPlace, spread
 from pabal.store.engine.postgres.postgres_store import PostgresStore, connect
 from pabal.store.engine.postgres.postgres_tx import PostgresTx, translate_for_rows
 from pabal.store.messages import idempotency_keys, messages
@@ -51,7 +51,7 @@ def keep(tx: Tx, slot: int, receivers: int = 20) -> bytes:
 
 @pytest.mark.parametrize("count", [1, 2, 3, 7, 8, 31, 32, 33, 100, 256, 1024])
 def test_slots_are_spread_evenly_over_shards_and_nodes(count: int) -> None:
-    numbers = citus_nodes.SLOT_NUMBERS
+    numbers = citus_store.SLOT_NUMBERS
     shards = {number: (number * 2_654_435_761 % 2**32) * 32 // 2**32 for number in numbers}  # a hash of ours
     places = {number: SlotPlace(shard, f"node{shard % 3}:5432") for number, shard in shards.items()}
 
@@ -94,7 +94,7 @@ if citus.is_available():  # else the summary says that it was not run
 
     def test_settings_reach_every_node(address: str) -> None:
         with contextlib.closing(connect(address)) as connection:
-            problems = citus_nodes.find_problems(PostgresTx(connection))
+            problems = citus_store.find_problems(PostgresTx(connection))
 
         assert [each for each in problems if each.node] == []
 
@@ -105,7 +105,7 @@ if citus.is_available():  # else the summary says that it was not run
         is_spread = slots.spread_slots(distributed)
 
         assert is_spread
-        places = citus_nodes.find_places(distributed, slots.list_numbers(distributed))
+        places = citus_store.find_places(distributed, slots.list_numbers(distributed))
         by_shard = Counter(place.shard for place in places.values())
         by_node = Counter(place.node for place in places.values())
         assert sorted(by_shard.values()) == [max(1, count // citus.SHARDS)] * min(count, citus.SHARDS)
@@ -126,7 +126,7 @@ if citus.is_available():  # else the summary says that it was not run
 
         run_scenario(address, scenario)
         with contextlib.closing(connect(address)) as connection:
-            places = citus_nodes.find_places(PostgresTx(connection), SLOTS)
+            places = citus_store.find_places(PostgresTx(connection), SLOTS)
         for slot, place in places.items():
             host, _, port = place.node.rpartition(":")
             name = psycopg.conninfo.conninfo_to_dict(address)["dbname"]

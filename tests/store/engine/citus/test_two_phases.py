@@ -9,10 +9,10 @@ from pabal.domain.base.dates import MINUTE
 from pabal.domain.sends.message import Attempt, Outcome, Product
 from pabal.service.delivery.claiming.claim_tx import ClaimRequest, claim
 from pabal.service.delivery.outcome.settle import BatchVerdicts, settle
-from pabal.service.delivery.receiving.receipts import receive
+from pabal.service.delivery.receipts import receive
 from pabal.service.policy import build_policy
 from pabal.settings.settings import load
-from pabal.store.engine.citus.distribution import DISTRIBUTED_TABLES, writes_to_workers
+from pabal.store.engine.citus import DISTRIBUTED_TABLES, writes_to_workers
 from pabal.store.engine.postgres.postgres_store import connect
 from pabal.store.engine.postgres.postgres_tx import PostgresTx
 from tests.fixtures import postgres

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from pabal.store.engine.base import StoreUnavailable, Tx
-from pabal.store.engine.commit.group_commit import GroupCommitStore
+from pabal.store.engine.group_commit import GroupCommitStore
 from pabal.store.engine.postgres.postgres_store import PostgresStore
 from tests.fixtures import postgres
 from tests.fixtures.cutting_proxy import Cut, CuttingProxy

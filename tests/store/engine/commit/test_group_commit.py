@@ -11,7 +11,7 @@ from pabal.store.engine.base import (
     Tx,
     transaction,
 )
-from pabal.store.engine.commit.group_commit import MAX_WRITES_PER_COMMIT, CommitStats, GroupCommitStore
+from pabal.store.engine.group_commit import MAX_WRITES_PER_COMMIT, CommitStats, GroupCommitStore
 from tests.fixtures.store_modes import (
     CONSTRAINT_ERRORS,
     INLINE,

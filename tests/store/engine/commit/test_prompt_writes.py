@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Any
 
 from pabal.store.engine.base import Priority, Tx, options_of, transaction
-from pabal.store.engine.commit.group_commit import MAX_COMMIT_S, MAX_PROMPT_COMMIT_S, CommitStats, GroupCommitStore
-from pabal.store.engine.commit.write_queue import PendingWrite, WriteQueue
+from pabal.store.engine.group_commit import MAX_COMMIT_S, MAX_PROMPT_COMMIT_S, CommitStats, GroupCommitStore
 from pabal.store.engine.sqlite.sqlite_store import SqliteStore
+from pabal.store.engine.write_queue import PendingWrite, WriteQueue
 from tests.fixtures.store_modes import StoreMode, add_word, create_words_table
 from tests.fixtures.virtual import VirtualWorld, run_in_virtual_time
 

@@ -11,8 +11,8 @@ import pytest
 from pabal.service.upkeep.deadline_sweep import find_unwatched
 from pabal.service.upkeep.reports import queue_depths
 from pabal.store.engine.base import Reader, ReadTimedOut, StoreUnavailable, Tx, options_of, transaction
-from pabal.store.engine.commit.group_commit import GroupCommitStore
-from pabal.store.engine.commit.read_threads import TIMED_OUT, ReadThreads
+from pabal.store.engine.group_commit import GroupCommitStore
+from pabal.store.engine.write_queue import TIMED_OUT, ReadThreads
 from pabal.store.messages.statistics import count_messages, first_request_at, queue_digest
 from pabal.world import RealWorld
 from tests.fixtures.store_modes import (

@@ -10,7 +10,7 @@ import apsw
 import pytest
 
 from pabal.store.engine.base import StoreUnavailable, Tx
-from pabal.store.engine.commit.group_commit import CommitStats, GroupCommitStore
+from pabal.store.engine.group_commit import CommitStats, GroupCommitStore
 from pabal.store.engine.sqlite.sqlite_store import SqliteStore
 from pabal.world import RealWorld
 from tests.fixtures.store_modes import INLINE, THREADS, StoreMode, add_word, add_word_then_fail

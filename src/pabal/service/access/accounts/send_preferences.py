@@ -6,9 +6,8 @@ from pabal.domain.base.codes import Code, Problem, Refused, Text
 from pabal.domain.people import phone
 from pabal.domain.sends.limits import MAX_APPROVAL_RECEIVERS, SendPreferences
 from pabal.service.context import Context
-from pabal.store.accounts import audit_log
+from pabal.store.accounts import accounts, audit_log
 from pabal.store.accounts.audit_log import AuditEntry
-from pabal.store.campaigns import send_preferences
 from pabal.store.engine.base import Tx
 
 
@@ -40,7 +39,7 @@ def parse(typed: Mapping[str, str]) -> SendPreferences:
 
 async def get(context: Context, account_id: int) -> SendPreferences:
     """Return the choices of an account."""
-    return await context.store.read(send_preferences.get, account_id)
+    return await context.store.read(accounts.get_send_preferences, account_id)
 
 
 async def change(context: Context, account_id: int, chosen: SendPreferences, audit_entry: AuditEntry) -> None:
@@ -49,10 +48,10 @@ async def change(context: Context, account_id: int, chosen: SendPreferences, aud
 
 
 def _change(tx: Tx, account_id: int, chosen: SendPreferences, audit_entry: AuditEntry) -> None:
-    before = send_preferences.get(tx, account_id)
+    before = accounts.get_send_preferences(tx, account_id)
     if before == chosen:
         return
-    send_preferences.save(tx, account_id, chosen)
+    accounts.save_send_preferences(tx, account_id, chosen)
     shown = chosen._replace(fallback_number=phone.mask(chosen.fallback_number) if chosen.fallback_number else "")
     changes = [
         f"{name}={getattr(shown, name)}"

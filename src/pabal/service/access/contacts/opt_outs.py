@@ -14,7 +14,7 @@ from pabal.store.accounts.audit_log import AuditEntry
 from pabal.store.engine.base import Reader, Store, Tx, transaction
 from pabal.store.events import events
 from pabal.store.events.events import NewEvent
-from pabal.store.people import opt_out_changes, opt_outs
+from pabal.store.people import opt_outs
 from pabal.store.people.hash_keys import HashKeys
 from pabal.store.people.opt_outs import NewOptOuts as NewOptOuts
 from pabal.store.people.opt_outs import OptOutEntry as OptOutEntry
@@ -38,7 +38,7 @@ def add_opt_outs(
     added = opt_outs.add(tx, policy.hash_keys, new, new_key, now)
     if new.source is not OptOutSource.RELAY:
         whole = [each.phone for each in added if not each.sender]
-        opt_out_changes.add(tx, new.account_id, whole, is_removed=False, now=now)
+        opt_outs.add_changes(tx, new.account_id, whole, is_removed=False, now=now)
     events.record_many(
         tx,
         new.account_id,
@@ -63,7 +63,7 @@ def remove_opt_outs(
     """Remove opt-outs of a sender number, or of everything where it is empty; return how many there were."""
     removed = opt_outs.remove(tx, keys, account_id, phones, sender)
     if removed and not sender:
-        opt_out_changes.add(tx, account_id, phones, is_removed=True, now=now)
+        opt_outs.add_changes(tx, account_id, phones, is_removed=True, now=now)
     if audit_entry and removed:
         audit_log.add(tx, audit_entry)
     return removed
@@ -120,6 +120,6 @@ def _remove_one(tx: Tx, account_id: int, opt_out_id: int, audit_entry: AuditEntr
     if removed is None:
         return False
     if not removed.sender and removed.phone:
-        opt_out_changes.add(tx, account_id, [removed.phone], is_removed=True, now=audit_entry.created_at)
+        opt_outs.add_changes(tx, account_id, [removed.phone], is_removed=True, now=audit_entry.created_at)
     audit_log.add(tx, audit_entry)
     return True

@@ -11,7 +11,7 @@ from pabal.domain.base.codes import Code, Refused, Text
 from pabal.domain.base.dates import Instant
 from pabal.service.errors import describe_error
 from pabal.service.setup_cache import SetupCache, SetupChanges
-from pabal.store.accounts import accounts, audit_log, key_usage
+from pabal.store.accounts import accounts, audit_log
 from pabal.store.accounts.accounts import ApiKey
 from pabal.store.accounts.audit_log import Actor, AuditEntry
 from pabal.store.engine.base import Store, StoreUnavailable, Tx
@@ -209,4 +209,4 @@ class KeyUses:
         used_at, self._used_at = self._used_at, {}
         if used_at:
             with contextlib.suppress(StoreUnavailable):  # the next use of these keys is recorded
-                await self._store.write_relaxed(key_usage.mark_used, used_at)
+                await self._store.write_relaxed(accounts.mark_used, used_at)

@@ -16,7 +16,7 @@ from pabal.store.accounts import accounts, audit_log
 from pabal.store.accounts.accounts import Account
 from pabal.store.accounts.audit_log import AuditEntry
 from pabal.store.engine.base import Tx
-from pabal.store.users import pending_sign_ins, second_factors, sessions, users
+from pabal.store.users import second_factors, sessions, users
 from pabal.store.users.sessions import ConsoleSession as ConsoleSession  # for pages, which do not import the store
 from pabal.store.users.users import Credentials
 from pabal.world import World
@@ -208,7 +208,7 @@ def add_session(tx: Tx, new: NewSession, csrf: str, browser: str, now: Instant, 
 async def _ask_for_code(context: Context, found: Credentials) -> CodeNeeded:
     """Have a sign-in with the right password wait for a code; what it was counted for stays until then."""
     token, expires_at = new_secret(context.world), context.world.now() + CODE_TIMEOUT_MS
-    await context.store.write(pending_sign_ins.add, hash_token(token), found.user.id, expires_at)
+    await context.store.write(sessions.add_pending, hash_token(token), found.user.id, expires_at)
     return CodeNeeded(token)
 
 

@@ -9,7 +9,7 @@ from pabal.domain.base.dates import DAY, MINUTE, Instant
 from pabal.store.accounts import audit_log
 from pabal.store.accounts.audit_log import SIGN_IN_NAME, AuditEntry
 from pabal.store.engine.base import Tx
-from pabal.store.users import sign_in_attempts, trusted_devices, users
+from pabal.store.users import sessions, sign_in_attempts, users
 from pabal.store.users.sign_in_attempts import Acquired, Subject
 from pabal.store.users.users import Credentials
 
@@ -79,11 +79,11 @@ def admit(tx: Tx, attempt: SignInAttempt, now: Instant) -> Admission:
     attempt that has to wait for failures of other networks gets a reserved time, which nobody can put off.
     """
     found = users.get_by_name(tx, attempt.name)
-    if found and attempt.device and trusted_devices.is_trusted(tx, attempt.device, found.user.id, now):
+    if found and attempt.device and sessions.is_trusted(tx, attempt.device, found.user.id, now):
         subject = _device_subject(attempt.device, attempt.name)
         if sign_in_attempts.count(tx, subject, now) <= MAX_FAILURES_OF_DEVICE:
             return Admission(found, None, [subject])
-        trusted_devices.delete(tx, attempt.device, found.user.id)
+        sessions.delete_device(tx, attempt.device, found.user.id)
     subjects = _subjects(attempt)
     blocked_until, used_up = sign_in_attempts.acquire(tx, subjects, now)
     if blocked_until is not None:
@@ -95,7 +95,7 @@ def record_success(tx: Tx, attempt: SignInAttempt, admission: Admission, device:
     """Take back what an attempt was counted for, and trust its browser under a new token."""
     assert admission.found is not None
     take_back(tx, admission)
-    trusted_devices.trust(tx, device, attempt.device, admission.found.user.id, now + DEVICE_LIFETIME_MS)
+    sessions.trust(tx, device, attempt.device, admission.found.user.id, now + DEVICE_LIFETIME_MS)
 
 
 def take_back(tx: Tx, admission: Admission) -> None:

@@ -14,9 +14,9 @@ from pabal.service.context import Context
 from pabal.store.accounts import audit_log
 from pabal.store.accounts.audit_log import AuditEntry
 from pabal.store.engine.base import Tx
-from pabal.store.users import pending_sign_ins, second_factors, sign_in_attempts
-from pabal.store.users.pending_sign_ins import PendingSignIn
+from pabal.store.users import second_factors, sessions, sign_in_attempts
 from pabal.store.users.second_factors import SecondFactor
+from pabal.store.users.sessions import PendingSignIn
 from pabal.webhooks.secrets import UnreadableSecret
 
 MAX_WRONG_CODES = 5
@@ -130,7 +130,7 @@ async def sign_in_with_code(context: Context, token: str, code: str, source: Sig
     if await context.store.write(_complete, hash_token(token), start, use, context.world.now()):
         context.metrics.sign_ins.add(1, "success")
         return new
-    await context.store.write(pending_sign_ins.count_failure, hash_token(token))
+    await context.store.write(sessions.count_pending_failure, hash_token(token))
     await sign_in.record_failure(context, attempt, admission)
     return None
 
@@ -169,7 +169,7 @@ def _open(context: Context, factor: SecondFactor) -> bytes | None:
 
 
 async def _find_pending(context: Context, token: str) -> PendingSignIn:
-    found = await context.store.read(pending_sign_ins.get, hash_token(token))
+    found = await context.store.read(sessions.get_pending, hash_token(token))
     if found is None or context.world.now() >= found.expires_at or found.failures >= MAX_WRONG_CODES:
         raise Refused(Code.INVALID_STATE, "", SIGN_IN_AGAIN)
     if not found.user.is_active:
@@ -212,7 +212,7 @@ def _complete(tx: Tx, pending: bytes, start: SessionStart, use: _CodeUse, now: I
     is_of_app = use.step is not None and second_factors.use_step(tx, who.id, use.step)
     if not is_of_app and not second_factors.use_recovery_code(tx, who.id, use.recovery_hash):
         return False
-    if not pending_sign_ins.delete(tx, pending) or not sign_in.begin_session(tx, start, now):
+    if not sessions.delete_pending(tx, pending) or not sign_in.begin_session(tx, start, now):
         raise Refused(Code.INVALID_STATE, "", SIGN_IN_AGAIN)  # undoes the use of the code
     _release_first_step(tx, start.admission)
     if not is_of_app:

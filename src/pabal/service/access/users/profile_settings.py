@@ -8,7 +8,7 @@ from pabal.service.context import Context
 from pabal.store.accounts import audit_log
 from pabal.store.accounts.audit_log import AuditEntry
 from pabal.store.engine.base import Tx
-from pabal.store.users import pending_sign_ins, sessions, trusted_devices, users
+from pabal.store.users import sessions, users
 from pabal.store.users.sessions import ListedSession as ListedSession  # for pages, which do not import the store
 
 
@@ -53,7 +53,7 @@ def _end_session(tx: Tx, user_id: int, session_hash: bytes, audit_entry: AuditEn
 
 
 def _end_others(tx: Tx, user_id: int, session_hash: bytes, audit_entry: AuditEntry) -> None:
-    pending_sign_ins.delete_all_by_user(tx, user_id)
+    sessions.delete_pending_by_user(tx, user_id)
     if sessions.delete_others(tx, user_id, session_hash):
         audit_log.add(tx, audit_entry)
 
@@ -66,7 +66,7 @@ def _change_password(
         return False
     users.set_hash(tx, who.id, hash)
     sessions.delete_others(tx, who.id, session_hash)
-    pending_sign_ins.delete_all_by_user(tx, who.id)
-    trusted_devices.delete_others(tx, who.id, device)
+    sessions.delete_pending_by_user(tx, who.id)
+    sessions.delete_other_devices(tx, who.id, device)
     audit_log.add(tx, audit_entry)
     return True

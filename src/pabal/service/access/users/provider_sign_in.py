@@ -23,7 +23,7 @@ from pabal.service.context import Context
 from pabal.store.accounts import audit_log
 from pabal.store.accounts.audit_log import AuditEntry
 from pabal.store.engine.base import Tx
-from pabal.store.users import openid_identities, trusted_devices, users
+from pabal.store.users import openid_identities, sessions, users
 from pabal.store.users.openid_identities import Identity
 
 WAY = "OpenID Connect"
@@ -268,7 +268,7 @@ def _use_once(tx: Tx, vouched: ProviderIdentity, now: Instant) -> None:
 def _begin(tx: Tx, who: User, tokens: _NewTokens, now: Instant) -> NewSession:
     new, source = NewSession(tokens.token, tokens.device_token, who), tokens.source
     former = hash_token(source.device_token) if source.device_token else None
-    trusted_devices.trust(tx, hash_token(new.device_token), former, who.id, now + DEVICE_LIFETIME_MS)
+    sessions.trust(tx, hash_token(new.device_token), former, who.id, now + DEVICE_LIFETIME_MS)
     sign_in.add_session(tx, new, tokens.csrf, source.browser, now, WAY)
     return new
 

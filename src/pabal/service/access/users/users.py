@@ -9,7 +9,7 @@ from pabal.service.access.sign_in.two_factor import delete_factor
 from pabal.store.accounts import accounts, audit_log
 from pabal.store.accounts.audit_log import COMMAND_LINE, Actor, AuditEntry
 from pabal.store.engine.base import Tx
-from pabal.store.users import openid_identities, pending_sign_ins, sessions, trusted_devices, users
+from pabal.store.users import openid_identities, sessions, users
 
 NAME_TAKEN = Text(
     "같은 이름의 사용자가 이미 있습니다. 비밀번호를 보지 못했으면 새로 발급하세요.",
@@ -122,8 +122,8 @@ def _lift(tx: Tx, found: User, now: Instant, actor: Actor) -> bool:
 
 def _end_sessions(tx: Tx, found: User) -> None:
     sessions.delete_all_by_user(tx, found.id)
-    pending_sign_ins.delete_all_by_user(tx, found.id)
-    trusted_devices.delete_all_by_user(tx, found.id)
+    sessions.delete_pending_by_user(tx, found.id)
+    sessions.delete_devices_by_user(tx, found.id)
 
 
 def find(tx: Tx, spelling: str, account_id: int | None) -> User:

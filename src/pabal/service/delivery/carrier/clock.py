@@ -13,9 +13,9 @@ from pabal.service.context import Context
 from pabal.service.delivery.claiming.claim_tx import lease_duration_ms
 from pabal.store.engine.base import StoreUnavailable, Tx
 from pabal.store.messages import requests
-from pabal.store.queue import due_times
-from pabal.store.queue.due_times import DueJob
+from pabal.store.queue import queue_admin
 from pabal.store.queue.queue import Lane
+from pabal.store.queue.queue_admin import DueJob
 from pabal.store.queue.slots import SlotNotHeld, run_if_held
 from pabal.world import World
 
@@ -63,7 +63,7 @@ async def repair_if_set_back(context: Context, slot: int, worker: bytes | None) 
     Raises SlotNotHeld, StoreUnavailable.
     """
     now = context.world.now()
-    newest = await context.store.read(due_times.newest_request_at, now, slot)
+    newest = await context.store.read(queue_admin.newest_request_at, now, slot)
     ahead_ms = 0 if newest is None else newest - now
     if ahead_ms >= STEP_THRESHOLD_MS:
         await repair_slot(context, slot, worker, ahead_ms)
@@ -101,13 +101,13 @@ def _repair_some(
     """
     now, lease_ms = world.now(), lease_duration_ms(carrier)
     longest_ms = max(lease_ms, MAX_DELAY_MS)
-    until = now + step_ms + longest_ms if step_ms < MINUTE else due_times.ANY_TIME
-    found = due_times.find_later(tx, slot, carrier.name, lane, after, until, REPAIR_BATCH)
+    until = now + step_ms + longest_ms if step_ms < MINUTE else queue_admin.ANY_TIME
+    found = queue_admin.find_later(tx, slot, carrier.name, lane, after, until, REPAIR_BATCH)
     shared = requests.get(tx, {identifiers.request_id_of(job.id) for job in found})
     leased = [job.id for job in found if job.is_leased and job.ready_at > now + lease_ms]
     waiting = [job.id for job in found if not job.is_leased and _is_due_at_once(job, shared, now)]
-    due_times.set_all(tx, leased, now + lease_ms)
-    due_times.set_all(tx, waiting, now)
+    queue_admin.set_all(tx, leased, now + lease_ms)
+    queue_admin.set_all(tx, waiting, now)
     last = found[-1] if len(found) == REPAIR_BATCH else None
     return _Cursor(last.ready_at, last.id) if last else None, len(leased) + len(waiting)
 

@@ -17,9 +17,9 @@ from pabal.service.next_due import read_next_due
 from pabal.service.policy import Policy
 from pabal.store.engine.base import Tx
 from pabal.store.messages import requests
-from pabal.store.queue import deadlines, due_times
-from pabal.store.queue.due_times import DueJob, MovedJob
+from pabal.store.queue import deadlines, queue_admin
 from pabal.store.queue.queue import Lane
+from pabal.store.queue.queue_admin import DueJob, MovedJob
 from pabal.store.queue.slots import SlotNotHeld, run_if_held
 
 MAX_LAG_MS = 3 * SECOND
@@ -171,7 +171,7 @@ class _SameTime(NamedTuple):
 
 def find_due(tx: Tx, slot: int, carrier: str, lane: int, since: Instant, now: Instant, limit: int) -> DuePage:
     """Look at some due jobs of a lane from a time on."""
-    jobs, go_on_at = _split(due_times.find_since(tx, slot, carrier, lane, since, now, limit), limit)
+    jobs, go_on_at = _split(queue_admin.find_since(tx, slot, carrier, lane, since, now, limit), limit)
     groups: dict[_SameTime, list[bytes]] = {}
     for one, ready_at, attempt, _ in jobs:
         groups.setdefault(_SameTime(identifiers.request_id_of(one), ready_at, attempt > 0), []).append(one)
@@ -193,7 +193,7 @@ def find_due(tx: Tx, slot: int, carrier: str, lane: int, since: Instant, now: In
 
 def reschedule(tx: Tx, moved: Sequence[MovedJob], policy: Policy, now: Instant) -> None:
     """Give jobs their positions, and store the deadlines of those that the sweep would overlook there."""
-    due_times.reschedule(tx, moved)
+    queue_admin.reschedule(tx, moved)
     far_back = dict.fromkeys(
         identifiers.request_id_of(job.id) for job in moved if job.ready_at < now - SWEPT_BEFORE_MS
     )

@@ -11,9 +11,9 @@ from pabal.domain.users.user import Role, User
 from pabal.service.context import Context
 from pabal.service.sending import send_now
 from pabal.service.sending.campaigns.campaigns import WAKE_EVENT, encode_receivers, with_audit_entry
-from pabal.store.accounts import audit_log
+from pabal.store.accounts import accounts, audit_log
 from pabal.store.accounts.audit_log import AuditEntry
-from pabal.store.campaigns import campaign_approvals, campaigns, send_preferences
+from pabal.store.campaigns import campaign_list, campaigns
 from pabal.store.campaigns.campaigns import Campaign, CampaignDraft, FileFindings, FileSummary, ReceiverBlock
 from pabal.store.engine.base import Tx
 from pabal.store.users import users
@@ -54,7 +54,7 @@ class Approval(NamedTuple):
 
 async def needs_approval(context: Context, account_id: int, receivers: int) -> bool:
     """Return whether a send of the console to so many receivers needs the approval of a second user."""
-    own = await context.store.read(send_preferences.get, account_id)
+    own = await context.store.read(accounts.get_send_preferences, account_id)
     threshold = approval_threshold(own.approval_receivers, context.policy.approval_receivers)
     return 0 < threshold < receivers
 
@@ -67,7 +67,7 @@ async def check_edit(context: Context, account_id: int, receivers: int) -> None:
 
 async def check_send_now(context: Context, campaign: Campaign) -> None:
     """Raise Refused(INVALID_STATE) for a campaign whose time was approved."""
-    if await context.store.read(campaign_approvals.get_submitter_id, campaign.id) is not None:
+    if await context.store.read(campaign_list.get_submitter_id, campaign.id) is not None:
         raise Refused(Code.INVALID_STATE, "", NOT_NOW)
 
 
@@ -96,7 +96,7 @@ async def submit(
     """Submit a checked campaign for approval; return False if it has changed meanwhile."""
     return await context.store.write(
         with_audit_entry,
-        campaign_approvals.submit,
+        campaign_list.submit,
         audit_entry,
         campaign.id,
         campaign.changed_at,
@@ -129,7 +129,7 @@ async def approve(
         send_now.check_ad_hours(sending.is_ad, context.policy, now)
     done = await context.store.write(
         with_audit_entry,
-        campaign_approvals.approve,
+        campaign_list.approve,
         audit_entry,
         campaign.id,
         campaign.changed_at,
@@ -166,13 +166,13 @@ async def _send_back(context: Context, campaign: Campaign, text: Text | None, au
     reason = [text.in_language(each) for each in LANGUAGES] if text else []
     now = max(context.world.now(), campaign.changed_at + 1)
     if not await context.store.write(
-        with_audit_entry, campaign_approvals.send_back, audit_entry, campaign.id, campaign.changed_at, reason, now
+        with_audit_entry, campaign_list.send_back, audit_entry, campaign.id, campaign.changed_at, reason, now
     ):
         raise Refused(Code.INVALID_STATE, "", CHANGED)
 
 
 def _read_approval(tx: Tx, campaign: Campaign) -> tuple[int | None, list[User]]:
-    return campaign_approvals.get_submitter_id(tx, campaign.id), users.list_by_account(tx, campaign.account_id)
+    return campaign_list.get_submitter_id(tx, campaign.id), users.list_by_account(tx, campaign.account_id)
 
 
 def _approvers(found: list[User], own: set[int | None]) -> list[User]:
@@ -188,7 +188,7 @@ def _add_typed(tx: Tx, draft: CampaignDraft, sending: Sending, audit_entry: Audi
     block = ReceiverBlock(1, len(sending.receivers), encode_receivers(sending.receivers))
     campaigns.add_findings(tx, draft.id, FileFindings(block, (), 0), now, now)
     campaigns.end_reading(tx, draft.id, FileSummary(encode_shared(sending), (), ()), now, now)
-    done = campaign_approvals.submit(tx, draft.id, now, draft.name, sending.scheduled_at, draft.user_id, now)
+    done = campaign_list.submit(tx, draft.id, now, draft.name, sending.scheduled_at, draft.user_id, now)
     assert done, f"a campaign in state {CampaignState.CHECKED.code} was just stored"
     audit_log.add(tx, audit_entry)
     return True

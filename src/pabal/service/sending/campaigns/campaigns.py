@@ -290,16 +290,9 @@ async def _create_request(context: Context, campaign: Campaign, sending: Sending
         user_id=campaign.user_id,
     )
     charge = await context.limiter.charge(campaign.account_id, sending.product, len(receivers))
-    try:
+    with charge:
         context.nodes.check(identifiers.slot_of(new_request.request_id))
         stored = await context.store.write(_store_request, campaign, block, new_request)
-    except Refused:
-        charge.refund()
-        raise
-    except NodeUnavailable as error:
-        if not error.is_uncertain:
-            charge.refund()
-        raise
     if stored:
         accept.announce_request(context, sending.product, new_request, stored)
         charge.refund_cost(stored.dropped, len(receivers))

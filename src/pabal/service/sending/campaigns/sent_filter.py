@@ -1,10 +1,9 @@
 """What the list of sent items can be filtered by: kind, state, name or text, and period."""
 
-from enum import Enum
 from typing import NamedTuple
 
 from pabal.domain.base import identifiers
-from pabal.domain.base.codes import Text
+from pabal.domain.base.codes import LabelledEnum, Text
 from pabal.domain.base.dates import Instant, Period
 from pabal.domain.sends.message import Product
 from pabal.store.campaigns.campaigns import Campaign
@@ -13,7 +12,7 @@ from pabal.store.messages.requests import Request
 AFTER_NEWEST_ID = b"\xff" * identifiers.REQUEST_ID_BYTES
 
 
-class SentState(Enum):
+class SentState(LabelledEnum):
     """How far a campaign or a request has come, as one looks for it."""
 
     SCHEDULED = ("scheduled", Text("예약됨", "Scheduled"))
@@ -21,10 +20,6 @@ class SentState(Enum):
     HALTED = ("halted", Text("멈춤", "Halted"))
     ENDED = ("ended", Text("발송 종료", "Finished"))
     CANCELLED = ("cancelled", Text("취소됨", "Cancelled"))
-
-    def __init__(self, code: str, label: Text) -> None:
-        self.code = code
-        self.label = label
 
 
 SENT_STATE_BY_CODE = {state.code: state for state in SentState}

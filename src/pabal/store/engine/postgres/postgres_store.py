@@ -11,8 +11,8 @@ import psycopg
 from psycopg import errors
 
 from pabal.store.engine.base import NodeUnavailable, P, ReadTimedOut, StoreUnavailable, T
-from pabal.store.engine.citus.distribution import USE_TWO_PHASES
-from pabal.store.engine.commit.group_commit import (
+from pabal.store.engine.citus import USE_TWO_PHASES
+from pabal.store.engine.group_commit import (
     SEARCH_CONNECTIONS,
     SEARCH_TIMEOUT_S,
     CommitStats,
@@ -20,10 +20,10 @@ from pabal.store.engine.commit.group_commit import (
     WriteConnection,
     WriteResult,
 )
-from pabal.store.engine.commit.write_queue import PendingWrite, WriteQueue
 from pabal.store.engine.postgres.postgres_tx import Connection, PostgresTx
 from pabal.store.engine.postgres.session import connect as connect
 from pabal.store.engine.postgres.session import describe_connect_error, find_lost_node, is_distributed, unavailable
+from pabal.store.engine.write_queue import PendingWrite, WriteQueue
 from pabal.world import World
 
 TIMEOUT_S = 20.0

@@ -16,7 +16,7 @@ from psycopg.types.string import BytesBinaryDumper, StrBinaryDumper
 
 from pabal.domain.base import identifiers
 from pabal.store.engine.base import Row, Value, chunks, to_dialect
-from pabal.store.engine.citus.distribution import MARKER_TABLE, writes_to_workers
+from pabal.store.engine.citus import MARKER_TABLE, writes_to_workers
 
 MAX_ROWS_PER_STATEMENT = 5000
 """Rows per statement: they are sent as arrays, so the text is the same for any number of rows."""

@@ -23,7 +23,7 @@ from pabal.store.engine.base import (
     to_dialect,
     transaction,
 )
-from pabal.store.engine.commit.group_commit import (
+from pabal.store.engine.group_commit import (
     SEARCH_CONNECTIONS,
     SEARCH_TIMEOUT_S,
     CommitStats,
@@ -31,9 +31,9 @@ from pabal.store.engine.commit.group_commit import (
     WriteConnection,
     WriteResult,
 )
-from pabal.store.engine.commit.write_queue import PendingWrite
 from pabal.store.engine.sqlite.sqlite_scrub import Scrubber
 from pabal.store.engine.sqlite.write_lock import WriteLock
+from pabal.store.engine.write_queue import PendingWrite
 from pabal.world import World
 
 BUSY_TIMEOUT_MS = 10_000

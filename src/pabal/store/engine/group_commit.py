@@ -11,8 +11,7 @@ from functools import partial
 from typing import Any, Concatenate, NamedTuple, Protocol
 
 from pabal.store.engine.base import NodeUnavailable, P, Priority, Reader, StoreUnavailable, T, Tx, options_of
-from pabal.store.engine.commit.read_threads import ReadThreads, Timeouts
-from pabal.store.engine.commit.write_queue import PendingWrite, WriteQueue
+from pabal.store.engine.write_queue import PendingWrite, ReadThreads, Timeouts, WriteQueue
 from pabal.world import World
 
 MAX_WRITES_PER_COMMIT = 512

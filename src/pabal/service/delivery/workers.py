@@ -1,7 +1,9 @@
-"""Takes over slots: prepares what a worker inherits before it claims from it."""
+"""Keeps the slots of this process by heartbeats, and takes over those that it gets."""
 
+import asyncio
 import logging
 from collections.abc import Mapping
+from functools import partial
 
 from pabal.carriers.base import Carrier
 from pabal.domain.base.dates import DAY, SECOND, Instant
@@ -9,14 +11,159 @@ from pabal.domain.sends.message import Outcome, Product
 from pabal.domain.sends.route import SIMULATOR_KIND
 from pabal.service.context import Context
 from pabal.service.delivery.carrier.clock import repair_if_set_back
+from pabal.service.delivery.carrier.rate_shares import RateShares
 from pabal.service.delivery.claiming.claim_tx import hold_in_doubt, lease_duration_ms
 from pabal.service.delivery.outcome.finish import FinishResult, finish
+from pabal.service.errors import describe_error
 from pabal.service.open_attempts import InFlight
 from pabal.service.policy import Policy
-from pabal.store.engine.base import Tx
+from pabal.store.engine.base import Store, StoreUnavailable, Tx
 from pabal.store.messages import messages
-from pabal.store.queue import carriers, doubts, queue_admin
-from pabal.store.queue.slots import mark_prepared, run_if_held
+from pabal.store.queue import carriers, doubts, queue_admin, slots
+from pabal.store.queue.slots import SlotAssignment, mark_prepared, run_if_held
+
+HEARTBEAT_INTERVAL_S = 1.0
+"""Pause between two heartbeats of a worker."""
+MAX_MISSED_HEARTBEATS = 5
+"""A worker is dead after this many missed heartbeats.
+
+They are counted against the heartbeats of another worker, not timed: while the store is unavailable nobody can
+send one, and the clocks of machines may differ.
+"""
+LIVENESS_CHECK_S = 2.5 * HEARTBEAT_INTERVAL_S
+"""How long to watch for a heartbeat of a live worker."""
+WORKER_ID_BITS = 128
+
+log = logging.getLogger("pabal.heartbeat")
+
+
+async def find_live_workers(store: Store) -> list[str]:
+    """Return the names of the workers that send heartbeats; a restored backup lists some that do not."""
+    before = {worker.id: worker.heartbeat for worker, _ in await store.read(slots.list_workers)}
+    if before:
+        await asyncio.sleep(LIVENESS_CHECK_S)
+    return [
+        worker.name
+        for worker, _ in await store.read(slots.list_workers)
+        if worker.heartbeat != before.get(worker.id)
+    ]
+
+
+class SlotHolder:
+    """Holds this worker's share of the slots, by sending heartbeats."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self._assigned: set[int] = set()
+        self._orphaned: set[int] = set()
+        """The assigned slots whose last worker died, and which were not prepared at the last heartbeat."""
+        self._missed_heartbeats: dict[bytes, tuple[int, int]] = {}
+        """The last heartbeat of each other worker, and how many of ours have passed since."""
+        self._preparing: dict[int, asyncio.Task[None]] = {}
+        self._rates = RateShares(context)
+        self._pending_worker_id: bytes | None = None
+        """The id of a registration that is not confirmed yet: it is repeated until it is."""
+
+    async def run(self) -> None:
+        """Send heartbeats until cancelled; while the store is unavailable, try again."""
+        while True:
+            try:
+                await self.send_heartbeat()
+            except StoreUnavailable:
+                log.warning("store unavailable; heartbeat will be sent again")
+            await asyncio.sleep(HEARTBEAT_INTERVAL_S)
+
+    async def send_heartbeat(self) -> None:
+        """Send one heartbeat, and take or give up slots."""
+        context = self._context
+        here = context.slots
+        if here.worker_id is None:
+            self._pending_worker_id = self._pending_worker_id or context.world.random_bits(WORKER_ID_BITS).to_bytes(
+                WORKER_ID_BITS // 8, "big"
+            )
+            await context.store.write(slots.register, self._pending_worker_id, here.worker, context.world.now())
+            here.worker_id, self._pending_worker_id = self._pending_worker_id, None
+        dead = [
+            (one, last)
+            for one, (last, missed) in self._missed_heartbeats.items()
+            if missed >= MAX_MISSED_HEARTBEATS
+        ]
+        began_at = context.world.monotonic()
+        assignment = await context.store.write(
+            slots.heartbeat, here.worker_id, dead, context.world.now(), self._rates.offer(began_at)
+        )
+        if assignment is None:
+            log.warning(f"worker evicted after {MAX_MISSED_HEARTBEATS} missed heartbeats; rejoining")
+            here.worker_id = None
+            self._assigned, self._orphaned, self._missed_heartbeats = set(), set(), {}
+        else:
+            self._apply_assignment(assignment)
+        self._cancel_preparations()
+        share = len(self._assigned) / here.total
+        self._rates.update(share, here.worker_id, assignment.rates if assignment else {}, began_at)
+        self._publish_held_slots()
+
+    async def leave(self) -> None:
+        """Give up all slots; what is in flight can still be settled."""
+        here = self._context.slots
+        worker_id = here.worker_id or self._pending_worker_id
+        self._assigned = set()
+        self._cancel_preparations()
+        self._rates.update(0.0, None, {}, self._context.world.monotonic())
+        self._publish_held_slots()
+        if worker_id is not None:
+            here.worker_id = None
+            try:
+                await self._context.store.write(slots.unregister, worker_id)
+            except StoreUnavailable:
+                log.warning("slots could not be given up; other workers take them after missed heartbeats")
+
+    def _apply_assignment(self, assignment: SlotAssignment) -> None:
+        me = self._context.slots.worker_id
+        for one in set(self._missed_heartbeats) - set(assignment.heartbeats):
+            del self._missed_heartbeats[one]
+        for one, beat in assignment.heartbeats.items():
+            if one != me:
+                last, missed = self._missed_heartbeats.get(one, (beat, -1))
+                self._missed_heartbeats[one] = (beat, missed + 1 if last == beat else 0)
+        self._assigned = set(assignment.held)
+        self._orphaned = set(assignment.orphaned)
+        here = self._context.slots
+        for slot in self._assigned - set(here.held) - set(self._preparing):
+            preparation = prepare_slot(self._context, slot, me, is_orphaned=slot in self._orphaned)
+            task = self._preparing[slot] = asyncio.create_task(preparation)
+            task.add_done_callback(partial(self._finish_preparation, slot))
+
+    def _cancel_preparations(self) -> None:
+        """Stop preparing slots that other workers have got."""
+        for slot in set(self._preparing) - self._assigned:
+            self._preparing[slot].cancel()
+
+    def _finish_preparation(self, slot: int, task: asyncio.Task[None]) -> None:
+        """Deliver from a prepared slot; after an error the next heartbeat prepares it again."""
+        del self._preparing[slot]
+        if task.cancelled():
+            return
+        if error := task.exception():
+            if not isinstance(error, StoreUnavailable | slots.SlotNotHeld):
+                log.error(
+                    "slot could not be prepared; retrying at the next heartbeat",
+                    extra={"slot": slot, **describe_error(error)},
+                )
+            return
+        self._publish_held_slots({slot})
+
+    def _publish_held_slots(self, ready: set[int] | None = None) -> None:
+        """Tell the deliverers which slots are held and prepared."""
+        here = self._context.slots
+        held = tuple(sorted((set(here.held) | (ready or set())) & self._assigned))
+        if held == here.held:
+            return
+        if not self._preparing:  # otherwise more slots follow in a moment
+            log.info("number of held slots changed", extra={"slots": len(held), "of": here.total})
+        here.held = held
+        self._context.wake(self._context.carriers)
+
 
 BATCH = 500
 """Most messages that one transaction takes over."""
@@ -25,7 +172,7 @@ PROGRESS_INTERVAL_S = 10.0
 MAX_LEASES = 20_000
 """Most messages that the last worker of a slot can have in flight: twice the largest window of a carrier."""
 
-log = logging.getLogger("pabal.take_over")
+take_over_log = logging.getLogger("pabal.take_over")
 
 
 async def prepare_slot(context: Context, slot: int, worker: bytes | None = None, *, is_orphaned: bool) -> None:
@@ -78,7 +225,7 @@ async def reassign_unknown_carriers(
             jobs += reassigned
             is_time = context.world.monotonic() - told_at >= PROGRESS_INTERVAL_S
             if jobs and (is_time or not reassigned):
-                log.warning(
+                take_over_log.warning(
                     "carrier is not configured; its jobs go to other carriers",
                     extra={"carrier": name, "jobs": jobs},
                 )
@@ -147,7 +294,7 @@ async def _release_leases(context: Context, slot: int, worker: bytes | None, car
         )
         context.count_ended(finished.ended)
         if held:
-            log.warning(
+            take_over_log.warning(
                 "previous worker's messages are in doubt; waiting for their receipts",
                 extra={"carrier": name, "messages": held},
             )
@@ -164,7 +311,7 @@ async def _release_leases(context: Context, slot: int, worker: bytes | None, car
         context.in_flight,
     )
     if released:
-        log.info(
+        take_over_log.info(
             "released the previous worker's leases; submitting their messages again",
             extra={"carrier": name, "messages": released},
         )

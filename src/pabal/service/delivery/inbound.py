@@ -15,7 +15,7 @@ from pabal.store.engine.base import Tx
 from pabal.store.events import events
 from pabal.store.messages import inbound
 from pabal.store.messages.inbound import LongMessage
-from pabal.store.people import opt_out_accounts
+from pabal.store.people import opt_outs
 
 PARTS_TIMEOUT_MS = 1 * HOUR
 """How long a long message waits for its parts; then it is stored without those that are missing."""
@@ -111,9 +111,9 @@ def receive_opt_outs(tx: Tx, arrived: Sequence[RelayOptOut], new_key: bytes, pol
     added = 0
     for phone, number, sender in arrived:
         accounts = (
-            opt_out_accounts.find_by_sender(tx, phone, sender)
+            opt_outs.find_accounts_by_sender(tx, phone, sender)
             if sender
-            else opt_out_accounts.find(tx, phone, number, policy.opt_out_number)
+            else opt_outs.find_accounts(tx, phone, number, policy.opt_out_number)
         )
         for account_id in accounts:
             new = NewOptOuts(account_id, [OptOutEntry(phone, sender)], OptOutSource.RELAY)

@@ -10,8 +10,8 @@ from pabal.domain.base import identifiers
 from pabal.domain.base.dates import Instant
 from pabal.domain.sends.message import tidy_code
 from pabal.service.context import Context
+from pabal.service.delivery import inbound
 from pabal.service.delivery.outcome.finish import FinishResult, finish
-from pabal.service.delivery.receiving import inbound
 from pabal.service.policy import Policy
 from pabal.store.engine.base import NodeUnavailable, StoreUnavailable, Tx
 from pabal.store.queue import receipts

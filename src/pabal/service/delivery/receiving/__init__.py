@@ -1,1 +1,0 @@
-"""What carriers report: receipts, replies, opt-outs."""

@@ -1,1 +1,0 @@
-"""Events: numbered, so that callers can read them in order."""

@@ -1,1 +1,0 @@
-"""What is typed and not sent yet."""

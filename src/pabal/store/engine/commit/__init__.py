@@ -1,1 +1,0 @@
-"""Group commit: what both engines share."""
