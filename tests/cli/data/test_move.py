@@ -126,6 +126,7 @@ def test_every_row_of_every_table_is_moved_and_compared(
     assert re.search(rf"^messages: {ROWS} rows, checksum [0-9a-f]{{16}}$", moved.out, re.M)
     assert f"moved {ROWS * len(tables)} rows of {len(tables)} tables to postgresql://" in moved.out
     assert f"no service starts on {source} any more" in moved.out
+    assert query_outside(target, "select reltuples from pg_class where relname = 'accounts'") == [(ROWS,)]
 
 
 def test_no_service_starts_on_a_moved_store(source: Path, on_target: CommandLine) -> None:

@@ -122,6 +122,7 @@ def finish(tx: Tx, last_ids: Mapping[str, int]) -> bool:
             tx.fetch_all("select setval(pg_get_serial_sequence(?, 'id'), ?)", (table, last))
     tx.execute("update slots set is_orphaned = 1 where slot = ?", (SOURCE_SLOT,))
     tx.execute(f"drop table {UNFINISHED_MOVE_TABLE}")
+    tx.execute("analyze")  # until autovacuum has done it, searches would be planned for empty tables
     return True
 
 

@@ -166,6 +166,28 @@ def test_search_beyond_its_time_is_stopped_and_the_next_one_works(modes: StoreMo
     modes.run(scenario, searchers=1, search_timeout_s=0.05)
 
 
+@pytest.mark.parametrize("modes", [THREADS], indirect=True)
+def test_limit_of_a_search_holds_for_all_its_statements_together(modes: StoreMode) -> None:
+    counted: list[object] = []
+
+    @transaction(reader=Reader.SEARCHES)
+    def count_again_and_again(tx: Tx) -> None:
+        while True:
+            counted.append(
+                tx.fetch_one(
+                    "with recursive n(i) as (select 1 union all select i + 1 from n where i < 1000)"
+                    " select count(*) from n"
+                )
+            )
+
+    async def scenario(store: GroupCommitStore) -> None:
+        with pytest.raises(ReadTimedOut):
+            await store.read(count_again_and_again)
+        assert len(counted) > 1, "each statement alone is within the limit"
+
+    modes.run(scenario, searchers=1, search_timeout_s=0.5)
+
+
 def test_read_that_waits_for_too_long_is_refused() -> None:
     ended = threading.Event()
 

@@ -54,11 +54,8 @@ class LostConnection(StoreUnavailable):
 class _PostgresConnection:
     """A connection that is opened when needed, and again after it was lost."""
 
-    def __init__(
-        self, address: str, begin: bytes, *, is_durable: bool = True, statement_timeout_s: float | None = None
-    ) -> None:
+    def __init__(self, address: str, begin: bytes, *, is_durable: bool = True) -> None:
         self._address = address
-        self._statement_timeout_s = statement_timeout_s
         self._begin = begin
         self._is_durable = is_durable
         self._connection: Connection | None = None
@@ -78,8 +75,6 @@ class _PostgresConnection:
         self._connection = connect(self._address)
         if not self._is_durable:
             self._connection.execute(b"set synchronous_commit = off")
-        if self._statement_timeout_s is not None:
-            self._connection.execute(b"set statement_timeout = %d" % round(1000 * self._statement_timeout_s))
         self._open = contextlib.ExitStack()
         has_nodes = is_distributed(self._connection)
         self._pipeline = self._open.enter_context(self._connection.pipeline())
@@ -218,9 +213,16 @@ class PostgresStore(GroupCommitStore):
         )
 
     def _read(self, work: Callable[..., T], args: Any, kwargs: Any, limit_s: float | None) -> T:
-        name = "reading" if limit_s is None else "searching"
-        connection = self._thread_connection(name, BEGIN_READ, statement_timeout_s=limit_s)
-        return self._run_with_retry(connection, work, args, kwargs)
+        if limit_s is None:
+            return self._run_with_retry(self._thread_connection("reading", BEGIN_READ), work, args, kwargs)
+        connection = self._thread_connection("searching", BEGIN_READ)
+        ends_at = self._world.monotonic() + limit_s
+
+        def work_in_time(tx: PostgresTx) -> T:
+            tx.remaining_s = lambda: ends_at - self._world.monotonic()
+            return work(tx, *args, **kwargs)
+
+        return self._run_with_retry(connection, work_in_time, (), {})
 
     async def write_relaxed(self, work: Callable[Concatenate[Any, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Run `work` in `read committed`: others that count the same wait for it instead of being retried."""
@@ -232,15 +234,11 @@ class PostgresStore(GroupCommitStore):
             self.timeout_s,
         )
 
-    def _thread_connection(
-        self, name: str, begin: bytes, *, is_durable: bool = True, statement_timeout_s: float | None = None
-    ) -> _PostgresConnection:
+    def _thread_connection(self, name: str, begin: bytes, *, is_durable: bool = True) -> _PostgresConnection:
         """Return this thread's connection for one purpose."""
         session: _PostgresConnection | None = getattr(self._local, name, None)
         if session is None:
-            session = _PostgresConnection(
-                self._address, begin, is_durable=is_durable, statement_timeout_s=statement_timeout_s
-            )
+            session = _PostgresConnection(self._address, begin, is_durable=is_durable)
             setattr(self._local, name, session)
             self._read_connections.append(session)
         return session

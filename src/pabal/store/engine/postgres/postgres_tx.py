@@ -2,7 +2,7 @@
 
 import re
 import struct
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from itertools import count
 from typing import Any, ClassVar
@@ -15,7 +15,7 @@ from psycopg.types.numeric import Int8BinaryDumper
 from psycopg.types.string import BytesBinaryDumper, StrBinaryDumper
 
 from pabal.domain.base import identifiers
-from pabal.store.engine.base import Row, Value, chunks, to_dialect
+from pabal.store.engine.base import ReadTimedOut, Row, Value, chunks, to_dialect
 from pabal.store.engine.citus import MARKER_TABLE, writes_to_workers
 
 MAX_ROWS_PER_STATEMENT = 5000
@@ -166,6 +166,8 @@ class PostgresTx:
         self._written: set[bool] = set()
         """Where it has written, on Citus: to distributed tables (True), to those of the coordinator (False)."""
         self.is_retry = False
+        self.remaining_s: Callable[[], float] | None = None
+        """How long its statements may still take, all together."""
 
     def announce(self, topic: int) -> None:
         self._announced.add(topic)
@@ -185,19 +187,28 @@ class PostgresTx:
         """Whether it has written on the coordinator and on a worker: else Citus commits one after the other."""
         return len(self._written) == 2
 
-    def execute(self, sql: str, args: Sequence[Value] = ()) -> int:
+    def _prepare(self, sql: str) -> None:
+        """Note what a statement writes, and limit the time that it may take."""
         self._note_write(sql)
+        if self.remaining_s:
+            milliseconds = round(1000 * self.remaining_s())
+            if milliseconds < 1:
+                raise ReadTimedOut("the statements before took too long")
+            self._connection.execute(b"set local statement_timeout = %d" % milliseconds)
+
+    def execute(self, sql: str, args: Sequence[Value] = ()) -> int:
+        self._prepare(sql)
         cursor = self._connection.execute(_translate(sql), args, binary=True)
         if self._pipeline:
             self._pipeline.sync()
         return max(cursor.rowcount, 0)
 
     def fetch_all(self, sql: str, args: Sequence[Value] = ()) -> list[Row]:
-        self._note_write(sql)
+        self._prepare(sql)
         return self._synced(self._connection.execute(_translate(sql), args, binary=True)).fetchall()
 
     def fetch_one(self, sql: str, args: Sequence[Value] = ()) -> Row | None:
-        self._note_write(sql)
+        self._prepare(sql)
         return self._synced(self._connection.execute(_translate(sql), args, binary=True)).fetchone()
 
     def _synced(self, cursor: psycopg.Cursor[Row]) -> psycopg.Cursor[Row]:
@@ -211,7 +222,7 @@ class PostgresTx:
         names_months, names_slot = "{within}" in sql, "{same_slot}" in sql
         bounds_rows = names_slot and self.is_distributed and "{rows}" in sql
         for chunk in self._chunks(rows, names_slot):
-            self._note_write(sql)
+            self._prepare(sql)
             columns = [_to_array(values) for values in zip(*chunk, strict=True)]
             slot = _shared_slot(columns[0]) if names_slot else None
             values: list[Any] = [*args, *columns]
