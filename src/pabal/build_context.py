@@ -143,7 +143,7 @@ def _build_relay_carrier(
     settings: NhnCloudSettings | SolapiSettings, store: Store, world: World, metrics: Metrics, slots: Slots
 ) -> Carrier:
     from pabal.carriers.nhncloud import carrier as nhncloud  # costs the start 0.3 s
-    from pabal.carriers.relay.dependencies import Dependencies
+    from pabal.carriers.relay.carrier import Dependencies
     from pabal.carriers.solapi import carrier as solapi
 
     dependencies = Dependencies(

@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, Literal
 
 from pabal.carriers.base import Carrier
-from pabal.carriers.nhncloud.carrier import Dependencies, NhnCloudCarrier
+from pabal.carriers.nhncloud.carrier import NhnCloudCarrier
+from pabal.carriers.relay.carrier import Dependencies
 from pabal.carriers.simulator import Simulator
 from pabal.carriers.smpp import pdu, protocol
 from pabal.carriers.smpp.carrier import SmppCarrier

@@ -2,6 +2,7 @@
 
 import asyncio
 
+from pabal.carriers.base import Carrier
 from pabal.world import World
 
 TICK_S = 0.01
@@ -66,3 +67,20 @@ class Pacer:
     def _limit_catch_up(self, position: int) -> None:
         """Postpone all positions by the part of a delay that must not be caught up."""
         self._anchor_at += max(0.0, self._overdue_s(position) - MAX_CATCH_UP_S)
+
+
+class PacedCarrier(Carrier):
+    """A carrier whose rate a pacer limits."""
+
+    _pacer: Pacer
+
+    @property
+    def rate(self) -> float:
+        return self._pacer.rate
+
+    @property
+    def backlog_s(self) -> float:
+        return self._pacer.backlog_s
+
+    def set_rate_share(self, share: float) -> None:
+        self._pacer.set_share(share)

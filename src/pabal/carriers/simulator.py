@@ -8,14 +8,13 @@ from typing import NamedTuple, Protocol
 from pabal.carriers.base import (
     Accepted,
     Busy,
-    Carrier,
     OnReceipts,
     OnVerdicts,
     Receipt,
     Rejected,
     Verdict,
 )
-from pabal.carriers.pace import Pacer
+from pabal.carriers.pace import PacedCarrier, Pacer
 from pabal.carriers.provider import ProfileProvider
 from pabal.domain.base.dates import SECOND, Instant
 from pabal.domain.brand.message import Targeting
@@ -95,7 +94,7 @@ class SimulatorStore(Protocol):
         """Delete receipts that the service has stored."""
 
 
-class Simulator(Carrier):
+class Simulator(PacedCarrier):
     """A carrier and a profile provider that contact no outside system."""
 
     kind = SIMULATOR_KIND
@@ -113,17 +112,6 @@ class Simulator(Carrier):
         self._store = store
         self._world = world
         self._has_new_messages = asyncio.Event()
-
-    @property
-    def rate(self) -> float:
-        return self._pacer.rate
-
-    @property
-    def backlog_s(self) -> float:
-        return self._pacer.backlog_s
-
-    def set_rate_share(self, share: float) -> None:
-        self._pacer.set_share(share)
 
     async def submit(self, attempts: Sequence[Attempt], on_verdicts: OnVerdicts) -> None:
         first = self._pacer.reserve(len(attempts))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pabal.carriers.nhncloud import buttons
+from pabal.carriers.nhncloud import templates
 from pabal.domain.content.button import DEFAULT_NAMES, Button
 
 KEPT: list[Button] = [
@@ -20,11 +20,11 @@ KEPT: list[Button] = [
 
 @pytest.mark.parametrize("button", KEPT, ids=lambda button: button.type)
 def test_button_is_converted_back_unchanged(button: Button) -> None:
-    assert buttons.from_remote(buttons.to_remote(button)) == button
+    assert templates.button_from_remote(templates.button_to_remote(button)) == button
 
 
 def test_every_button_type_is_mapped() -> None:
-    words = {buttons.to_remote(Button(ours, "이름"))["type"] for ours in DEFAULT_NAMES}
+    words = {templates.button_to_remote(Button(ours, "이름"))["type"] for ours in DEFAULT_NAMES}
 
     assert words == {"WL", "AL", "DS", "BK", "MD", "BC", "BT", "AC", "TN"}
 
@@ -35,14 +35,14 @@ def test_buttons_are_numbered_as_shown() -> None:
         Button("botKeyword", "둘", order_number=9),
     ]
 
-    assert buttons.all_to_remote(given) == [
+    assert templates.buttons_to_remote(given) == [
         {"ordering": 1, "type": "BK", "name": "하나"},
         {"ordering": 2, "type": "BK", "name": "둘"},
     ]
 
 
 def test_channel_button_has_its_fixed_name() -> None:
-    assert buttons.to_remote(Button("channelAddition", "친구하기"))["name"] == "채널 추가"
+    assert templates.button_to_remote(Button("channelAddition", "친구하기"))["name"] == "채널 추가"
 
 
 @pytest.mark.parametrize(
@@ -55,4 +55,4 @@ def test_channel_button_has_its_fixed_name() -> None:
     ],
 )
 def test_unsupported_button_is_none(theirs: dict[str, object]) -> None:
-    assert buttons.from_remote(theirs) is None
+    assert templates.button_from_remote(theirs) is None

@@ -9,7 +9,7 @@ import pytest
 
 from pabal.carriers.base import Accepted, Receipt, Rejected, Unknown, Verdict
 from pabal.carriers.nhncloud.carrier import NhnCloudCarrier
-from pabal.carriers.nhncloud.in_doubt import LIST_LAG_S
+from pabal.carriers.nhncloud.lookup import LIST_LAG_S
 from pabal.domain.base import identifiers
 from pabal.domain.base.dates import SECOND
 from pabal.domain.sends.message import Attempt, Outcome, Product

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from pabal.carriers.relay.dependencies import Dependencies
+from pabal.carriers.relay.carrier import Dependencies
 from pabal.carriers.solapi.carrier import SolapiCarrier
 from pabal.carriers.solapi.client import SolapiClient
 from pabal.carriers.solapi.provider import SolapiProvider

@@ -5,8 +5,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any
 
 from pabal.carriers.base import RelayOptOut
-from pabal.carriers.nhncloud.client import NhnCloudClient, expect_documented_shape
-from pabal.carriers.nhncloud.lookup import SEOUL
+from pabal.carriers.nhncloud.client import SEOUL, NhnCloudClient, expect_documented_shape
 from pabal.carriers.relay.http import ErrorAnswer, NoResponse, NotProcessed, Throttled
 from pabal.carriers.relay.opt_out_reader import OptOutList
 from pabal.domain.base import dates

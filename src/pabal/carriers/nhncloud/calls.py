@@ -6,8 +6,8 @@ from enum import Enum
 from hashlib import sha256
 from typing import Any, NamedTuple
 
-from pabal.carriers.nhncloud import template_parts
-from pabal.carriers.nhncloud.buttons import all_to_remote
+from pabal.carriers.nhncloud import templates
+from pabal.carriers.nhncloud.templates import buttons_to_remote
 from pabal.carriers.relay.brand import CHAT_BUBBLE_TYPES, is_by_template
 from pabal.domain.base import identifiers
 from pabal.domain.brand.buttons import from_button
@@ -185,11 +185,11 @@ def _recipient(endpoint: ProductEndpoint, attempt: Attempt, image: str | int | N
         "recipientGroupingKey": name,
     }
     if attempt.buttons:
-        recipient["buttons"] = all_to_remote(attempt.buttons)
+        recipient["buttons"] = buttons_to_remote(attempt.buttons)
     if endpoint is ProductEndpoint.ALIMTALK:
         if attempt.subject:
             recipient["templateTitle"] = attempt.subject
-        return recipient | template_parts.to_remote(attempt.parts) if attempt.parts.has_any else recipient
+        return recipient | templates.parts_to_remote(attempt.parts) if attempt.parts.has_any else recipient
     recipient["isAd"] = attempt.is_ad
     if attempt.is_ad:  # NHN Cloud puts the label in front itself
         recipient["content"] = attempt.content.removeprefix(AD_LABEL).lstrip() or attempt.content

@@ -7,9 +7,7 @@ from collections import defaultdict
 from collections.abc import AsyncIterator, Mapping, Sequence
 
 from pabal.carriers.base import (
-    Carrier,
     Declined,
-    Inbox,
     NotSent,
     OnReceipts,
     OnVerdicts,
@@ -18,38 +16,30 @@ from pabal.carriers.base import (
     Verdict,
 )
 from pabal.carriers.nhncloud.block_list import BlockList
-from pabal.carriers.nhncloud.buttons import fit_friend_talk
 from pabal.carriers.nhncloud.calls import MAX_RECIPIENTS, ProductEndpoint, endpoint_of, group_into_calls
 from pabal.carriers.nhncloud.client import NhnCloudClient
 from pabal.carriers.nhncloud.connection import Connection
 from pabal.carriers.nhncloud.images import ImageUploads
-from pabal.carriers.nhncloud.in_doubt import InDoubtResolver
+from pabal.carriers.nhncloud.lookup import InDoubtResolver
 from pabal.carriers.nhncloud.provider import NhnCloudProvider
 from pabal.carriers.nhncloud.results import ResultReader
 from pabal.carriers.nhncloud.sender import CallSender
-from pabal.carriers.pace import Pacer
+from pabal.carriers.nhncloud.templates import fit_friend_talk
 from pabal.carriers.relay.brand import as_sent, is_deliverable
 from pabal.carriers.relay.call_queue import CallQueue
-from pabal.carriers.relay.dependencies import Dependencies as Dependencies
-from pabal.carriers.relay.opt_out_reader import OptOutReader
+from pabal.carriers.relay.carrier import NOT_CONNECTED_YET, Dependencies, RelayCarrier
 from pabal.carriers.relay.submission import Submission, UnansweredMessages
 from pabal.domain.people.opt_out import OptOutChange
 from pabal.domain.sends.message import Attempt, Outcome
 from pabal.settings.relays import NhnCloudSettings
 
-TIMEOUT_S = 40.0
-TIMEOUT_MARGIN_S = 2.0
-"""Every call ends this long before the timeout."""
-
 log = logging.getLogger("pabal.nhncloud")
 
 
-class NhnCloudCarrier(Carrier):
+class NhnCloudCarrier(RelayCarrier):
     """NHN Cloud Notification."""
 
-    can_look_up = True
     batch_size = campaign_batch_size = MAX_RECIPIENTS
-    timeout_s = TIMEOUT_S
 
     def __init__(
         self,
@@ -60,31 +50,20 @@ class NhnCloudCarrier(Carrier):
         provider: ProfileProvider | None = None,
     ) -> None:
         """A client is None if no product uses its API."""
+        block_list = BlockList(settings.name, sms_client, settings.timeout_seconds) if sms_client else None
+        super().__init__(settings, dependencies, provider, block_list, log)
         world = dependencies.world
-        self.name = settings.name
-        self.kind = settings.kind
-        self.products = frozenset(settings.products)
-        self.window = settings.window
-        self.failover_after_s = settings.failover_seconds
         self.has_webhooks = bool(settings.webhook_signature)
-        self.provider = provider
-        self._inbox: Inbox | None = None
-        self._block_list: BlockList | None = None
-        self._opt_outs: OptOutReader | None = None
-        if sms_client is not None:
-            self._block_list = BlockList(settings.name, sms_client, settings.timeout_seconds)
-            self._opt_outs = OptOutReader(settings.name, self._block_list, dependencies.cursor, world, log)
+        self._block_list = block_list
         self._profile_client = talk_client
         self._timeout_s = settings.timeout_seconds
         self.sends_friend_talk_as_brand = settings.friend_talk == "brand"
-        self._world = world
-        self._pacer = Pacer(settings.rate, world)
         self._connection = Connection(sms_client, talk_client, settings.timeout_seconds, world)
         self._results = ResultReader(
             settings, world, dependencies.cursor, sms_client, talk_client, self._connection.set_service_problem
         )
         for service in self._results.services:
-            self._connection.set_service_problem(service, "not connected yet")
+            self._connection.set_service_problem(service, NOT_CONNECTED_YET)
         unanswered = UnansweredMessages(world)
         self._resolver = InDoubtResolver(self._connection, unanswered, settings.lookup_after_seconds, world)
         self._sender = CallSender(
@@ -105,27 +84,15 @@ class NhnCloudCarrier(Carrier):
     @property
     def problem(self) -> str:
         notices = self._connection.notices.shown.values()
-        found = {*self._connection.problems.values(), *self._results.read_problems.values(), *notices}
+        found = {*self._connection.problems.values(), *self._results.poller.read_problems.values(), *notices}
         return "; ".join(sorted(found - {""}))
 
     @property
     def exhausted_quotas(self) -> Mapping[str, int]:
         return self._connection.quotas.exhausted
 
-    @property
-    def rate(self) -> float:
-        return self._pacer.rate
-
-    @property
-    def backlog_s(self) -> float:
-        return self._pacer.backlog_s
-
-    def set_rate_share(self, share: float) -> None:
-        self._pacer.set_share(share)
-
     async def submit(self, attempts: Sequence[Attempt], on_verdicts: OnVerdicts) -> None:
-        deadline = self._world.monotonic() + self.timeout_s - TIMEOUT_MARGIN_S
-        submission = Submission(on_verdicts, self._world, deadline, attempts)
+        submission = self._begin(attempts, on_verdicts)
         new: list[Attempt] = []
         in_doubt: dict[ProductEndpoint, list[Attempt]] = defaultdict(list)
         is_brand = self.sends_friend_talk_as_brand
@@ -182,20 +149,13 @@ class NhnCloudCarrier(Carrier):
     async def update_opt_outs(self, changes: Sequence[OptOutChange]) -> Sequence[OptOutChange]:
         return await self._block_list.update(changes) if self._block_list else changes
 
-    def attach_inbox(self, inbox: Inbox) -> None:
-        self._inbox = inbox
-
     async def run(self, on_receipts: OnReceipts) -> None:
         try:
             async with self._reading_quotas(), self._reading_opt_outs():
-                await self._results.run(on_receipts)
+                await self._results.poller.run(on_receipts)
         except asyncio.CancelledError:  # after another error the service runs it again
             await self._connection.close()
             raise
-
-    def _reading_opt_outs(self) -> contextlib.AbstractAsyncContextManager[None]:
-        """Read who has opted out at the relay until the end of the block."""
-        return self._opt_outs.running(self._inbox) if self._opt_outs else contextlib.nullcontext()
 
     @contextlib.asynccontextmanager
     async def _reading_quotas(self) -> AsyncIterator[None]:

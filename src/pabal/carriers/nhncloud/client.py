@@ -8,6 +8,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 from urllib.parse import quote
+from zoneinfo import ZoneInfo
 
 import aiohttp
 import msgspec
@@ -17,9 +18,10 @@ from pabal.carriers.relay.http import NoResponse as NoResponse
 from pabal.carriers.relay.http import NotProcessed as NotProcessed
 from pabal.carriers.relay.http import Throttled as Throttled
 from pabal.carriers.relay.http import expect_documented_shape as expect_documented_shape
-from pabal.domain.base.dates import Instant
 from pabal.outbound.calls import HttpAnswer, Transport
 
+SEOUL = ZoneInfo("Asia/Seoul")
+"""The time zone of all dates in NHN Cloud's APIs."""
 JSON_TYPE = "application/json;charset=UTF-8"
 MAX_MESSAGE_CHARACTERS = 200
 """How much of an error message is passed on."""
@@ -69,7 +71,7 @@ class UploadFile(NamedTuple):
         return parts.headers["Content-Type"], await parts.as_bytes()
 
 
-class NhnCloudClient:
+class NhnCloudClient(HttpClient):
     """The client of one API: an address, an app key and its secret key."""
 
     def __init__(
@@ -81,14 +83,9 @@ class NhnCloudClient:
         transport: Transport | None = None,
     ) -> None:
         """`transport` replaces the network in tests. Raises BadSetting for a CA file that cannot be read."""
+        super().__init__(address, {"X-Secret-Key": secret_key}, ca_file, transport)
         self._app_key = app_key
         self._secrets = (app_key, secret_key)
-        self._http = HttpClient(address, {"X-Secret-Key": secret_key}, ca_file, transport)
-
-    @property
-    def server_time(self) -> Instant | None:
-        """The Date header of the last response."""
-        return self._http.server_time
 
     async def request(
         self,
@@ -110,7 +107,7 @@ class NhnCloudClient:
             all_headers["Content-Type"], content = JSON_TYPE, msgspec.json.encode(body)
         elif file:
             all_headers["Content-Type"], content = await file.encode()
-        response = await self._http.send(
+        response = await self.send(
             method,
             path.replace("{appkey}", quote(self._app_key, safe="")),
             timeout_s=timeout_s,
@@ -119,10 +116,6 @@ class NhnCloudClient:
             headers=all_headers,
         )
         return self._parse(response)
-
-    async def close(self) -> None:
-        """Close the connections."""
-        await self._http.close()
 
     def _parse(self, response: HttpAnswer) -> dict[str, Any]:
         """Return the answer. The status comes first: the gateway's errors have the same header as the API's."""

@@ -1,20 +1,17 @@
 """Uploads the images of requests once, for all calls that need them."""
 
-import asyncio
 from base64 import b64encode
-from collections import OrderedDict
 
 from pabal.carriers.nhncloud.client import NhnCloudClient, UploadFile, expect_documented_shape
-from pabal.carriers.relay.dependencies import ImageNotSupported as ImageNotSupported
-from pabal.carriers.relay.dependencies import LoadImage
+from pabal.carriers.relay.call_queue import SharedCalls
+from pabal.carriers.relay.carrier import ImageNotSupported as ImageNotSupported
+from pabal.carriers.relay.carrier import LoadImage
 from pabal.domain.brand.message import BrandMessage, BrandType
 from pabal.domain.content.image import measure_px
 from pabal.domain.sends.message import Product
 from pabal.settings.relays import NHN_CLOUD_MAX_MMS_PX
 from pabal.world import World
 
-MAX_CACHED = 1000
-"""How many uploads are remembered."""
 CACHE_TTL_S = 6 * 24 * 3600.0
 """How long an upload is used: SMS deletes uploads after seven days, KakaoTalk never."""
 MAX_FILE_NAME_CHARACTERS = 45
@@ -39,8 +36,7 @@ class ImageUploads:
         self._load_image = load_image
         self._sms_client = sms_client
         self._talk_client = talk_client
-        self._world = world
-        self._uploads: OrderedDict[tuple[bytes, str], tuple[float, asyncio.Task[ImageRef]]] = OrderedDict()
+        self._uploads: SharedCalls[tuple[bytes, str], ImageRef] = SharedCalls(self._upload, CACHE_TTL_S, world)
 
     async def upload(
         self, request_id: bytes, product: Product, timeout_s: float, brand: BrandMessage | None = None
@@ -53,20 +49,15 @@ class ImageUploads:
             kind = image_type_of(brand.type)
         else:
             kind = "mms" if product.is_text else "wide" if product is Product.FRIENDTALK_WIDE_IMAGE else "talk"
-        found = self._uploads.get((request_id, kind))
-        if found is None or found[0] + CACHE_TTL_S < self._world.monotonic() or _has_failed(found[1]):
-            task = asyncio.create_task(self._upload(request_id, kind, timeout_s))
-            self._uploads[request_id, kind] = found = self._world.monotonic(), task
-            while len(self._uploads) > MAX_CACHED:
-                self._uploads.popitem(last=False)
-        return await asyncio.shield(found[1])
+        return await self._uploads.get((request_id, kind), timeout_s)
 
     def forget(self, request_id: bytes) -> None:
         """Upload an image again when it is needed next."""
         for kind in ("mms", "wide", "talk", IMAGE, WIDE_IMAGE):
-            self._uploads.pop((request_id, kind), None)
+            self._uploads.forget((request_id, kind))
 
-    async def _upload(self, request_id: bytes, kind: str, timeout_s: float) -> ImageRef:
+    async def _upload(self, wanted: tuple[bytes, str], timeout_s: float) -> ImageRef:
+        request_id, kind = wanted
         image = await self._load_image(request_id)
         if image is None or image.content_type != JPEG:
             raise ImageNotSupported("an image is missing, or is not a JPEG")
@@ -95,10 +86,6 @@ class ImageUploads:
         )
         with expect_documented_shape():
             return str(answer["image"]["imageUrl"])
-
-
-def _has_failed(task: "asyncio.Task[ImageRef]") -> bool:
-    return task.done() and (task.cancelled() or task.exception() is not None)
 
 
 def image_type_of(brand_type: BrandType | None) -> str:

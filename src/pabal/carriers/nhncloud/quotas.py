@@ -9,6 +9,7 @@ import msgspec
 
 from pabal.carriers.base import NotSent
 from pabal.carriers.nhncloud.client import (
+    SEOUL,
     ErrorResponse,
     NhnCloudClient,
     NoResponse,
@@ -16,7 +17,6 @@ from pabal.carriers.nhncloud.client import (
     Throttled,
     expect_documented_shape,
 )
-from pabal.carriers.nhncloud.lookup import SEOUL
 from pabal.carriers.relay.quotas import PROBE_INTERVAL_S, Notices, Quotas
 from pabal.domain.base import dates
 from pabal.domain.base.dates import SECOND

@@ -9,9 +9,9 @@ import msgspec
 
 from pabal.carriers.base import Inbox, OnReceipts, ReadBody, Receipt, RelayOptOut
 from pabal.carriers.nhncloud.block_list import OPT_OUT_EVENT, parse_opt_outs
-from pabal.carriers.nhncloud.client import ErrorResponse, NhnCloudClient, expect_documented_shape
+from pabal.carriers.nhncloud.client import SEOUL, ErrorResponse, NhnCloudClient, expect_documented_shape
 from pabal.carriers.nhncloud.codes import ErrorKind, error_kind_of, outcome_of_row, own_code_of
-from pabal.carriers.nhncloud.lookup import SEOUL, make_reference
+from pabal.carriers.nhncloud.lookup import make_reference
 from pabal.carriers.relay.http import ErrorAnswer
 from pabal.carriers.relay.result_poller import (
     OnServiceProblem,
@@ -101,7 +101,7 @@ class ResultReader:
     ) -> None:
         self._settings = settings
         self._sources = list(_sources(settings, sms_client, talk_client))
-        self._poller = ResultPoller(
+        self.poller = ResultPoller(
             settings.name,
             self._sources,
             cursor,
@@ -116,15 +116,6 @@ class ResultReader:
     def services(self) -> list[str]:
         """The names of the services in use."""
         return [source.name for source in self._sources]
-
-    @property
-    def read_problems(self) -> Mapping[str, str]:
-        """Why the results of a service that is reachable cannot be read, by its name."""
-        return self._poller.read_problems
-
-    async def run(self, on_receipts: OnReceipts) -> None:
-        """Read results until cancelled; if another process reads them, only check that services are reachable."""
-        await self._poller.run(on_receipts)
 
     async def handle_webhook(
         self, headers: Mapping[str, str], read_body: ReadBody, on_receipts: OnReceipts, inbox: Inbox | None
@@ -146,9 +137,7 @@ class ResultReader:
             receipts = self._parse_webhook(body, opt_outs) if is_signed else _check_verification(body)
         except (msgspec.DecodeError, RecursionError, KeyError, TypeError, ValueError, AttributeError):
             raise Refused(Code.INVALID_JSON) from None
-        if new := self._poller.reported.select_new(receipts):
-            await on_receipts(new)
-            self._poller.reported.remember(new)
+        await self.poller.store_new(receipts, on_receipts)
         if opt_outs and inbox:
             await inbox.on_opt_outs(opt_outs)
 

@@ -23,8 +23,7 @@ from pabal.carriers.nhncloud.codes import (
 )
 from pabal.carriers.nhncloud.connection import Connection
 from pabal.carriers.nhncloud.images import ImageNotSupported, ImageRef, ImageUploads
-from pabal.carriers.nhncloud.in_doubt import InDoubtResolver
-from pabal.carriers.nhncloud.lookup import make_reference
+from pabal.carriers.nhncloud.lookup import InDoubtResolver, make_reference
 from pabal.carriers.pace import Pacer
 from pabal.carriers.relay.call_queue import CallQueue
 from pabal.carriers.relay.submission import Submission, UnansweredMessages

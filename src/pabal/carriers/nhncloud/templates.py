@@ -1,21 +1,152 @@
-"""Converts templates to NHN Cloud's format and back."""
+"""Converts templates, their parts and their buttons to NHN Cloud's format and back."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
 
-from pabal.carriers.nhncloud import buttons, template_parts
 from pabal.carriers.provider import RemoteTemplate
-from pabal.domain.base.codes import Code, Refused, Text
+from pabal.carriers.relay import templates as shared
+from pabal.carriers.relay.templates import (
+    BUTTON_TYPES,
+    EMPHASIS_TYPES,
+    MAX_COMMENT_CHARACTERS,
+    MESSAGE_TYPES,
+    OTHER_CATEGORY,
+    find_key,
+    unsupported,
+)
+from pabal.domain.content.button import DEFAULT_NAMES, Button
 from pabal.domain.kakao.profile import Suspension
 from pabal.domain.kakao.template import TemplateContent, TemplateStatus
-from pabal.domain.kakao.template_parts import NO_PARTS
+from pabal.domain.kakao.template_parts import (
+    NO_PARTS,
+    QUICK_REPLY_TYPES,
+    ItemEntry,
+    ItemHighlight,
+    TemplateParts,
+    represent_link,
+)
 
-_MESSAGE_TYPES = {"basic": "BA", "extraInfo": "EX", "channelAddition": "AD", "mixed": "MI"}
-_EMPHASIS_TYPES = {"none": "NONE", "text": "TEXT", "image": "IMAGE", "itemList": "ITEM_LIST"}
-_OUR_MESSAGE_TYPES = {theirs: ours for ours, theirs in _MESSAGE_TYPES.items()}
-_OUR_EMPHASIS_TYPES = {theirs: ours for ours, theirs in _EMPHASIS_TYPES.items()}
+_TYPES = {**BUTTON_TYPES, "phoneCall": "TN"}
+FRIEND_TALK_TYPES = frozenset(("webLink", "appLink", "botKeyword", "messageDelivery"))
+"""The buttons that friend talk has: fewer than Alimtalk."""
+_OUR_TYPES = {remote: ours for ours, remote in _TYPES.items()}
+_FIELDS = {
+    "name": "name",
+    "mobile_url": "linkMo",
+    "pc_url": "linkPc",
+    "android_url": "schemeAndroid",
+    "ios_url": "schemeIos",
+    "chat_extra": "chatExtra",
+    "chat_event": "chatEvent",
+    "target": "target",
+    "tel_number": "telNumber",
+}
+_UNSUPPORTED_FIELDS = ("bizFormId", "pluginId", "relayId", "oneClickId", "productId")
+
+
+def button_to_remote(button: Button, ordering: int = 1) -> dict[str, Any]:
+    """Return a button in NHN Cloud's format; `ordering` is its position, from 1."""
+    remote: dict[str, Any] = {"ordering": ordering, "type": _TYPES[button.type]}
+    for field, remote_field in _FIELDS.items():
+        value = getattr(button, field)
+        if value is not None:
+            remote[remote_field] = value
+    if button.type == "channelAddition":
+        remote["name"] = DEFAULT_NAMES[button.type]  # NHN Cloud accepts no other name
+    return remote
+
+
+def buttons_to_remote(buttons: Sequence[Button]) -> list[dict[str, Any]]:
+    """Return buttons in NHN Cloud's format, in the order they are shown."""
+    return [button_to_remote(button, ordering) for ordering, button in enumerate(buttons, 1)]
+
+
+def fit_friend_talk(buttons: Sequence[Button]) -> bool:
+    """Return whether friend talk has all of these buttons."""
+    return all(button.type in FRIEND_TALK_TYPES for button in buttons)
+
+
+def button_from_remote(remote: Mapping[str, Any]) -> Button | None:
+    """Return a button in our format; None if it is of an unsupported kind."""
+    kind = _OUR_TYPES.get(str(remote.get("type")))
+    if kind is None or any(remote.get(field) for field in _UNSUPPORTED_FIELDS):
+        return None
+    given = {
+        field: str(remote[remote_field]) for field, remote_field in _FIELDS.items() if remote.get(remote_field)
+    }
+    return Button(kind, given.pop("name", DEFAULT_NAMES[kind]), **given)  # type: ignore[arg-type]
+
+
+_LINK_FIELDS = {
+    "linkMo": "mobile_url",
+    "linkPc": "pc_url",
+    "schemeIos": "ios_url",
+    "schemeAndroid": "android_url",
+}
+
+
+def parts_to_remote(parts: TemplateParts) -> dict[str, Any]:
+    """Return the fields of a template or of a recipient."""
+    remote: dict[str, Any] = {}
+    if parts.header:
+        remote["templateHeader"] = parts.header
+    if parts.items:
+        remote["templateItem"] = {"list": [each._asdict() for each in parts.items]}
+        if parts.summary:
+            remote["templateItem"]["summary"] = parts.summary._asdict()
+    if parts.highlight:
+        title, description, image_url = parts.highlight
+        remote["templateItemHighlight"] = {"title": title, "description": description}
+        if image_url:
+            remote["templateItemHighlight"]["imageUrl"] = image_url
+    if parts.link:
+        remote["templateRepresentLink"] = {
+            field: link for field, name in _LINK_FIELDS.items() if (link := getattr(parts.link, name))
+        }
+    if parts.quick_replies:
+        remote["quickReplies"] = buttons_to_remote(parts.quick_replies)
+    return remote
+
+
+def parts_from_remote(
+    header: str | None,
+    item: Mapping[str, Any] | None,
+    highlight: Mapping[str, Any] | None,
+    link: Mapping[str, Any] | None,
+    replies: Sequence[Mapping[str, Any]],
+) -> TemplateParts | None:
+    """Return parts in our format; None if a quick reply is of an unsupported kind."""
+    converted = [button_from_remote(one) for one in replies]
+    if any(one is None or one.type not in QUICK_REPLY_TYPES for one in converted):
+        return None
+    lines = [_entry(each) for each in (item or {}).get("list") or ()]
+    return TemplateParts(
+        header or None,
+        _highlight(highlight or {}),
+        tuple(each for each in lines if each),
+        _entry((item or {}).get("summary") or {}),
+        _link(link or {}),
+        tuple(one for one in converted if one is not None),
+    )
+
+
+def _entry(remote: Mapping[str, Any]) -> ItemEntry | None:
+    title, description = str(remote.get("title") or ""), str(remote.get("description") or "")
+    return ItemEntry(title, description) if title or description else None
+
+
+def _highlight(remote: Mapping[str, Any]) -> ItemHighlight | None:
+    entry = _entry(remote)
+    return ItemHighlight(*entry, str(remote["imageUrl"]) if remote.get("imageUrl") else None) if entry else None
+
+
+def _link(remote: Mapping[str, Any]) -> Button | None:
+    links = {name: str(remote[field]) for field, name in _LINK_FIELDS.items() if remote.get(field)}
+    return represent_link(links)
+
+
 _STATUSES = {
     "TSC01": TemplateStatus.INSPECTING,
     "TSC02": TemplateStatus.INSPECTING,
@@ -34,8 +165,6 @@ _TEMPLATE_BUTTON_FIELDS = (
     "telNumber",
 )
 """The fields of a button in a template; the others are sent with each message."""
-MAX_COMMENT_CHARACTERS = 1000
-OTHER_CATEGORY = "999999"
 
 
 class UploadedImage(NamedTuple):
@@ -88,12 +217,7 @@ def check(content: TemplateContent) -> None:
     Raises Refused(INVALID_PARAMETER).
     """
     if content.image_link is not None:
-        field = "imageLink"
-        detail = Text(
-            f"이 중계사의 템플릿에는 {field} 값을 쓸 수 없습니다. 템플릿을 고치세요.",
-            f"This carrier's templates have no place for that {field}: update the template without it.",
-        )
-        raise Refused(Code.INVALID_PARAMETER, field, detail)
+        raise unsupported("imageLink")
 
 
 def to_remote(content: TemplateContent, image: UploadedImage | None) -> dict[str, Any]:
@@ -101,8 +225,8 @@ def to_remote(content: TemplateContent, image: UploadedImage | None) -> dict[str
     remote: dict[str, Any] = {
         "templateName": content.name,
         "templateContent": content.content,
-        "templateMessageType": _MESSAGE_TYPES[content.message_type],
-        "templateEmphasizeType": _EMPHASIS_TYPES[content.emphasis_type],
+        "templateMessageType": MESSAGE_TYPES[content.message_type],
+        "templateEmphasizeType": EMPHASIS_TYPES[content.emphasis_type],
         "securityFlag": content.is_security_template,
         "categoryCode": content.category,
     }
@@ -114,8 +238,8 @@ def to_remote(content: TemplateContent, image: UploadedImage | None) -> dict[str
     if image is not None:
         remote["templateImageName"], remote["templateImageUrl"] = image
     if content.buttons:
-        remote["buttons"] = _template_fields(buttons.all_to_remote(content.buttons))
-    remote |= template_parts.to_remote(content.parts)
+        remote["buttons"] = _template_fields(buttons_to_remote(content.buttons))
+    remote |= parts_to_remote(content.parts)
     if "quickReplies" in remote:
         remote["quickReplies"] = _template_fields(remote["quickReplies"])
     return remote
@@ -127,18 +251,13 @@ def _template_fields(shown: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def is_same(ours: TemplateContent, theirs: TemplateContent) -> bool:
     """Return whether both are the same in NHN Cloud's format; images cannot be compared."""
-    return _comparable(ours) == _comparable(theirs)
-
-
-def _comparable(content: TemplateContent) -> dict[str, Any]:
-    written = to_remote(content, None)
-    return {field: value.strip() if isinstance(value, str) else value for field, value in written.items()}
+    return shared.is_same(ours, theirs, lambda content: to_remote(content, None))
 
 
 def from_remote(remote: NhnTemplate) -> RemoteTemplate:
     """Return a template in our format, with the reason why it cannot be used, if there is one."""
-    converted = [buttons.from_remote(one) for one in sort_buttons(remote.buttons or [])]
-    parts = template_parts.from_remote(
+    converted = [button_from_remote(one) for one in sort_buttons(remote.buttons or [])]
+    parts = parts_from_remote(
         remote.templateHeader,
         remote.templateItem,
         remote.templateItemHighlight,
@@ -146,8 +265,8 @@ def from_remote(remote: NhnTemplate) -> RemoteTemplate:
         sort_buttons(remote.quickReplies or []),
     )
     status = _STATUSES.get(remote.status)
-    message_type = _OUR_MESSAGE_TYPES.get(remote.templateMessageType or "BA")
-    emphasis_type = _OUR_EMPHASIS_TYPES.get(remote.templateEmphasizeType or "NONE")
+    message_type = find_key(MESSAGE_TYPES, remote.templateMessageType, "BA")
+    emphasis_type = find_key(EMPHASIS_TYPES, remote.templateEmphasizeType, "NONE")
     content = TemplateContent(
         name=remote.templateName,
         content=remote.templateContent or "",

@@ -199,14 +199,14 @@ class ResultPoller:
         while page is not None:
             following = asyncio.ensure_future(self._timed(source, anext(pages, None)))
             try:
-                new_count = await self._store_new(page, on_receipts)
+                new_count = await self.store_new(page, on_receipts)
             except BaseException:
                 following.cancel()
                 raise
             self._fruitless_s += took_s * (1 - new_count / max(len(page), 1))
             page, took_s = await following
 
-    async def _store_new(self, page: Sequence[Receipt], on_receipts: OnReceipts) -> int:
+    async def store_new(self, page: Sequence[Receipt], on_receipts: OnReceipts) -> int:
         """Store the results that were not reported before, and return how many there are."""
         if new := self.reported.select_new(page):
             await on_receipts(new)

@@ -6,7 +6,6 @@ from functools import partial
 
 from pabal.carriers.base import (
     Accepted,
-    Carrier,
     Declined,
     Inbox,
     NotSent,
@@ -17,7 +16,7 @@ from pabal.carriers.base import (
     Unknown,
     Verdict,
 )
-from pabal.carriers.pace import TICK_S, Pacer
+from pabal.carriers.pace import TICK_S, PacedCarrier, Pacer
 from pabal.carriers.smpp.batch import SubmitBatch, verdict_for_status
 from pabal.carriers.smpp.connections import Connect, Connections
 from pabal.carriers.smpp.receipt_parser import normalize_message_id
@@ -41,7 +40,7 @@ SEGMENT_RETRY_DELAY_S = 1.0
 """Delay before a segment is submitted again, if it was busy or not sent while others were accepted."""
 
 
-class SmppCarrier(Carrier):
+class SmppCarrier(PacedCarrier):
     """An operator or aggregator with an SMPP 3.4 server."""
 
     timeout_s = TIMEOUT_S
@@ -75,13 +74,6 @@ class SmppCarrier(Carrier):
     @property
     def is_connected(self) -> bool:
         return self._connections.is_connected
-
-    @property
-    def rate(self) -> float:
-        return self._pacer.rate
-
-    def set_rate_share(self, share: float) -> None:
-        self._pacer.set_share(share)
 
     @property
     def backlog_s(self) -> float:

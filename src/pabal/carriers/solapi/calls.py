@@ -8,8 +8,8 @@ import msgspec
 from pabal.carriers.relay.brand import is_deliverable
 from pabal.carriers.solapi.brand import image_kind_of
 from pabal.carriers.solapi.brand import to_remote as brand_to_remote
-from pabal.carriers.solapi.buttons import all_to_remote, are_supported
-from pabal.carriers.solapi.wire import OWN_ID
+from pabal.carriers.solapi.client import OWN_ID
+from pabal.carriers.solapi.templates import are_supported, buttons_to_remote
 from pabal.domain.sends.message import Attempt, Product
 
 MAX_MESSAGES = 10_000
@@ -132,5 +132,5 @@ def _alimtalk(attempt: Attempt, template_ids: Mapping[tuple[str, str], str]) -> 
     if attempt.subject:
         options["title"] = attempt.subject
     if attempt.buttons:
-        options["buttons"] = all_to_remote(attempt.buttons)
+        options["buttons"] = buttons_to_remote(attempt.buttons)
     return options

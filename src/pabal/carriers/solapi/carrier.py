@@ -1,24 +1,19 @@
 """The Solapi carrier: submits messages in large calls, and looks up those in doubt before submitting again."""
 
 import asyncio
-import contextlib
 import logging
 from collections.abc import Mapping, Sequence
 
 from pabal.carriers.base import (
-    Carrier,
-    Inbox,
     NotSent,
     OnReceipts,
     OnVerdicts,
     ProfileProvider,
     ReadBody,
 )
-from pabal.carriers.pace import Pacer
 from pabal.carriers.relay.brand import as_sent
 from pabal.carriers.relay.call_queue import CallQueue
-from pabal.carriers.relay.dependencies import Dependencies
-from pabal.carriers.relay.opt_out_reader import OptOutReader
+from pabal.carriers.relay.carrier import NOT_CONNECTED_YET, Dependencies, RelayCarrier
 from pabal.carriers.relay.quotas import Notices
 from pabal.carriers.relay.submission import Submission, UnansweredMessages
 from pabal.carriers.solapi.calls import MAX_MESSAGES, group_into_calls
@@ -32,20 +27,13 @@ from pabal.carriers.solapi.sender import SolapiSender
 from pabal.domain.sends.message import Attempt
 from pabal.settings.relays import SolapiSettings
 
-TIMEOUT_S = 40.0
-TIMEOUT_MARGIN_S = 2.0
-"""Every call ends this long before the timeout."""
-NOT_CONNECTED_YET = "not connected yet"
-
 log = logging.getLogger("pabal.solapi")
 
 
-class SolapiCarrier(Carrier):
+class SolapiCarrier(RelayCarrier):
     """Solapi."""
 
-    can_look_up = True
     batch_size = campaign_batch_size = MAX_MESSAGES
-    timeout_s = TIMEOUT_S
 
     def __init__(
         self,
@@ -54,19 +42,14 @@ class SolapiCarrier(Carrier):
         client: SolapiClient,
         provider: ProfileProvider | None = None,
     ) -> None:
+        has_texts = any(product.is_text for product in settings.products)
+        denials = DenialList(client, settings.timeout_seconds) if has_texts else None
+        super().__init__(settings, dependencies, provider, denials, log)
         world = dependencies.world
-        self.name = settings.name
-        self.kind = settings.kind
-        self.products = frozenset(settings.products)
-        self.window = settings.window
-        self.failover_after_s = settings.failover_seconds
         self.has_webhooks = bool(settings.webhook_secret)
         self.sends_friend_talk_as_brand = settings.sends_friend_talk_as_brand
-        self.provider = provider
         self._client = client
-        self._world = world
         self._problem = NOT_CONNECTED_YET
-        self._pacer = Pacer(settings.rate, world)
         self._notices = Notices(world)
         unanswered = UnansweredMessages(world)
         self._preparation = Preparation(
@@ -93,11 +76,6 @@ class SolapiCarrier(Carrier):
             doubt_s=settings.doubt_seconds,
             max_timeout_s=settings.timeout_seconds,
         )
-        self._inbox: Inbox | None = None
-        self._opt_outs: OptOutReader | None = None
-        if any(product.is_text for product in settings.products):
-            denials = DenialList(client, settings.timeout_seconds)
-            self._opt_outs = OptOutReader(settings.name, denials, dependencies.cursor, world, log)
         self._results = SolapiResults(
             settings, client, world, dependencies.cursor, lambda _, problem: self._set_problem(problem)
         )
@@ -108,23 +86,11 @@ class SolapiCarrier(Carrier):
 
     @property
     def problem(self) -> str:
-        found = (self._problem, self._results.read_problem, *self._notices.shown.values())
+        found = (self._problem, *self._results.poller.read_problems.values(), *self._notices.shown.values())
         return "; ".join(filter(None, found))
 
-    @property
-    def rate(self) -> float:
-        return self._pacer.rate
-
-    @property
-    def backlog_s(self) -> float:
-        return self._pacer.backlog_s
-
-    def set_rate_share(self, share: float) -> None:
-        self._pacer.set_share(share)
-
     async def submit(self, attempts: Sequence[Attempt], on_verdicts: OnVerdicts) -> None:
-        deadline = self._world.monotonic() + self.timeout_s - TIMEOUT_MARGIN_S
-        submission = Submission(on_verdicts, self._world, deadline, attempts)
+        submission = self._begin(attempts, on_verdicts)
         if not self.is_connected:
             submission.report_all(attempts, NotSent())
             return
@@ -153,20 +119,13 @@ class SolapiCarrier(Carrier):
     ) -> None:
         await self._results.handle_webhook(headers, read_body, on_receipts)
 
-    def attach_inbox(self, inbox: Inbox) -> None:
-        self._inbox = inbox
-
     async def run(self, on_receipts: OnReceipts) -> None:
         try:
             async with self._reading_opt_outs():
-                await self._results.run(on_receipts)
+                await self._results.poller.run(on_receipts)
         except asyncio.CancelledError:  # after another error the service runs it again
             await self._client.close()
             raise
-
-    def _reading_opt_outs(self) -> contextlib.AbstractAsyncContextManager[None]:
-        """Read who has opted out at the relay until the end of the block."""
-        return self._opt_outs.running(self._inbox) if self._opt_outs else contextlib.nullcontext()
 
     def _set_problem(self, problem: str) -> None:
         self._problem = problem

@@ -4,25 +4,73 @@ import hashlib
 import hmac
 import re
 from base64 import b64encode
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 from zoneinfo import ZoneInfo
 
 import msgspec
 
-from pabal.carriers.relay.dependencies import ImageNotSupported
+from pabal.carriers.relay.carrier import ImageNotSupported
 from pabal.carriers.relay.http import ErrorAnswer, HttpClient, NoResponse, NotProcessed, Throttled
-from pabal.carriers.solapi.wire import UploadAnswer
 from pabal.domain.base import dates
 from pabal.domain.base.dates import Instant
 from pabal.domain.content.image import Image
 from pabal.outbound.calls import HttpAnswer, Transport
 from pabal.world import World
 
+OWN_ID = "pabal"
+"""The custom field that holds our message id; Solapi repeats it in answers, lists and webhooks."""
+
+
+class ListedMessage(msgspec.Struct):
+    """A message in an answer, a list or a webhook."""
+
+    messageId: str
+    statusCode: str | None = None
+    groupId: str | None = None
+    customFields: dict[str, Any] | None = None
+
+    @property
+    def own_id(self) -> str | None:
+        """Our message id in hex; None if it is not one of ours."""
+        found = (self.customFields or {}).get(OWN_ID)
+        return found if isinstance(found, str) else None
+
+
+class SendAnswer(msgspec.Struct):
+    """The answer to a call that submits messages."""
+
+    failedMessageList: list[ListedMessage]
+    messageList: list[ListedMessage] | None = None
+
+
+class ListedPage(msgspec.Struct):
+    """A page of a list of messages."""
+
+    messageList: dict[str, ListedMessage]
+    nextKey: str | None = None
+
+
+class UploadAnswer(msgspec.Struct):
+    """The answer to an upload."""
+
+    fileId: str
+
+
 T = TypeVar("T")
 
+
+class ListPage(Protocol):
+    """A page of a list."""
+
+    nextKey: str | None
+
+
+Page = TypeVar("Page", bound=ListPage)
+
 SALT_BITS = 160
+MAX_PAGES = 10_000
 TOO_MANY_REQUESTS = 429
 FIRST_CLIENT_ERROR, FIRST_SERVER_ERROR = 400, 500
 """From the second status on the call may have been processed: a gateway answered, or the API failed midway."""
@@ -53,7 +101,7 @@ class _ErrorBody(msgspec.Struct):
     errorMessage: str = ""
 
 
-class SolapiClient:
+class SolapiClient(HttpClient):
     """The client of one account."""
 
     def __init__(
@@ -66,15 +114,10 @@ class SolapiClient:
         transport: Transport | None = None,
     ) -> None:
         """`transport` replaces the network in tests. Raises BadSetting for a CA file that cannot be read."""
+        super().__init__(address, None, ca_file, transport)
         self._api_key = api_key
         self._api_secret = api_secret.encode()
         self._world = world
-        self._http = HttpClient(address, None, ca_file, transport)
-
-    @property
-    def server_time(self) -> Instant | None:
-        """The Date header of the last response."""
-        return self._http.server_time
 
     async def request(
         self,
@@ -95,14 +138,24 @@ class SolapiClient:
         if body is not None:
             content = body if isinstance(body, bytes) else msgspec.json.encode(body)
             headers["Content-Type"] = "application/json"
-        answer = await self._http.send(
-            method, path, timeout_s=timeout_s, content=content, query=query, headers=headers
-        )
+        answer = await self.send(method, path, timeout_s=timeout_s, content=content, query=query, headers=headers)
         return _parse(answer, shape)
 
-    async def close(self) -> None:
-        """Close the connections."""
-        await self._http.close()
+    async def pages(
+        self, path: str, shape: type[Page], query: Mapping[str, str | int], timeout_s: Callable[[], float]
+    ) -> AsyncIterator[Page]:
+        """Yield the pages of a list; `timeout_s` says how long each call may take.
+
+        Raises as `request` does, and NoResponse for a list that does not end.
+        """
+        start: dict[str, str | int] = {}
+        for _ in range(MAX_PAGES):
+            page = await self.request("GET", path, shape, timeout_s=timeout_s(), query={**query, **start})
+            yield page
+            if not page.nextKey or page.nextKey == start.get("startKey"):
+                return
+            start = {"startKey": page.nextKey}
+        raise NoResponse("a list does not end")
 
     def _authorization(self) -> str:
         """Return the header of one call: a signature must not be used twice."""

@@ -6,9 +6,8 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from pabal.carriers.base import Accepted, Rejected, Unknown, Verdict
 from pabal.carriers.relay.http import ErrorAnswer, NoResponse, NotProcessed, Throttled
 from pabal.carriers.relay.submission import Submission, UnansweredMessages
-from pabal.carriers.solapi.client import SolapiClient, format_date
+from pabal.carriers.solapi.client import ListedMessage, ListedPage, SolapiClient, format_date
 from pabal.carriers.solapi.codes import is_pending, outcome_of, verdict_for, was_refused
-from pabal.carriers.solapi.wire import ListedMessage, ListedPage
 from pabal.domain.base import identifiers
 from pabal.domain.base.dates import HOUR, SECOND, Instant
 from pabal.domain.sends.message import Attempt, Outcome
@@ -16,7 +15,6 @@ from pabal.world import World
 
 LIST_PATH = "/messages/v4/list"
 PAGE_SIZE = 500
-MAX_PAGES = 10_000
 CLOCK_MARGIN_MS = 1 * HOUR
 """How far the clocks may differ."""
 
@@ -104,16 +102,8 @@ async def read_pages(
 
     Raises what SolapiClient.request raises.
     """
-    start: dict[str, str] = {}
-    for _ in range(MAX_PAGES):
-        page = await client.request(
-            "GET", LIST_PATH, ListedPage, timeout_s=next_timeout(), query={**query, "limit": limit, **start}
-        )
+    async for page in client.pages(LIST_PATH, ListedPage, {**query, "limit": limit}, next_timeout):
         yield list(page.messageList.values())
-        if not page.nextKey or page.nextKey == start.get("startKey"):
-            return
-        start = {"startKey": page.nextKey}
-    raise NoResponse("a list does not end")
 
 
 def updated_between(start: Instant, end: Instant) -> dict[str, str | int]:

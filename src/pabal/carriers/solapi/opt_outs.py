@@ -6,7 +6,6 @@ from collections.abc import AsyncIterator, Sequence
 import msgspec
 
 from pabal.carriers.base import RelayOptOut
-from pabal.carriers.relay.http import NoResponse
 from pabal.carriers.relay.opt_out_reader import OptOutList
 from pabal.carriers.solapi.client import SolapiClient, format_date
 from pabal.domain.base.codes import Refused
@@ -17,7 +16,6 @@ LIST_PATH = "/iam/v1/black"
 LIST_TYPE = "DENIAL"
 """The only type of entries in the client's own source: those by the 080 number."""
 PAGE_SIZE = 500
-MAX_PAGES = 10_000
 
 log = logging.getLogger("pabal.solapi")
 
@@ -53,13 +51,8 @@ class DenialList(OptOutList):
         query: dict[str, str | int] = {"type": LIST_TYPE, "limit": PAGE_SIZE}
         if since is not None:
             query["dateCreated[gte]"] = format_date(since)
-        for _ in range(MAX_PAGES):
-            page = await self._client.request("GET", LIST_PATH, DeniedPage, timeout_s=self._timeout_s, query=query)
+        async for page in self._client.pages(LIST_PATH, DeniedPage, query, lambda: self._timeout_s):
             yield _parse(page.blackList)
-            if not page.nextKey or page.nextKey == query.get("startKey"):
-                return
-            query["startKey"] = page.nextKey
-        raise NoResponse("a list does not end")
 
 
 def _parse(rows: Sequence[DeniedSender]) -> list[RelayOptOut]:

@@ -1,31 +1,28 @@
 """Prepares messages for a call: uploads their pictures, finds the ids of their templates, and encodes them."""
 
 import asyncio
-from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Hashable, Iterable, Sequence
-from typing import Generic, TypeVar
+from typing import TypeVar
 
 from pabal.carriers.base import Busy, Declined, NotSent, Verdict
-from pabal.carriers.relay.dependencies import ImageNotSupported, LoadImage
+from pabal.carriers.relay.call_queue import SharedCalls
+from pabal.carriers.relay.carrier import ImageNotSupported, LoadImage
 from pabal.carriers.relay.http import NoResponse, NotProcessed, Throttled
 from pabal.carriers.relay.submission import Submission
 from pabal.carriers.solapi.brand import NotAtSolapi
 from pabal.carriers.solapi.calls import Entry, can_be_sent, encode, image_of, template_of
 from pabal.carriers.solapi.client import UPLOAD_TTL_S, SolapiClient, SolapiError, upload_image
 from pabal.carriers.solapi.codes import CallError, call_error_of
-from pabal.carriers.solapi.template_ids import TEMPLATE_TTL_S, NoSuchTemplate, find_template_id
+from pabal.carriers.solapi.templates import TEMPLATE_TTL_S, NoSuchTemplate, find_template_id
 from pabal.domain.sends.message import Attempt, Outcome
 from pabal.world import World
 
 K = TypeVar("K", bound=Hashable)
-V = TypeVar("V")
 
 _EXPECTED = (NotProcessed, NoResponse, Throttled, SolapiError, ImageNotSupported, NoSuchTemplate)
 
 OnProblem = Callable[[str], None]
 """Called with what is wrong with Solapi."""
-MAX_CACHED = 1000
-"""How many values are remembered."""
 
 
 class Preparation:
@@ -113,35 +110,3 @@ async def _gather(
         elif isinstance(result, BaseException):
             raise result
     return values, errors
-
-
-class SharedCalls(Generic[K, V]):
-    """Makes one call for each key, for all that wait for it, and remembers its result unless it failed."""
-
-    def __init__(self, make: Callable[[K, float], Awaitable[V]], ttl_s: float, world: World) -> None:
-        """`make` gets a key and a timeout in seconds."""
-        self._make = make
-        self._ttl_s = ttl_s
-        self._world = world
-        self._calls: OrderedDict[K, tuple[float, asyncio.Task[V]]] = OrderedDict()
-
-    async def get(self, key: K, timeout_s: float) -> V:
-        """Return the value of a key. Raises what the call raises."""
-        found = self._calls.get(key)
-        if found is None or found[0] + self._ttl_s < self._world.monotonic() or _has_failed(found[1]):
-            task = asyncio.ensure_future(self._run(key, timeout_s))
-            self._calls[key] = found = self._world.monotonic(), task
-            while len(self._calls) > MAX_CACHED:
-                self._calls.popitem(last=False)
-        return await asyncio.shield(found[1])
-
-    def forget(self, key: K) -> None:
-        """Make the call again when the value is needed next."""
-        self._calls.pop(key, None)
-
-    async def _run(self, key: K, timeout_s: float) -> V:
-        return await self._make(key, timeout_s)
-
-
-def _has_failed(task: "asyncio.Task[V]") -> bool:
-    return task.done() and (task.cancelled() or task.exception() is not None)

@@ -8,22 +8,21 @@ from urllib.parse import quote as encode_segment
 import msgspec
 
 from pabal.carriers.provider import RelayProvider, RemoteCategories, RemoteProfile, RemoteTemplate
-from pabal.carriers.relay.dependencies import ImageNotSupported
+from pabal.carriers.relay.carrier import ImageNotSupported
 from pabal.carriers.relay.http import ErrorAnswer
 from pabal.carriers.relay.refusals import (
     ALREADY_REGISTERED,
     OTHER_IN_REVIEW,
     as_refusals,
     keys_not_accepted,
-    outcome_unknown,
     quote,
 )
-from pabal.carriers.solapi import template_ids
+from pabal.carriers.relay.templates import unsupported
+from pabal.carriers.solapi import templates
 from pabal.carriers.solapi import templates as relay_templates
 from pabal.carriers.solapi.client import SolapiClient, SolapiError, upload_image
 from pabal.carriers.solapi.codes import CallError, call_error_of
-from pabal.carriers.solapi.template_ids import TEMPLATES_PATH, TemplateName, TemplateRow
-from pabal.carriers.solapi.templates import Versions
+from pabal.carriers.solapi.templates import TEMPLATES_PATH, TemplateName, TemplateRow, Versions
 from pabal.domain.base.codes import Code, Refused, Text
 from pabal.domain.content.image import Image
 from pabal.domain.kakao.profile import Category, Registration
@@ -33,7 +32,6 @@ T = TypeVar("T")
 
 CHANNELS_PATH = "/kakao/v2/channels"
 PAGE_SIZE = 100
-MAX_PAGES = 100
 NOT_FOUND, CONFLICT = 404, 409
 PICTURE_OF_TEMPLATES = "ATA"
 _DELETABLE = (relay_templates.PENDING, relay_templates.REJECTED)
@@ -90,21 +88,17 @@ class SolapiProvider(RelayProvider):
         return None if channel is None else _remote_profile(channel)
 
     async def list_profiles(self) -> list[RemoteProfile]:
-        found: list[RemoteProfile] = []
-        query: dict[str, str | int] = {"limit": PAGE_SIZE}
-        for _ in range(MAX_PAGES):
-            page = await self._call("GET", CHANNELS_PATH, _ChannelPage, query=query)
-            found += map(_remote_profile, page.channelList)
-            if not page.nextKey:
-                return found
-            query["startKey"] = page.nextKey
-        raise outcome_unknown("a list is incomplete")
+        async def read() -> list[RemoteProfile]:
+            pages = self._client.pages(CHANNELS_PATH, _ChannelPage, {"limit": PAGE_SIZE}, lambda: self._timeout_s)
+            return [_remote_profile(each) async for page in pages for each in page.channelList]
+
+        return await self._refusing(read(), "")
 
     async def delete_profile(self, sender_key: str) -> None:
         await self._find(f"{CHANNELS_PATH}/{_segment(sender_key)}", Any, "DELETE")
 
     async def upload_thumbnail(self, image: Image) -> str:
-        raise relay_templates.unsupported("itemHighlight")
+        raise unsupported("itemHighlight")
 
     async def submit_template(
         self, sender_key: str, code: str, content: TemplateContent, image: Image | None
@@ -124,7 +118,7 @@ class SolapiProvider(RelayProvider):
             path = f"{TEMPLATES_PATH}/{_segment(newest.templateId)}"
             await self._call("PUT", path, Any, "templateCode", body=body)
             await self._inspect(newest.templateId)
-        elif newest.status == template_ids.APPROVED and is_same:
+        elif newest.status == templates.APPROVED and is_same:
             return ReviewDecision(True)
         else:  # only a template that waits can be changed
             await self._create(sender_key, TemplateName(code, name.version + 1, content.name), content, image)
@@ -134,7 +128,7 @@ class SolapiProvider(RelayProvider):
         rows = await self._templates(sender_key)
         by_code: dict[str, list[tuple[TemplateName, TemplateRow]]] = defaultdict(list)
         for row in rows:
-            name = template_ids.name_of(row)
+            name = templates.name_of(row)
             by_code[name.code].append((name, row))
         found = []
         for versions in by_code.values():
@@ -177,17 +171,17 @@ class SolapiProvider(RelayProvider):
 
     async def _versions(self, sender_key: str, code: str) -> Versions:
         versions = await self._refusing(
-            template_ids.find_versions(self._client, sender_key, code, self._timeout_s), "templateCode"
+            templates.find_versions(self._client, sender_key, code, self._timeout_s), "templateCode"
         )
-        if not template_ids.is_template_id(code):
+        if not templates.is_template_id(code):
             return versions
         row = await self._find(f"{TEMPLATES_PATH}/{_segment(code)}", TemplateRow)
         is_ours = row is not None and row.channelId in (None, sender_key)
-        return versions if not is_ours or row is None else [*versions, (template_ids.name_of(row), row)]
+        return versions if not is_ours or row is None else [*versions, (templates.name_of(row), row)]
 
     async def _templates(self, sender_key: str) -> list[TemplateRow]:
         async def read() -> list[TemplateRow]:
-            return [row async for row in template_ids.list_templates(self._client, sender_key, self._timeout_s)]
+            return [row async for row in templates.list_templates(self._client, sender_key, self._timeout_s)]
 
         return await self._refusing(read(), "senderKey")
 
@@ -229,17 +223,8 @@ class SolapiProvider(RelayProvider):
 
         return await self._refusing(ask(), "")
 
-    async def _call(
-        self,
-        method: str,
-        path: str,
-        shape: type[T],
-        field: str = "",
-        *,
-        body: Any = None,
-        query: dict[str, str | int] | None = None,
-    ) -> T:
-        call = self._client.request(method, path, shape, timeout_s=self._timeout_s, body=body, query=query)
+    async def _call(self, method: str, path: str, shape: type[T], field: str = "", *, body: Any = None) -> T:
+        call = self._client.request(method, path, shape, timeout_s=self._timeout_s, body=body)
         return await self._refusing(call, field)
 
     async def _refusing(self, call: Awaitable[T], field: str) -> T:

@@ -10,10 +10,9 @@ import msgspec
 from pabal.carriers.base import OnReceipts, ReadBody, Receipt
 from pabal.carriers.relay.http import ErrorAnswer
 from pabal.carriers.relay.result_poller import OnServiceProblem, ResultCursor, ResultPoller, ResultSource
-from pabal.carriers.solapi.client import SolapiClient, SolapiError
+from pabal.carriers.solapi.client import ListedMessage, SolapiClient, SolapiError
 from pabal.carriers.solapi.codes import CallError, call_error_of, is_pending, outcome_of
 from pabal.carriers.solapi.lookup import read_pages, updated_between
-from pabal.carriers.solapi.wire import ListedMessage
 from pabal.domain.base import identifiers
 from pabal.domain.base.codes import Code, Refused
 from pabal.domain.base.dates import MINUTE, Instant
@@ -70,7 +69,7 @@ class SolapiResults:
         secret = settings.webhook_secret
         digest = hashlib.sha1(secret.encode(), usedforsecurity=False).hexdigest()  # Solapi's choice
         self._secrets = (digest.encode(), secret.encode()) if secret else ()
-        self._poller = ResultPoller(
+        self.poller = ResultPoller(
             settings.name,
             [_Source(client, settings.timeout_seconds)],
             cursor,
@@ -80,15 +79,6 @@ class SolapiResults:
             round_s=settings.poll_seconds,
             poll_s=WEBHOOK_POLL_S if secret else settings.poll_seconds,
         )
-
-    @property
-    def read_problem(self) -> str:
-        """Why results cannot be read although Solapi is reachable; empty if all is well."""
-        return self._poller.read_problems.get(SERVICE, "")
-
-    async def run(self, on_receipts: OnReceipts) -> None:
-        """Read results until cancelled; if another process reads them, only check that Solapi is reachable."""
-        await self._poller.run(on_receipts)
 
     async def handle_webhook(
         self, headers: Mapping[str, str], read_body: ReadBody, on_receipts: OnReceipts
@@ -110,9 +100,7 @@ class SolapiResults:
             rows = msgspec.json.decode(body, type=list[ListedMessage])
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             raise Refused(Code.INVALID_JSON) from None
-        if new := self._poller.reported.select_new(_receipts(rows)):
-            await on_receipts(new)
-            self._poller.reported.remember(new)
+        await self.poller.store_new(_receipts(rows), on_receipts)
 
 
 def _receipts(rows: Sequence[ListedMessage]) -> list[Receipt]:

@@ -10,7 +10,7 @@ from pabal.carriers.relay.http import NoResponse, NotProcessed, Throttled
 from pabal.carriers.relay.quotas import Notices
 from pabal.carriers.relay.submission import Submission, UnansweredMessages
 from pabal.carriers.solapi.calls import SEND_PATH, SolapiCall
-from pabal.carriers.solapi.client import SolapiClient, SolapiError
+from pabal.carriers.solapi.client import ListedMessage, SendAnswer, SolapiClient, SolapiError
 from pabal.carriers.solapi.codes import (
     ACCEPTED,
     IMAGE_GONE_CODES,
@@ -21,7 +21,6 @@ from pabal.carriers.solapi.codes import (
     verdict_for,
 )
 from pabal.carriers.solapi.preparation import Preparation
-from pabal.carriers.solapi.wire import ListedMessage, SendAnswer
 from pabal.domain.sends.message import Attempt, Outcome
 from pabal.world import World
 

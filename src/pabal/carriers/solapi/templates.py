@@ -1,22 +1,185 @@
-"""Converts templates to Solapi's format and back."""
+"""Converts templates and their buttons to Solapi's format and back, and finds the ids that Solapi assigns them.
 
-from collections.abc import Sequence
-from typing import Any
+Solapi has no field for a code of ours, and names are unique there. So a template of ours has its code in its name,
+and every change of an approved one is a new template with a version: `[welcome] 환영`, then `[welcome/2] 환영`. A
+template that was made in Solapi's console has no code; its id is its code here.
+"""
+
+import re
+from collections.abc import AsyncIterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import msgspec
 
 from pabal.carriers.provider import RemoteTemplate
-from pabal.carriers.solapi import buttons
-from pabal.carriers.solapi.template_ids import APPROVED, TemplateName, TemplateRow
-from pabal.domain.base.codes import Code, Refused, Text
+from pabal.carriers.relay import templates as shared
+from pabal.carriers.relay.templates import (
+    BUTTON_TYPES,
+    EMPHASIS_TYPES,
+    MAX_COMMENT_CHARACTERS,
+    MESSAGE_TYPES,
+    OTHER_CATEGORY,
+    find_key,
+    unsupported,
+)
+from pabal.carriers.solapi.client import SolapiClient
+from pabal.domain.content.button import DEFAULT_NAMES, Button
 from pabal.domain.kakao.profile import Suspension
 from pabal.domain.kakao.template import TemplateContent, TemplateStatus
 
+_OUR_TYPES = {remote: ours for ours, remote in BUTTON_TYPES.items()}
+_LINKS = {"mobile_url": "linkMo", "pc_url": "linkPc", "android_url": "linkAnd", "ios_url": "linkIos"}
+_LINKS_OF = {"WL": ("linkMo", "linkPc"), "AL": ("linkAnd", "linkIos")}
+"""The links that a type of button has; the others have none."""
+
+
+def are_supported(buttons: Sequence[Button]) -> bool:
+    """Return whether Solapi has all of these buttons."""
+    return all(button.type in BUTTON_TYPES for button in buttons)
+
+
+def button_to_remote(button: Button) -> dict[str, Any]:
+    """Return a button of an Alimtalk in Solapi's format; links that its type does not have are left out."""
+    kind = BUTTON_TYPES[button.type]
+    remote: dict[str, Any] = {"buttonType": kind, "buttonName": button.name}
+    if button.type == "channelAddition":
+        remote["buttonName"] = DEFAULT_NAMES[button.type]
+    for field, link in _LINKS.items():
+        if link in _LINKS_OF.get(kind, ()) and (value := getattr(button, field)) is not None:
+            remote[link] = value
+    return remote
+
+
+def buttons_to_remote(buttons: Sequence[Button]) -> list[dict[str, Any]]:
+    """Return buttons in Solapi's format, in the order they are shown."""
+    return [button_to_remote(button) for button in buttons]
+
+
+def button_from_remote(remote: Mapping[str, Any]) -> Button | None:
+    """Return a button in our format; None if it is of an unsupported kind."""
+    kind = _OUR_TYPES.get(str(remote.get("buttonType")))
+    if kind is None:
+        return None
+    links = {field: str(remote[link]) for field, link in _LINKS.items() if remote.get(link)}
+    return Button(kind, str(remote.get("buttonName") or DEFAULT_NAMES[kind]), **links)  # type: ignore[arg-type]
+
+
+TEMPLATES_PATH = "/kakao/v2/templates"
+TEMPLATE_TTL_S = 600.0
+"""How long a template's id is used; a change that was approved meanwhile is then found."""
+PAGE_SIZE = 100
+APPROVED = "APPROVED"
+MAX_NAME_CHARACTERS = 150
+_ID = re.compile(r"KA01TP[0-9A-Za-z]{26}")
+_NAME = re.compile(r"\[(?P<code>[^\]/\s]{1,32})(?:/(?P<version>[0-9]{1,6}))?\] ?(?P<name>.*)", re.DOTALL)
+
+
+class NoSuchTemplate(Exception):
+    """Solapi has no approved template of this code."""
+
+
+class TemplateRow(msgspec.Struct):
+    """A template as Solapi has it."""
+
+    templateId: str
+    name: str
+    status: str
+    channelId: str | None = None
+    content: str | None = None
+    categoryCode: str | None = None
+    messageType: str | None = None
+    emphasizeType: str | None = None
+    extra: str | None = None
+    emphasizeTitle: str | None = None
+    emphasizeSubtitle: str | None = None
+    header: str | None = None
+    highlight: dict[str, Any] | None = None
+    item: dict[str, Any] | None = None
+    securityFlag: bool | None = None
+    imageId: str | None = None
+    buttons: list[dict[str, Any]] | None = None
+    quickReplies: list[dict[str, Any]] | None = None
+    comments: list[dict[str, Any]] | None = None
+    isHidden: bool | None = None
+
+
+class TemplatePage(msgspec.Struct):
+    """A page of a list of templates."""
+
+    templateList: list[TemplateRow]
+    nextKey: str | None = None
+
+
+class TemplateName(NamedTuple):
+    """The parts of a template's name at Solapi."""
+
+    code: str
+    version: int
+    name: str
+
+    def __str__(self) -> str:
+        version = f"/{self.version}" if self.version > 1 else ""
+        return f"[{self.code}{version}] {self.name}"[:MAX_NAME_CHARACTERS]
+
+
+def name_of(row: TemplateRow) -> TemplateName:
+    """Return the parts of a template's name; one that was not named by us has its id as code."""
+    found = _NAME.fullmatch(row.name)
+    if found is None:
+        return TemplateName(row.templateId, 1, row.name)
+    return TemplateName(found["code"], int(found["version"] or 1), found["name"])
+
+
+async def list_templates(
+    client: SolapiClient, sender_key: str, timeout_s: float, code: str = ""
+) -> AsyncIterator[TemplateRow]:
+    """Yield the templates of a channel, or those whose name may have this code.
+
+    Raises what SolapiClient.request raises.
+    """
+    query: dict[str, str | int] = {"channelId": sender_key, "limit": PAGE_SIZE}
+    if code:
+        query["name[like]"] = f"[{code}"
+    async for page in client.pages(TEMPLATES_PATH, TemplatePage, query, lambda: timeout_s):
+        for row in page.templateList:
+            if row.channelId in (None, sender_key):
+                yield row
+
+
+async def find_versions(
+    client: SolapiClient, sender_key: str, code: str, timeout_s: float
+) -> list[tuple[TemplateName, TemplateRow]]:
+    """Return all versions of a template, the newest first.
+
+    Raises what SolapiClient.request raises.
+    """
+    found = [
+        (name, row)
+        async for row in list_templates(client, sender_key, timeout_s, code)
+        if (name := name_of(row)).code == code
+    ]
+    return sorted(found, key=lambda each: each[0].version, reverse=True)
+
+
+async def find_template_id(client: SolapiClient, sender_key: str, code: str, timeout_s: float) -> str:
+    """Return the id of the newest approved version of a template.
+
+    Raises NoSuchTemplate, and what SolapiClient.request raises.
+    """
+    if is_template_id(code):
+        return code
+    for _, row in await find_versions(client, sender_key, code, timeout_s):
+        if row.status == APPROVED:
+            return row.templateId
+    raise NoSuchTemplate
+
+
+def is_template_id(code: str) -> bool:
+    """Return whether a code is an id of Solapi."""
+    return _ID.fullmatch(code) is not None
+
+
 PENDING, INSPECTING, REJECTED = "PENDING", "INSPECTING", "REJECTED"
-OTHER_CATEGORY = "999999"
-MAX_COMMENT_CHARACTERS = 1000
-_MESSAGE_TYPES = {"basic": "BA", "extraInfo": "EX", "channelAddition": "AD", "mixed": "MI"}
-_EMPHASIS_TYPES = {"none": "NONE", "text": "TEXT", "image": "IMAGE", "itemList": "ITEM_LIST"}
-_OUR_MESSAGE_TYPES = {theirs: ours for ours, theirs in _MESSAGE_TYPES.items()}
-_OUR_EMPHASIS_TYPES = {theirs: ours for ours, theirs in _EMPHASIS_TYPES.items()}
 _STATUSES = {
     PENDING: TemplateStatus.REGISTERED,
     INSPECTING: TemplateStatus.INSPECTING,
@@ -38,20 +201,11 @@ def check(content: TemplateContent) -> None:
         "imageLink": content.image_link is not None,
         "quickReplies": bool(content.parts.quick_replies),
         "representLink": content.parts.link is not None,
-        "buttons": not buttons.are_supported(content.buttons),
+        "buttons": not are_supported(content.buttons),
     }
     for field, is_given in found.items():
         if is_given:
             raise unsupported(field)
-
-
-def unsupported(field: str) -> Refused:
-    """Return the refusal of a field that this carrier does not register."""
-    detail = Text(
-        f"이 중계사의 템플릿에는 {field} 값을 쓸 수 없습니다. 템플릿을 고치세요.",
-        f"This carrier's templates have no place for that {field}: update the template without it.",
-    )
-    return Refused(Code.INVALID_PARAMETER, field, detail)
 
 
 def to_remote(content: TemplateContent, name: TemplateName, image_id: str | None) -> dict[str, Any]:
@@ -60,10 +214,10 @@ def to_remote(content: TemplateContent, name: TemplateName, image_id: str | None
         "name": str(name),
         "content": content.content,
         "categoryCode": content.category,
-        "messageType": _MESSAGE_TYPES[content.message_type],
-        "emphasizeType": _EMPHASIS_TYPES[content.emphasis_type],
+        "messageType": MESSAGE_TYPES[content.message_type],
+        "emphasizeType": EMPHASIS_TYPES[content.emphasis_type],
         "securityFlag": content.is_security_template,
-        "buttons": buttons.all_to_remote(content.buttons),
+        "buttons": buttons_to_remote(content.buttons),
     }
     if content.message_type in ("extraInfo", "mixed"):
         remote["extra"] = content.more_info or ""
@@ -77,13 +231,8 @@ def to_remote(content: TemplateContent, name: TemplateName, image_id: str | None
 
 def is_same(ours: TemplateContent, theirs: TemplateContent) -> bool:
     """Return whether both are the same in Solapi's format; images cannot be compared, and names are shortened."""
-    return _comparable(ours) == _comparable(theirs)
-
-
-def _comparable(content: TemplateContent) -> dict[str, Any]:
-    written = to_remote(content, TemplateName("", 1, content.name), None)
-    del written["name"]
-    return {field: value.strip() if isinstance(value, str) else value for field, value in written.items()}
+    unnamed = TemplateName("", 1, "")
+    return shared.is_same(ours, theirs, lambda content: to_remote(content, unnamed, None))
 
 
 def current_of(versions: Versions) -> tuple[TemplateName, TemplateRow] | None:
@@ -100,10 +249,10 @@ def change_of(versions: Versions) -> tuple[TemplateName, TemplateRow] | None:
 
 def from_remote(name: TemplateName, row: TemplateRow) -> RemoteTemplate:
     """Return a template in our format, with the reason why it cannot be used, if there is one."""
-    converted = [buttons.from_remote(one) for one in row.buttons or []]
+    converted = [button_from_remote(one) for one in row.buttons or []]
     status = _STATUSES.get(row.status)
-    message_type = _OUR_MESSAGE_TYPES.get(row.messageType or "BA")
-    emphasis_type = _OUR_EMPHASIS_TYPES.get(row.emphasizeType or "NONE")
+    message_type = find_key(MESSAGE_TYPES, row.messageType, "BA")
+    emphasis_type = find_key(EMPHASIS_TYPES, row.emphasizeType, "NONE")
     content = TemplateContent(
         name=name.name,
         content=row.content or "",
