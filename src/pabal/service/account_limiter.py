@@ -97,8 +97,6 @@ class _Charged(NamedTuple):
 
 
 class _AccountShares:
-    """The shares of one account."""
-
     def __init__(self) -> None:
         self.by_limit = {limit: _Share(limit) for limit in Limit}
         self.limits: AccountLimits = NO_LIMITS

@@ -82,7 +82,6 @@ class OutgoingMails:
 
     @property
     def is_sent(self) -> bool:
-        """Whether mails are sent."""
         return self.make_mailer is not None
 
     @cached_property

@@ -59,7 +59,6 @@ class Connection:
         self.quotas.note_answered(endpoint.service)
 
     def client(self, endpoint: ProductEndpoint) -> NhnCloudClient:
-        """Return the client of an endpoint."""
         client = self._sms if endpoint.is_text else self._talk
         assert client is not None
         return client

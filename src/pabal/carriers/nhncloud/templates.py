@@ -64,7 +64,6 @@ def buttons_to_remote(buttons: Sequence[Button]) -> list[dict[str, Any]]:
 
 
 def fit_friend_talk(buttons: Sequence[Button]) -> bool:
-    """Return whether friend talk has all of these buttons."""
     return all(button.type in FRIEND_TALK_TYPES for button in buttons)
 
 
@@ -168,8 +167,6 @@ _TEMPLATE_BUTTON_FIELDS = (
 
 
 class UploadedImage(NamedTuple):
-    """An uploaded image."""
-
     name: str
     address: str
 

@@ -81,7 +81,6 @@ class ReportedResults:
         return [each for each in receipts if not self._is_reported(each)]
 
     def remember(self, receipts: Sequence[Receipt]) -> None:
-        """Remember receipts as reported."""
         some = self._reported.setdefault(self._world.now() // MINUTE, set())
         some.update(hash(each.reference) for each in receipts)
         self.forget_old()

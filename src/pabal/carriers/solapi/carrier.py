@@ -31,8 +31,6 @@ log = logging.getLogger("pabal.solapi")
 
 
 class SolapiCarrier(RelayCarrier):
-    """Solapi."""
-
     batch_size = campaign_batch_size = MAX_MESSAGES
 
     def __init__(

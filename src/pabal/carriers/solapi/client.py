@@ -53,8 +53,6 @@ class ListedPage(msgspec.Struct):
 
 
 class UploadAnswer(msgspec.Struct):
-    """The answer to an upload."""
-
     fileId: str
 
 
@@ -62,8 +60,6 @@ T = TypeVar("T")
 
 
 class ListPage(Protocol):
-    """A page of a list."""
-
     nextKey: str | None
 
 

@@ -34,7 +34,6 @@ _LINKS_OF = {"WL": ("linkMo", "linkPc"), "AL": ("linkAnd", "linkIos")}
 
 
 def are_supported(buttons: Sequence[Button]) -> bool:
-    """Return whether Solapi has all of these buttons."""
     return all(button.type in BUTTON_TYPES for button in buttons)
 
 
@@ -79,8 +78,6 @@ class NoSuchTemplate(Exception):
 
 
 class TemplateRow(msgspec.Struct):
-    """A template as Solapi has it."""
-
     templateId: str
     name: str
     status: str
@@ -175,7 +172,6 @@ async def find_template_id(client: SolapiClient, sender_key: str, code: str, tim
 
 
 def is_template_id(code: str) -> bool:
-    """Return whether a code is an id of Solapi."""
     return _ID.fullmatch(code) is not None
 
 

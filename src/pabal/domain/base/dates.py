@@ -34,7 +34,6 @@ class Period(NamedTuple):
     end: Instant | None
 
     def contains(self, at: Instant) -> bool:
-        """Return whether an instant is in the period."""
         return (self.start is None or self.start <= at) and (self.end is None or at < self.end)
 
 
@@ -123,14 +122,12 @@ def parse_month(spelling: str, zone: ZoneInfo) -> Period:
 
 
 def day_of(at: Instant, zone: ZoneInfo) -> Period:
-    """Return the day of an instant."""
     today = _local(at, zone).date()
     tomorrow = today + timedelta(days=1)
     return Period(_ms(datetime.combine(today, time(), zone)), _ms(datetime.combine(tomorrow, time(), zone)))
 
 
 def month_of(at: Instant, zone: ZoneInfo) -> Period:
-    """Return the month of an instant."""
     return parse_month(format_month(at, zone), zone)
 
 

@@ -33,7 +33,6 @@ def make_request_id(at: Instant, slot: int, random_bits: int) -> bytes:
 
 
 def make_message_id(request: bytes, number: int) -> bytes:
-    """Return the id of a request's message by its number."""
     return request + number.to_bytes(MESSAGE_ID_BYTES - REQUEST_ID_BYTES, "big")
 
 

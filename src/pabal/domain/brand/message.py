@@ -81,8 +81,6 @@ class BrandButton(BrandLinks, frozen=True, kw_only=True):
 
 
 class Coupon(BrandLinks, frozen=True, kw_only=True):
-    """A coupon."""
-
     title: str | None = None
     description: str | None = None
 
@@ -105,8 +103,6 @@ class BrandImage(BrandPart, frozen=True, kw_only=True):
 
 
 class WideListItem(BrandLinks, frozen=True, kw_only=True):
-    """An item of a wide list."""
-
     title: str | None = None
     image_url: str | None = None
 

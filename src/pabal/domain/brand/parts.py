@@ -67,7 +67,6 @@ def check_image(report: Report, path: str, image: BrandImage) -> None:
 
 
 def check_coupon(report: Report, path: str, coupon: Coupon, limit: int) -> None:
-    """Check a coupon."""
     title = coupon.title
     if not title:
         report.add(Code.MISSING_PARAMETER, f"{path}.title")
@@ -108,7 +107,6 @@ def check_commerce(report: Report, path: str, given: Commerce | None) -> None:
 
 
 def check_video(report: Report, path: str, video: Video | None) -> None:
-    """Check a video."""
     if video is None or not video.video_url:
         report.add(Code.MISSING_PARAMETER, f"{path}.videoUrl")
         return

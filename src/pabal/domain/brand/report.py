@@ -45,7 +45,6 @@ class Report:
                 self.add(Code.INVALID_PARAMETER, field, NO_VARIABLES)
 
     def check_link(self, field: str, value: str | None, *, needed: bool = False, is_app: bool = False) -> None:
-        """Check a link."""
         if not value:
             if needed:
                 self.add(Code.MISSING_PARAMETER, field)

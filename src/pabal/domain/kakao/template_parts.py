@@ -68,7 +68,6 @@ class TemplateParts(NamedTuple):
 
     @property
     def has_any(self) -> bool:
-        """Whether there is any part."""
         return self != NO_PARTS
 
     @property

@@ -34,7 +34,6 @@ async def find_profiles(context: Context, account_id: int, page: int, page_size:
 
 
 async def list_approved_profiles(context: Context, account_id: int) -> list[Profile]:
-    """Return the approved profiles of an account."""
     approved = ProfileFilter(account_id, status=AuthStatus.APPROVAL)
     _, found = await context.store.read(profiles.find, approved, 1, MAX_APPROVED_PROFILES)
     return found

@@ -61,8 +61,6 @@ class RateShare(NamedTuple):
 
 
 class LimitedAccount(NamedTuple):
-    """An account and its limits."""
-
     id: int
     name: str
     limits: AccountLimits
@@ -78,7 +76,6 @@ class Usage(NamedTuple):
 
 
 def get(tx: Tx, account_id: int) -> AccountLimits:
-    """Return the limits of an account."""
     row = tx.fetch_one(f"select {COLUMNS} from account_limits where account_id = ?", (account_id,))
     return AccountLimits(*row) if row else NO_LIMITS
 
@@ -222,7 +219,6 @@ class EndedGroup(NamedTuple):
 
 
 def accounts_with_budget(tx: Tx) -> set[int]:
-    """Return the accounts that have a budget."""
     return {row[0] for row in tx.fetch_all("select account_id from account_limits where budget_per_month > 0")}
 
 

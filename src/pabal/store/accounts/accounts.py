@@ -72,7 +72,6 @@ def list_accounts(tx: Tx) -> list[Account]:
 
 
 def get(tx: Tx, account_id: int) -> Account | None:
-    """Return the account of this id."""
     row = tx.fetch_one("select id, name, created_at, disabled_at from accounts where id = ?", (account_id,))
     return Account(*row) if row else None
 
@@ -84,7 +83,6 @@ def set_opt_out_number(tx: Tx, account_id: int, number: str | None) -> None:
 
 
 def get_opt_out_numbers(tx: Tx, account_ids: Iterable[int]) -> dict[int, str]:
-    """Return the numbers for opting out of these accounts, of those that have one."""
     rows = tx.execute_many(
         "select id, opt_out_number from accounts where id in ({list}) and opt_out_number is not null",
         [(one,) for one in account_ids],
@@ -109,7 +107,6 @@ def add_key(
     now: Instant,
     expires_at: Instant | None,
 ) -> int:
-    """Add a key by its hash and return its id."""
     rows = tx.fetch_all(
         "insert into keys (account_id, name, hash, scopes, allow, rate, created_at, expires_at)"
         " values (?, ?, ?, ?, ?, ?, ?, ?) returning id",

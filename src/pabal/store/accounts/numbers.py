@@ -42,7 +42,6 @@ def add(
 
 
 def get(tx: Tx, account_id: int, number: str) -> SenderNumber | None:
-    """Return a number of an account."""
     row = tx.fetch_one(f"select {_COLUMNS} {_FROM} where n.account_id = ? and n.number = ?", (account_id, number))
     return _from_row(row) if row else None
 

@@ -126,7 +126,6 @@ def save_text(tx: Tx, account_id: int, name: str, kind: str, fields: str, now: I
 
 
 def get_text(tx: Tx, account_id: int, text_id: int) -> SavedText | None:
-    """Return a saved text of an account."""
     row = tx.fetch_one(
         f"select {_TEXT_COLUMNS} from saved_texts where id = ? and account_id = ?", (text_id, account_id)
     )

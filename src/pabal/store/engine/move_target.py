@@ -127,7 +127,6 @@ def finish(tx: Tx, last_ids: Mapping[str, int]) -> bool:
 
 
 def encode_key(key: Row) -> bytes:
-    """Return a key as it is stored."""
     return msgspec.msgpack.encode(key)
 
 

@@ -37,8 +37,6 @@ _decode = msgspec.json.Decoder(dict[str, Any]).decode
 
 
 class MessageEnd(NamedTuple):
-    """A message that has ended."""
-
     id: bytes
     account_id: int
     product: int

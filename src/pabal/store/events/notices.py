@@ -85,7 +85,6 @@ def get_alert(tx: Tx, kind: NoticeKind, subject: str) -> Alert | None:
 
 
 def put_alert(tx: Tx, kind: NoticeKind, subject: str, alert: Alert) -> None:
-    """Store an alert."""
     tx.execute(
         "insert into alerts (kind, subject, is_on, told_at) values (?, ?, ?, ?)"
         " on conflict (kind, subject) do update set is_on = excluded.is_on, told_at = excluded.told_at",
@@ -142,13 +141,11 @@ class Recipient(NamedTuple):
 
 
 def get_settings(tx: Tx, user_id: int) -> NoticeSettings:
-    """Return the settings of a user."""
     row = tx.fetch_one(f"select {_COLUMNS} from notice_settings where user_id = ?", (user_id,))
     return _from_row(row) if row else NoticeSettings()
 
 
 def put_settings(tx: Tx, user_id: int, settings: NoticeSettings) -> None:
-    """Store the settings of a user."""
     changes = ", ".join(f"{name} = excluded.{name}" for name in _COLUMNS.split(", "))
     tx.execute(
         f"insert into notice_settings (user_id, {_COLUMNS}) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
@@ -184,7 +181,6 @@ def list_recipients(tx: Tx) -> list[Recipient]:
 
 
 def delete_settings(tx: Tx, user_id: int) -> None:
-    """Delete the settings of a user."""
     tx.execute("delete from notice_settings where user_id = ?", (user_id,))
 
 

@@ -41,7 +41,6 @@ class WebhookPost(NamedTuple):
 
     @property
     def body(self) -> bytes:
-        """What is posted."""
         return zlib.decompress(self.packed)
 
 
@@ -72,7 +71,6 @@ class Delivery(NamedTuple):
 
 
 def pack_body(body: bytes) -> bytes:
-    """Return the body of a post as it is stored."""
     return zlib.compress(body, _COMPRESSION_LEVEL)
 
 

@@ -75,7 +75,6 @@ def find_places(tx: Tx, carrier: str, wanted: Iterable[tuple[int, str]]) -> dict
 
 
 def get(tx: Tx, profile_id: int, carrier: str, template_code: str) -> ProfileMapping | None:
-    """Return one mapping."""
     row = tx.fetch_one(
         f"select {_COLUMNS} from profile_mappings where profile_id = ? and carrier = ? and template_code = ?",
         (profile_id, carrier, template_code),
@@ -128,7 +127,6 @@ def list_by_carrier(tx: Tx, carrier: str) -> list[ProfileMapping]:
 
 
 def list_templates(tx: Tx, profile_id: int, carrier: str) -> list[ProfileMapping]:
-    """Return the mapped templates of a profile at a carrier."""
     rows = tx.fetch_all(
         f"select {_COLUMNS} from profile_mappings where profile_id = ? and carrier = ? and template_code <> ''"
         " order by template_code",

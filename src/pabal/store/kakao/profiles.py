@@ -38,12 +38,10 @@ class ProfileFilter(NamedTuple):
 
 
 def get_by_channel(tx: Tx, account_id: int, channel_id: str) -> Profile | None:
-    """Return an account's profile of a channel."""
     return _get(tx, "account_id = ? and channel_id = ?", (account_id, channel_id))
 
 
 def get_by_sender_key(tx: Tx, account_id: int, sender_key: str) -> Profile | None:
-    """Return an account's profile with this key."""
     return _get(tx, "account_id = ? and sender_key = ?", (account_id, sender_key))
 
 
@@ -145,7 +143,6 @@ def mark_swept(tx: Tx, profile_id: int) -> None:
 
 
 def find_deleted(tx: Tx, profile_ids: set[int]) -> set[int]:
-    """Return those profiles that are deleted."""
     rows = tx.execute_many(
         "select id from profiles where deleted_at is not null and id in ({list})",
         [(one,) for one in profile_ids],

@@ -35,7 +35,6 @@ class TemplateFilter(NamedTuple):
 
 
 def get(tx: Tx, profile_id: int, code: str) -> Template | None:
-    """Return a profile's template with this code."""
     row = tx.fetch_one(f"{_SELECT} where t.profile_id = ? and t.code = ?", (profile_id, code))
     return _from_row(row) if row else None
 
@@ -138,7 +137,6 @@ def get_image(tx: Tx, template_id: int) -> Image | None:
 
 
 def list_by_profile(tx: Tx, profile_id: int) -> list[Template]:
-    """Return a profile's templates."""
     return [
         _from_row(row) for row in tx.fetch_all(f"{_SELECT} where t.profile_id = ? order by t.id", (profile_id,))
     ]
@@ -165,7 +163,6 @@ def list_under_review(tx: Tx, after: int, limit: int) -> list[tuple[str, Templat
 
 
 def delete(tx: Tx, template_id: int) -> None:
-    """Remove a template."""
     tx.execute("delete from template_images where template_id = ?", (template_id,))
     deleted = tx.fetch_all("delete from templates where id = ? returning account_id", (template_id,))
     setup_changes.record_changed(tx, deleted)

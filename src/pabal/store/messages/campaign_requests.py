@@ -56,8 +56,6 @@ class CampaignProgress(NamedTuple):
 
 
 class CampaignRequest(NamedTuple):
-    """One request of a campaign."""
-
     campaign_id: bytes
     number: int
     request_id: bytes
@@ -123,13 +121,11 @@ def sum_failures(tx: Tx, campaign_id: bytes) -> tuple[FailureCount, ...]:
 
 
 def list_request_ids(tx: Tx, campaign_id: bytes) -> list[bytes]:
-    """Return the ids of all requests of a campaign."""
     rows = tx.fetch_all("select request_id from campaign_requests where campaign_id = ?", (campaign_id,))
     return [row[0] for row in rows]
 
 
 def campaigns_by_request(tx: Tx, request_ids: Iterable[bytes]) -> dict[bytes, bytes]:
-    """Return the campaign of each of these requests that has one."""
     rows = tx.execute_many(
         "select request_id, campaign_id from campaign_requests where request_id in ({list})",
         [(one,) for one in request_ids],

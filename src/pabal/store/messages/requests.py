@@ -154,7 +154,6 @@ def add_all(tx: Tx, rows: Iterable[RequestRow]) -> None:
 
 
 def add_image(tx: Tx, request_id: bytes, image: Image) -> None:
-    """Store the image of a request."""
     tx.execute(
         "insert into images (request_id, slot, content_type, file_name, body) values (?, ?, ?, ?, ?)",
         (request_id, identifiers.slot_of(request_id), *image),
@@ -180,7 +179,6 @@ def account_ids(tx: Tx, request_ids: Iterable[bytes]) -> dict[bytes, int]:
 
 
 def existing_ids(tx: Tx, request_ids: Iterable[bytes]) -> set[bytes]:
-    """Return those ids that exist."""
     rows = tx.execute_many(
         "select id from requests where id in ({list}) and id {within} and slot {same_slot}",
         [(one,) for one in request_ids],

@@ -39,7 +39,6 @@ def list_all(tx: Tx, account_id: int) -> list[ContactGroup]:
 
 
 def get(tx: Tx, account_id: int, group_id: int) -> ContactGroup | None:
-    """Return a group of an account."""
     row = tx.fetch_one(
         "select id, name, contacts from contact_groups where id = ? and account_id = ?", (group_id, account_id)
     )
@@ -83,7 +82,6 @@ def list_members(tx: Tx, group_id: int, limit: int) -> list[int]:
 
 
 def groups_of(tx: Tx, contact_ids: Iterable[int]) -> dict[int, list[int]]:
-    """Return the groups of each contact that is in any."""
     rows = tx.execute_many(
         "select contact_id, group_id from contact_members where contact_id in ({list})",
         [(one,) for one in contact_ids],

@@ -49,7 +49,6 @@ class AddressBook(NamedTuple):
 
 
 def get_book(tx: Tx, account_id: int) -> AddressBook:
-    """Return the address book of an account."""
     row = tx.fetch_one("select contacts, fields from address_books where account_id = ?", (account_id,))
     return AddressBook(row[0], tuple(json.loads(row[1]))) if row else AddressBook(0, ())
 
@@ -121,7 +120,6 @@ def update(tx: Tx, account_id: int, contact_id: int, entry: ContactEntry, now: I
 
 
 def get(tx: Tx, account_id: int, contact_id: int) -> Contact | None:
-    """Return a contact of an account."""
     row = tx.fetch_one(
         f"select {_COLUMNS} from contacts c where c.id = ? and c.account_id = ?", (contact_id, account_id)
     )

@@ -43,7 +43,6 @@ class HashKeys:
         return self.get(tx, name) or new_key
 
     def seal(self, key: bytes, name: str = OPT_OUTS) -> bytes:
-        """Return what to store of a key."""
         return self._box.seal(key, _context(name))
 
     def seal_again(self, stored: bytes, name: str = OPT_OUTS) -> bytes:

@@ -52,7 +52,6 @@ def get_kinds(tx: Tx) -> dict[str, str]:
 
 
 def save_kinds(tx: Tx, kinds: Mapping[str, str]) -> None:
-    """Save the kinds of carriers."""
     tx.execute_many(
         "insert into carriers (name, kind) select v.name, v.kind from (values {rows}) as v(name, kind) where true"
         " on conflict (name) do update set kind = excluded.kind",

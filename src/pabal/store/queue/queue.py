@@ -95,8 +95,6 @@ class RetriedJob(NamedTuple):
 
 
 class RemovedJob(NamedTuple):
-    """A job that was removed."""
-
     id: bytes
     carrier: str
     references: str | None
@@ -118,7 +116,6 @@ def add_requests(tx: Tx, requests: Iterable[NewJobs]) -> None:
 
 
 def add_all(tx: Tx, jobs: Iterable[NewJob]) -> None:
-    """Add jobs."""
     tx.execute_many(
         "insert {or_fail} into jobs (id, slot, carrier, lane, ready_at, attempt, tries)"
         " select v.id, v.slot, v.carrier, v.lane, v.ready_at, 0, 0"

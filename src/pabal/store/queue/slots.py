@@ -92,7 +92,6 @@ def _add(tx: Tx, numbers: Iterable[int]) -> None:
 
 @transaction(exclusive=True, priority=Priority.URGENT)
 def register(tx: Tx, worker: bytes, name: str, now: Instant) -> None:
-    """Register a worker."""
     tx.execute(
         "insert into workers (id, name, heartbeat, joined_at, clock_at) values (?, ?, 0, ?, ?)"
         " on conflict (id) do nothing",
@@ -198,7 +197,6 @@ def list_worker_states(tx: Tx) -> list[WorkerState]:
 
 
 def fair_share(rank: int, workers: int, slots: int) -> int:
-    """Return the fair share of slots of the worker with this rank."""
     return slots // workers + (rank < slots % workers)
 
 

@@ -88,7 +88,6 @@ def set_limits(tx: Tx, account_id: int, limits: AccountLimits, actor: Actor, now
 
 
 async def get_limits(context: Context, account_id: int) -> AccountLimits:
-    """Return the limits of an account."""
     return await context.store.read(account_limits.get, account_id)
 
 

@@ -31,7 +31,6 @@ class AccountMembers(NamedTuple):
 
 
 async def list_accounts(context: Context) -> list[Account]:
-    """Return all accounts."""
     return await context.store.read(account_store.list_accounts)
 
 

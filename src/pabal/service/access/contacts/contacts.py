@@ -42,7 +42,6 @@ class ImportBatch(NamedTuple):
 
 
 async def get_book(context: Context, account_id: int) -> tuple[AddressBook, list[ContactGroup]]:
-    """Return the address book of an account, and its groups."""
     return await context.store.read(_read_book, account_id)
 
 

@@ -43,7 +43,6 @@ async def change_password(
 
 
 def is_of_token(session: ListedSession, token: str) -> bool:
-    """Return whether a session is that of a token."""
     return session.hash == hash_token(token)
 
 

@@ -57,7 +57,6 @@ class Team(NamedTuple):
 
 
 async def get_team(context: Context, account_id: int) -> Team:
-    """Return the team of an account."""
     issuer = context.openid.registration.issuer if context.openid else ""
     return await context.store.read(_read_team, account_id, issuer, context.world.now())
 

@@ -52,7 +52,6 @@ def encode_receivers(receivers: Sequence[Receiver]) -> str:
 
 
 def decode_receivers(block: ReceiverBlock) -> list[Receiver]:
-    """Return the receivers of a block."""
     return [
         Receiver(phone, tuple(values), None, reference)
         for phone, values, reference in _receivers_decoder.decode(block.body)

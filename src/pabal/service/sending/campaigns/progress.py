@@ -160,7 +160,6 @@ async def get_sent(context: Context, account_id: int, sent_id: bytes | None) -> 
 
 
 async def campaign_parts(context: Context, campaign: Campaign) -> list[CampaignRequest]:
-    """Return the requests of a campaign."""
     return await context.store.read(campaign_requests.list_requests, campaign.id)
 
 

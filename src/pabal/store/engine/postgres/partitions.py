@@ -42,7 +42,6 @@ def month_at(at: Instant) -> int:
 
 
 def next_month(month: int) -> int:
-    """Return the next month."""
     return month + 1 if month % 100 < 12 else month + 89
 
 
@@ -59,7 +58,6 @@ def month_bounds(month: int, table: str = "messages") -> tuple[bytes, bytes]:
 
 
 def is_partitioned(tx: Tx) -> bool:
-    """Return whether this store has partitions."""
     return bool(tx.fetch_all("select {has_partitions}")[0][0])
 
 

@@ -63,8 +63,6 @@ class _ArrayColumn(list[Any]):
 
 
 class BytesArray(_ArrayColumn):
-    """A column of bytes."""
-
     sql_type = "bytea[]"
 
 
