@@ -309,3 +309,20 @@ def test_stop_waits_for_nobody_once_it_is_told_so() -> None:
         assert await peer.read_all() == b""
 
     run(scenario())
+
+
+def test_connection_whose_first_head_is_refused_is_counted_once() -> None:
+    metrics = Metrics()
+    table = ConnectionTable(LIMITS, RealWorld(), metrics)
+
+    def count(state: str) -> float | None:
+        return metrics.registry.get_sample_value("pabal_http_connections", {"state": state})
+
+    async def scenario() -> None:
+        async with serving_app(answering(b"never"), table=table) as connect:
+            peer = await connect()
+            await peer.ask(b"\0\r\n\r\n")
+            assert (await peer.read_head()).startswith(b"HTTP/1.1 400")  # it waits for the caller's end
+            assert (count("all"), count("waiting")) == (1, 1)
+
+    run(scenario())

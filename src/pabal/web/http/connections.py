@@ -147,6 +147,7 @@ class ConnectionTable:
     def set_waiting(self, connection: OpenConnection, now: float) -> None:
         """Note that a connection waits for its next request."""
         if connection in self._regular:
+            self._new.pop(connection, None)  # whose first head was refused
             self._idle[connection] = now
 
     def set_receiving(self, connection: OpenConnection) -> None:
