@@ -141,8 +141,8 @@ def _find_wrong_packages(root: Path, text: str) -> Iterator[str]:
         for name in names.split():
             folders = [*folders[:depth], f"{folders[depth - 1]}{name}"]
             named.add(folders[-1])
-    there = {f"{path.relative_to(source)}/" for path in source.glob("**/") if path != source}
-    there = {each for each in there if "__pycache__" not in each}
+    files = (file for file in source.rglob("*.*") if "__pycache__" not in file.parts)
+    there = {f"{each}/" for file in files for each in file.relative_to(source).parents if each != Path()}
     yield from (f"ARCHITECTURE.md: no such package: {each}" for each in sorted(named - there))
     yield from (f"ARCHITECTURE.md: a package is missing: {each}" for each in sorted(there - named))
 
