@@ -43,8 +43,6 @@ class CountingSolapi(FakeSolapi):
 
 
 class SolapiAdapter(RelayAdapter):
-    """Solapi."""
-
     kind = "solapi"
     secrets = ("NCSAPIKEY0123456", "solapiSecret0123456789")
 

@@ -96,8 +96,6 @@ class Adapter(ABC):
 
 
 class BlockingSimulatorStore(InMemorySimulatorStore):
-    """A simulator store that can block."""
-
     def __init__(self) -> None:
         super().__init__()
         self.is_blocked = False
@@ -309,8 +307,6 @@ class CountingRelay(FakeNhnCloud):
 
 
 class NhnCloudAdapter(RelayAdapter):
-    """NHN Cloud."""
-
     kind = "nhncloud"
     secrets = ("smsAppKey0123456", "smsSecret", "talkAppKey012345", "talkSecret")
     friend_talk: ClassVar[Literal["brand", "compatible"]] = "brand"
@@ -367,7 +363,6 @@ def virtual_clock() -> int:
 
 
 async def load_image(request_id: bytes) -> Image:
-    """Return the same image for any request."""
     return Image("image/jpeg", "picture.jpg", b"\xff\xd8\xff\xe0" + bytes(100))
 
 

@@ -7,7 +7,6 @@ Departures = list[tuple[float, int]]
 
 
 def departure_times(departures: Departures) -> list[float]:
-    """Return the time of each message."""
     return [at for at, count in departures for _ in range(count)]
 
 

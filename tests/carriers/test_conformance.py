@@ -39,7 +39,6 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 @pytest.fixture
 def adapter(request: pytest.FixtureRequest) -> Adapter:
-    """A new adapter with its own peer."""
     adapter_type: type[Adapter] = request.param
     return adapter_type()
 

@@ -37,8 +37,6 @@ SIM = SimulatorSettings(name="sim", window=10)
 
 
 class InMemorySimulatorStore:
-    """A simulator store in memory."""
-
     def __init__(self) -> None:
         self.accepted: dict[bytes | None, SimulatedMessage] = {}
         self.tokens: list[SimulatedMessage] = []

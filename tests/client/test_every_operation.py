@@ -70,8 +70,6 @@ class RecordingTransport(httpx.HTTPTransport):
 
 
 class AsyncRecordingTransport(httpx.AsyncHTTPTransport):
-    """The same for asyncio."""
-
     def __init__(self) -> None:
         super().__init__()
         self.paths: set[str] = set()

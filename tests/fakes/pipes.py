@@ -39,7 +39,6 @@ class Pipe(asyncio.Transport):
 
     @property
     def other(self) -> "Pipe":
-        """The other end."""
         assert self._other is not None
         return self._other
 

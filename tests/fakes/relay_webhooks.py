@@ -59,7 +59,6 @@ class RelayWebhooks(ABC):
         return 200 <= status < 300
 
     def add(self, body: Any) -> None:
-        """Add a post."""
         self._pending.append(Post(body))
         self.posts.append(self._pending[-1])
 

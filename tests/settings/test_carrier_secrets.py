@@ -5,19 +5,45 @@ from pathlib import Path
 
 import pytest
 
-from pabal.settings.carriers import (
-    SmppSettings,
-)
+from pabal.settings.carrier_tables import CARRIER_KINDS
+from pabal.settings.carriers import SmppSettings
 from pabal.settings.field import BadSetting, fields
 from pabal.settings.settings import describe_settings, load
-from tests.fixtures.carrier_settings import LONG_SECRET, SECRET, read, refusal, table, telco
+from tests.fixtures.carrier_settings import KEYS, LONG_SECRET, SECRET, read, refusal, table, telco
+
+EVERY_SECRET = [
+    (kind, name)
+    for kind, shape in CARRIER_KINDS.items()
+    for name, each in fields(shape).items()
+    if each.metadata["is_secret"]
+]
 
 
-def test_password_is_read_from_the_environment(tmp_path: Path) -> None:
-    carrier = telco(tmp_path, table("smpp", password_env='"TELCO"'), {"TELCO": SECRET})
+def test_secrets_are_those_that_open_an_account() -> None:
+    assert set(EVERY_SECRET) == {
+        ("smpp", "password"),
+        *(("nhncloud", name) for name in (*KEYS, "webhook_signature")),
+        *(("solapi", name) for name in ("api_key", "api_secret", "webhook_secret")),
+    }
 
-    assert isinstance(carrier, SmppSettings)
-    assert carrier.password == SECRET
+
+@pytest.mark.parametrize(("kind", "name"), EVERY_SECRET)
+def test_secret_is_read_from_the_environment_or_a_file_and_never_shown(
+    tmp_path: Path, kind: str, name: str
+) -> None:
+    word = SECRET if kind == "smpp" else LONG_SECRET
+    (tmp_path / "secret").write_text(f"{word}\n")
+    settings = read(tmp_path, table(kind, **{name: f'"{word}"'}))
+    carrier = settings.carriers["telco"]
+    rows = {row: value for row, value, _ in describe_settings(settings)}
+
+    for way, value in (("env", "TELCO"), ("file", tmp_path / "secret")):
+        text = table(kind, **{name: "", f"{name}_{way}": f'"{value}"'})
+        assert telco(tmp_path, text, {"TELCO": word}) == carrier
+    assert rows[f"carriers.telco.{name}"] == "(set)"
+    for shown in (str(rows), repr(carrier), str(carrier), repr(settings), str(settings.carriers)):
+        assert word not in shown
+    assert dataclasses.asdict(carrier)[name] == word  # it is there, after all
 
 
 def test_password_variable_with_our_prefix_is_no_unknown_setting(tmp_path: Path) -> None:
@@ -142,13 +168,3 @@ def test_settings_show_only_that_a_password_is_set(tmp_path: Path) -> None:
     assert {name: value for name, value, _ in describe_settings(read(tmp_path, table("smpp")))}[
         "carriers.telco.password"
     ] == ""
-
-
-def test_printed_settings_contain_no_password(tmp_path: Path) -> None:
-    settings = read(tmp_path, table("smpp", password=f'"{SECRET}"'))
-    carrier = settings.carriers["telco"]
-
-    for shown in (repr(carrier), str(carrier), repr(settings), str(settings.carriers), f"{carrier}"):
-        assert SECRET not in shown
-        assert "smsc.example" in shown
-    assert dataclasses.asdict(carrier)["password"] == SECRET  # it is there, after all

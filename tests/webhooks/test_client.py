@@ -38,7 +38,6 @@ async def post(client: WebhookClient, server: TlsServer, account: str = ACCOUNT)
 
 
 async def post_to(answer: bytes, **options: Any) -> PostResult:
-    """Post once to a server that answers with these bytes."""
     async with serving_tls(answer) as server, posting(**options) as client:
         return await post(client, server)
 

@@ -20,7 +20,6 @@ SENDER, KEY = "0212345678", "5e" * 20
 
 
 def message(number: int = 1, request: int = 1, **fields: Any) -> Attempt:
-    """Return a message by its number and its request's number."""
     message_id = request.to_bytes(13, "big") + number.to_bytes(3, "big")
     one = Attempt(message_id, 1, 1, Product.SMS, f"0102{number:07}", SENDER, None, "안녕하세요")
     return one._replace(**fields)

@@ -44,7 +44,6 @@ class SlowSource(ResultSource):
 
 
 def make_poller(references: Sequence[str]) -> tuple[SlowSource, ResultPoller]:
-    """Return a poller of a source that has these results."""
     world = VirtualWorld()
     source = SlowSource(world)
     source.references += references

@@ -39,8 +39,6 @@ class CountingWorld(VirtualWorld):
 
 
 class SessionFixture:
-    """A session and its peer."""
-
     def __init__(self, command: int = protocol.BIND_TRANSCEIVER) -> None:
         self.world = CountingWorld()
         self.smsc = ScriptedSmsc()

@@ -220,17 +220,3 @@ async def test_unbind_with_a_full_window_costs_only_unanswered_submits(runner: C
     assert len(runner.smsc.received(protocol.UNBIND | protocol.RESPONSE)) == 1
     await wait_until(lambda: runner.carrier.is_connected)
     assert len(runner.smsc.connections) == 2
-
-
-async def test_invalid_length_closes_the_connection_but_earlier_responses_count(runner: CarrierRunner) -> None:
-    runner.smsc.handlers[protocol.SUBMIT_SM] = no_response
-    sending = asyncio.create_task(submit(runner.carrier, attempts(2)))
-    await wait_until(lambda: len(runner.smsc.submits) == 2)
-    connection = runner.smsc.open_connection
-    first, _ = connection.unanswered
-    good = pdu.encode_pdu(SUBMIT_SM_RESP, first, b"a\0")
-    connection.transport.write(good + (15).to_bytes(4, "big"))
-
-    assert describe_verdicts(await sending) == describe_verdicts([Accepted("a"), Unknown()])
-    await wait_until(lambda: runner.carrier.is_connected)
-    assert runner.anomalies == {"invalid command_length": 1}

@@ -18,7 +18,6 @@ LONG = "안녕하세요. 지난주에 주문한 물건이 아직 오지 않아�
 
 @pytest.fixture(params=KINDS)
 def kind(request: pytest.FixtureRequest) -> str:
-    """The kind of SMSC."""
     return str(request.param)
 
 

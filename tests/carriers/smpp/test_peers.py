@@ -22,7 +22,6 @@ WRONG_PASSWORD = 0x0E
 
 @pytest.fixture(params=KINDS)
 def kind(request: pytest.FixtureRequest) -> str:
-    """The kind of SMSC."""
     return str(request.param)
 
 

@@ -15,8 +15,6 @@ from tests.fixtures.virtual import NOON, run_in_virtual_time
 
 
 def submitted(message: Attempt, **settings: Any) -> list[pdu.ShortMessage]:
-    """Return the submits of a message."""
-
     async def scenario() -> list[pdu.ShortMessage]:
         smsc = ScriptedSmsc()
         async with running_carrier(smsc, **settings) as runner:

@@ -77,7 +77,6 @@ def relay() -> Iterator[FakeSolapi]:
 
 @pytest.fixture(scope="module")
 def client(relay: FakeSolapi) -> Iterator[Judge]:
-    """Solapi's client."""
     with judging(relay) as judge:
         yield judge
 

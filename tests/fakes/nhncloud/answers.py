@@ -74,12 +74,10 @@ class Request:
 
 
 def header(code: int = 0, message: str = "SUCCESS") -> Json:
-    """Return the header of every response."""
     return {"header": {"isSuccessful": code == 0, "resultCode": code, "resultMessage": message}}
 
 
 def json_reply(answer: Json, status: int = 200) -> Reply:
-    """Return a JSON response."""
     return Reply(status, "application/json;charset=UTF-8", msgspec.json.encode(answer))
 
 

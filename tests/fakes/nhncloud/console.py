@@ -20,7 +20,6 @@ class Console:
         self._state.changed.set()
 
     def remove_number(self, number: str) -> None:
-        """Remove a sender number."""
         del self._state.numbers[number]
 
     def block_profile(self, sender_key: str, is_blocked: bool = True) -> None:
@@ -33,7 +32,6 @@ class Console:
         self._state.profiles[sender_key].is_dormant = is_dormant
 
     def remove_profile(self, sender_key: str) -> None:
-        """Remove a profile with its templates."""
         senders.delete(self._state, sender_key)
 
     def approve(self, sender_key: str, code: str, comment: str | None = None) -> None:

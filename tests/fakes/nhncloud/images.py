@@ -13,7 +13,6 @@ WIDE_SIZE = (800, 600)
 
 
 def store_image(state: State, request: Request, field: str, brand_type: str = "") -> UploadedFile:
-    """Store the image in a form field, and return it."""
     form = request.form()
     file = form.get(field)
     if not isinstance(file, File):

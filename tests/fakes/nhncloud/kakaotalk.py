@@ -328,7 +328,6 @@ def _matches(message: Message, query: Mapping[str, str]) -> bool:
 
 
 def page(found: list[Any], query: Mapping[str, str]) -> list[Any]:
-    """Return the requested page."""
     refusal = ApiError(-2005, f"The 'pageSize' must be less than or equal to {MAX_PAGE_SIZE}.")
     return list(paginate(found, query, refusal)[2])
 
@@ -355,7 +354,6 @@ def result_row(message: Message) -> Json:
 
 
 def message_row(state: State, message: Message) -> Json:
-    """Return the row of a message in a list."""
     profile = state.profiles.get(message.sender)
     return {
         **result_row(message),

@@ -51,7 +51,6 @@ AD_HOURS = (8 * 60, 21 * 60)
 
 
 def result_name(message: Message) -> str | None:
-    """Return the name of a message's result."""
     if message.code is None or message.shown_code is None:
         return None
     if message.code == DELIVERED:

@@ -22,8 +22,6 @@ _PROFILE_STATES = {"A": "활성화", "B": "차단", "C": "비활성화", "D": "�
 
 
 class Registration(msgspec.Struct, forbid_unknown_fields=True):
-    """The body of a registration."""
-
     plusFriendId: str | None = None
     phoneNo: str | None = None
     categoryCode: str | None = None
@@ -101,7 +99,6 @@ def verify(state: State, request: Request) -> Json:
 
 
 def get_registered(state: State, sender_key: str) -> Profile:
-    """Return the registered profile with this key."""
     profile = state.profiles.get(sender_key)
     if profile is None or not profile.is_registered:
         raise ApiError(-2017, "Not exist plus friend.")

@@ -30,8 +30,6 @@ _AD = re.compile(r"\(광고\).*무료(?:수신)?거부\]?:?(080\d{7,8})", re.DOT
 
 
 class Recipient(msgspec.Struct, forbid_unknown_fields=True, gc=False):
-    """A recipient of a text."""
-
     recipientNo: str | None = None
     countryCode: str | None = None
     internationalRecipientNo: str | None = None

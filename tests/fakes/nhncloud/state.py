@@ -25,8 +25,6 @@ _ID_LETTERS = 10
 
 @dataclass(slots=True, eq=False)
 class Message:
-    """A message to one recipient."""
-
     product: str
     """sms, alimtalk or friendtalk."""
     kind: str
@@ -61,7 +59,6 @@ class Message:
 
     @property
     def template_code(self) -> str | None:
-        """The template of an Alimtalk."""
         return getattr(self.call, "templateCode", None)
 
 
@@ -137,13 +134,10 @@ class Template:
 
     @property
     def pending_change(self) -> Draft | None:
-        """The change that is under review."""
         return next((each for each in self.changes if each.status in ("TSC01", "TSC02")), None)
 
 
 class UploadedFile(NamedTuple):
-    """An uploaded file."""
-
     number: int
     name: str
     address: str
@@ -182,12 +176,10 @@ class Results:
         self.has_hooks = False
 
     def schedule(self, message: Message, due_at: int, code: str) -> None:
-        """Schedule the result of a message."""
         self._count += 1
         heapq.heappush(self._scheduled, (due_at, self._count, message, code))
 
     def apply_due(self, now: int) -> None:
-        """Apply the results that are due."""
         scheduled = self._scheduled
         while scheduled and scheduled[0][0] <= now:
             due_at, _, message, code = heapq.heappop(scheduled)
@@ -201,7 +193,6 @@ class Results:
                 self.pending_hooks.append(message)
 
     def next_at(self) -> int | None:
-        """Return when the next result is due."""
         return self._scheduled[0][0] if self._scheduled else None
 
     def updated(self, product: str, first: int, last: int) -> list[Message]:
@@ -315,7 +306,6 @@ class State:
         return f"{self.random.getrandbits(160):040x}"
 
     def store_messages(self, messages: list[Message]) -> None:
-        """Store the messages of one call."""
         if not messages:
             return
         accepted = [each for each in messages if not each.refused]

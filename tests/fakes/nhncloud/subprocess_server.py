@@ -45,8 +45,6 @@ class Command(msgspec.Struct, kw_only=True, omit_defaults=True):
 
 
 class ServerStats(msgspec.Struct, kw_only=True):
-    """Statistics of the server."""
-
     messages: int
     duplicates: dict[str, int]
     """Number of messages of each recipientGroupingKey that was accepted more than once."""
@@ -71,15 +69,12 @@ def format_settings(products: Sequence[str], carrier: Mapping[str, Any]) -> str:
 
 
 class ServerProcess:
-    """A running server process."""
-
     def __init__(self, process: "subprocess.Popen[bytes]") -> None:
         self._process = process
         self.port: int = msgspec.json.decode(self._read_line(), type=int)
 
     @property
     def pid(self) -> int:
-        """The process id."""
         return self._process.pid
 
     def settings(self, **carrier: Any) -> str:

@@ -34,16 +34,12 @@ class Items(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class Highlight(msgspec.Struct, forbid_unknown_fields=True):
-    """An item highlight."""
-
     title: str | None = None
     description: str | None = None
     imageUrl: str | None = None
 
 
 class RepresentativeLink(msgspec.Struct, forbid_unknown_fields=True):
-    """A representative link."""
-
     linkMo: str | None = None
     linkPc: str | None = None
     schemeIos: str | None = None

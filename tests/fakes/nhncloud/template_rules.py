@@ -71,8 +71,6 @@ class Change(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
 
 
 class Registration(Change, kw_only=True):
-    """The body of a registration."""
-
     templateCode: str | None = None
 
 

@@ -127,7 +127,6 @@ def decide(state: State, template: Template, draft: Draft, is_approved: bool, co
 
 
 def add_comment(state: State, draft: Draft, content: str, user: str, status: str) -> None:
-    """Add a comment to a draft."""
     draft.comments.append(
         {
             "id": state.new_serial(),
@@ -179,7 +178,6 @@ def remove(state: State, request: Request) -> Json:
 
 
 def delete(state: State, template: Template) -> None:
-    """Delete a template."""
     del state.templates[template.sender_key, template.code]
     state.under_review = [each for each in state.under_review if each[0] is not template]
 

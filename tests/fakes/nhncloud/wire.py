@@ -75,7 +75,6 @@ class Connection(asyncio.Protocol):
             self.abort()
 
     def abort(self) -> None:
-        """Abort the connection."""
         if self._transport:
             self._transport.abort()
 

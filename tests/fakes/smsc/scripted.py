@@ -51,8 +51,6 @@ def unbind(connection: "SmscConnection", request: Pdu) -> None:
 
 
 def respond_with_status(status: int) -> Handler:
-    """Return a handler that responds with a status."""
-
     def handler(connection: "SmscConnection", request: Pdu) -> None:
         connection.send(request.command | protocol.RESPONSE, request.sequence, status=status)
 
@@ -70,8 +68,6 @@ def in_sequence(*handlers: Handler) -> Handler:
 
 
 class SmscConnection(asyncio.Protocol):
-    """One connection to the SMSC."""
-
     def __init__(self, smsc: "ScriptedSmsc") -> None:
         self.smsc = smsc
         self.unanswered: dict[int, Pdu] = {}
@@ -92,7 +88,6 @@ class SmscConnection(asyncio.Protocol):
         return cast(Pipe, self.transport)
 
     def send(self, command: int, sequence: int, body: bytes = b"", status: int = 0) -> None:
-        """Send a PDU."""
         if command in (SUBMIT_SM_RESP, protocol.GENERIC_NACK):
             self.unanswered.pop(sequence, None)
         self.transport.write(pdu.encode_pdu(command, sequence, body, status))
@@ -156,7 +151,6 @@ class ScriptedSmsc:
         self.refusal = ConnectionRefusedError(errno.ECONNREFUSED, "Connection refused") if is_down else None
 
     def new_connection(self) -> SmscConnection:
-        """Return the protocol of a new connection."""
         connection = SmscConnection(self)
         self.connections.append(connection)
         return connection
@@ -180,7 +174,6 @@ class ScriptedSmsc:
     # Queries for tests.
 
     def received(self, command: int) -> list[ReceivedPdu]:
-        """Return the received PDUs of one command."""
         return [each for each in self.received_pdus if each.pdu.command == command]
 
     @property
@@ -200,12 +193,10 @@ class ScriptedSmsc:
 
     @property
     def open_connections(self) -> list[SmscConnection]:
-        """The open connections."""
         return [connection for connection in self.connections if connection.is_up]
 
     @property
     def open_connection(self) -> SmscConnection:
-        """The only open connection."""
         (connection,) = self.open_connections
         return connection
 

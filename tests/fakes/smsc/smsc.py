@@ -107,7 +107,6 @@ class Smsc:
             self._close(session)
 
     def handle(self, session: Session, octets: bytes) -> None:
-        """Handle a PDU."""
         try:
             pdu = smpp.parse_pdu(octets, client=_UNUSED_NUMBERS, allow_unknown_opt_params=True)
         except UnknownCommandError:

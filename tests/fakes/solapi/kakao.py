@@ -55,12 +55,10 @@ class TemplateBody(msgspec.Struct, omit_defaults=True):
 
 
 def channel_categories(state: State, request: Request) -> Any:
-    """List the categories of channels."""
     return [{"code": code, "name": name} for code, name in CHANNEL_CATEGORIES.items()]
 
 
 def template_categories(state: State, request: Request) -> Any:
-    """List the categories of templates."""
     return [{"code": code, "name": name} for code, name in TEMPLATE_CATEGORIES.items()]
 
 
@@ -159,7 +157,6 @@ def list_templates(state: State, request: Request) -> Json:
 
 
 def show_template(state: State, request: Request) -> Json:
-    """Show a template."""
     return describe_template(state, _template(state, request))
 
 

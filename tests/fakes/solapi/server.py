@@ -110,7 +110,6 @@ class FakeSolapi(State, RelayServer):
 
     @property
     def last_token(self) -> str:
-        """The token that was sent last."""
         return list(self.pending_tokens.values())[-1]
 
     async def answer(self, request: Request) -> Reply:

@@ -31,8 +31,6 @@ class ApiError(Exception):
 
 @dataclass(slots=True, eq=False)
 class SolapiMessage:
-    """A message to one receiver."""
-
     message_id: str
     group_id: str
     type: str

@@ -8,8 +8,6 @@ from tests.fakes.solapi.messages import row
 
 
 class ReportWebhooks(RelayWebhooks):
-    """Reports of messages."""
-
     max_attempts = 5
     """Client example webhooks/index.js: it is called five times in all if 200 is not returned."""
 
