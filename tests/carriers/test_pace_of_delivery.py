@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from pabal.carriers.pace import MAX_CATCH_UP_S, TICK_S
 from pabal.domain.base import identifiers
 from pabal.domain.base.dates import SECOND
 from pabal.domain.sends.message import Outcome, Status
@@ -74,29 +73,6 @@ async def test_campaign_goes_out_evenly_at_the_carriers_rate(rate: int, env: Env
     await env.wait(3)
     assert await outcomes_of(env, campaign) == [(Status.COMPLETED, Outcome.DELIVERED)] * (12 * rate)
     assert metric_value(env, "pabal_carrier_verdicts_total", carrier=DEFAULT_CARRIER, verdict="unknown") == 0
-
-
-@pytest.mark.settings(rate=5000)
-@pytest.mark.slow
-async def test_rate_of_5000_goes_out_in_small_groups(env: Environment) -> None:
-    await send(env, sms(*phones(12_000)))
-    await env.wait(2.1)
-    times = [at for at, _ in await list_accepted(env)]
-
-    lots = [times.count(at) for at in dict.fromkeys(times)]
-    assert max(lots) <= 5000 * (MAX_CATCH_UP_S + TICK_S) + 1
-    assert 0.96 * 5000 <= sum(1 for at in times if 1 <= at < 2) <= 1.1 * 5000
-
-
-async def test_campaign_after_a_pause_begins_without_a_burst(env: Environment) -> None:
-    await send(env, sms(*phones(100)))
-    await env.wait(60)
-    await send(env, sms(*phones(200)))
-    await env.wait(10)
-
-    times = [at for at, _ in await list_accepted(env) if at >= 60]
-    assert len(times) == 200
-    assert max_within([(at, 1) for at in times], 1.0) <= 55
 
 
 async def test_messages_go_out_in_the_order_of_their_request(env: Environment) -> None:

@@ -35,7 +35,6 @@ class Pipe(asyncio.Transport):
         self._is_broken = False
         self._is_full = False
         self._is_awake = False
-        self._has_written_eof = False
 
     @property
     def other(self) -> "Pipe":
@@ -50,18 +49,10 @@ class Pipe(asyncio.Transport):
     def is_closing(self) -> bool:
         return self._is_closing
 
-    def is_reading(self) -> bool:
-        return not self._is_paused and not self._is_closing
-
     def get_write_buffer_size(self) -> int:
         return len(self._unsent)
 
-    def can_write_eof(self) -> bool:
-        return True
-
     def write(self, data: bytes | bytearray | memoryview) -> None:
-        if self._has_written_eof:
-            raise RuntimeError("Cannot call write() after write_eof()")
         if self._is_closing and not self._unsent:
             return
         if self._is_broken:
@@ -72,10 +63,6 @@ class Pipe(asyncio.Transport):
         if len(self._unsent) > HIGH_WATER_BYTES and not self._is_full:
             self._is_full = True
             self._protocol.pause_writing()
-
-    def write_eof(self) -> None:
-        self._has_written_eof = True
-        self._flush()
 
     def pause_reading(self) -> None:
         self._is_paused = True
@@ -108,7 +95,7 @@ class Pipe(asyncio.Transport):
     # Internals.
 
     def _flush(self) -> None:
-        """Move buffered data to the other end; when nothing is left, complete a close or write_eof."""
+        """Move buffered data to the other end; when nothing is left, complete a close."""
         if self._is_lost:
             return
         other = self.other
@@ -119,7 +106,7 @@ class Pipe(asyncio.Transport):
             other._wire += self._unsent[:room]
             del self._unsent[:room]
             other._wake()
-        if not self._unsent and (self._is_closing or self._has_written_eof) and not other._has_fin:
+        if not self._unsent and self._is_closing and not other._has_fin:
             other._has_fin = True
             other._wake()
         if not self._unsent and self._is_closing:

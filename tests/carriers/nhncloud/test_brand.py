@@ -122,36 +122,6 @@ async def test_equal_texts_share_a_call_and_personal_ones_go_alone(env: Environm
     assert await outcomes_for(call, MANY[7]) == ["brandMessage completed 1000"] * 3
 
 
-@pytest.mark.parametrize("kind", ["lose answer", "garbage", "gateway 504", "gateway 502 accepted"])
-@pytest.mark.parametrize("count", [1, 30])
-async def test_lost_answers_are_looked_up_by_grouping_key(
-    kind: str, count: int, env: Environment, fixture: NhnCloud
-) -> None:
-    call = await fixture.add_channel(env)
-    fixture.relay.inject_fault(kind, "freestyle-messages")
-    await call_ok(call, SEND, brand_body(SENDER_KEY, *MANY[:count]))
-    await env.wait(600)
-
-    assert fixture.calls("freestyle-messages") == [count]
-    assert len(fixture.accepted) == count
-    for number in MANY[:count:10]:
-        assert await outcomes_for(call, number) == ["brandMessage completed 1000"]
-
-
-@pytest.mark.settings(friend_talk="brand")
-@pytest.mark.parametrize("kind", ["lose request", "gateway 503", "system error"])
-async def test_calls_that_were_not_accepted_are_sent_again_once(
-    kind: str, env: Environment, fixture: NhnCloud
-) -> None:
-    call = await fixture.add_channel(env)
-    fixture.relay.inject_fault(kind, "freestyle-messages")
-    await call_ok(call, "message/sendFriendtalk", friendtalk_body(SENDER_KEY, *MANY[:5]))
-    await env.wait(600)
-
-    assert len(fixture.accepted) == 5
-    assert await outcomes_for(call, MANY[0]) == ["friendTalkText completed 1000"]
-
-
 @pytest.mark.settings(friend_talk="brand")
 async def test_failed_brand_message_becomes_our_text_and_none_of_the_relay(
     env: Environment, fixture: NhnCloud

@@ -68,17 +68,6 @@ async def test_relay_fallback_is_off_and_our_fallback_is_sent(env: Environment, 
     assert {each.resend_status for each in fixture.accepted} == {"RSC01"}
 
 
-@pytest.mark.settings(routes={"sms": ["telco"], "lms": ["telco"]})
-async def test_fallback_may_use_another_carrier(env: Environment, fixture: NhnCloud) -> None:
-    call = await fixture.add_channel(env)
-    body = alimtalk_body(SENDER_KEY, receivers=receivers_of(NO_USER, **NAMED), **FALLBACK)
-    await call_ok(call, "message/sendAlimtalk", body)
-    await env.wait(20)
-
-    assert [each.kind for each in fixture.accepted] == ["ALIMTALK"]
-    assert [each.content for _, each in fixture.telco.submitted] == ["배송이 시작되었습니다. 길동님"]
-
-
 async def test_friendtalk_has_image_link_buttons_and_ad_flag(env: Environment, fixture: NhnCloud) -> None:
     call = await fixture.add_channel(env)
     buttons = [BUTTON, {"buttonType": "botKeyword", "name": "묻기"}]
@@ -124,24 +113,6 @@ async def test_image_of_an_mms_is_uploaded_once(env: Environment, fixture: NhnCl
     assert len(attached.body) == 3000
     assert {tuple(each.call.attachFileIdList) for each in fixture.accepted} == {(attached.number,)}
     assert {each.kind for each in fixture.accepted} == {"MMS"}
-
-
-async def test_first_line_is_the_title_of_a_text_without_a_subject(env: Environment, fixture: NhnCloud) -> None:
-    call = await fixture.add_channel(env)
-    await call_ok(call, "message/sendLMS", sms_body(content="가" * 30 + "\n둘째 줄"))
-    await env.wait(10)
-
-    assert [each.call.title for each in fixture.accepted] == ["가" * 20]
-
-
-async def test_message_cancelled_in_time_is_never_submitted(env: Environment, fixture: NhnCloud) -> None:
-    call = await fixture.add_channel(env)
-    sent = await call_ok(call, "message/sendSMS", sms_body(*MANY[:5], sendDate="2026-11-15 12:10"))
-    cancelled = await call_ok(call, "message/cancel", {"requestId": sent.request_id})
-    await env.wait(900)
-
-    assert cancelled.item == {"requestedCount": 5, "canceledCount": 5}
-    assert fixture.accepted == []
 
 
 @pytest.mark.settings(friend_talk="compatible")

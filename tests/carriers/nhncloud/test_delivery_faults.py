@@ -8,7 +8,7 @@ import pytest
 
 from tests.carriers.relay.delivery_fixture import MANY, NAMED, outcomes_for, send_of
 from tests.fixtures.nhncloud import SENDER_KEY, NhnCloud
-from tests.fixtures.relay_delivery import OPT_OUT, RELAY, SENDER
+from tests.fixtures.relay_delivery import OPT_OUT, SENDER
 from tests.fixtures.virtual import Environment, VirtualWorld
 from tests.fixtures.web import (
     FALLBACK,
@@ -37,31 +37,6 @@ async def test_lagging_lists_cause_no_duplicates(kind: str, env: Environment, fi
 
     assert {tuple(await outcomes_for(call, number)) for number in MANY[:20]} == {(f"{kind} completed 1000",)}
     assert len(fixture.accepted) == 20
-
-
-async def test_messages_wait_for_an_unreachable_relay(env: Environment, fixture: NhnCloud) -> None:
-    call = await fixture.add_channel(env)
-    await env.wait(10)
-    fixture.set_reachable(False)
-    await call_ok(call, "message/sendSMS", sms_body(*MANY[:50]))
-    await env.wait(3600)
-    assert fixture.accepted == []
-    fixture.set_reachable(True)
-    await env.wait(30)
-
-    assert {tuple(await outcomes_for(call, number)) for number in MANY[:50]} == {("sms completed 1000",)}
-    assert len(fixture.accepted) == 50
-
-
-@pytest.mark.settings(behavior={"max_calls_per_second": 5})
-async def test_throttled_campaign_is_slower_but_completes(env: Environment, fixture: NhnCloud) -> None:
-    call = await fixture.add_channel(env)
-    for place in range(0, 100, 2):
-        await call_ok(call, "message/sendSMS", sms_body(*MANY[place : place + 2], content=f"{place}번"))
-    await env.wait(300)
-
-    assert {tuple(await outcomes_for(call, number)) for number in MANY[:100]} == {("sms completed 1000",)}
-    assert any(each.status == 429 for each in fixture.relay.calls)
 
 
 def personal(first: int, count: int) -> list[dict[str, Any]]:
@@ -127,36 +102,6 @@ async def test_refused_campaign_is_not_sent_one_by_one(env: Environment, fixture
     await env.wait(1)
 
     assert len(fixture.calls("/sender/sms")) < 150
-
-
-@pytest.mark.settings(routes={"sms": [RELAY, "telco"]})
-async def test_unregistered_sender_number_uses_the_next_carrier(env: Environment, fixture: NhnCloud) -> None:
-    del fixture.relay.numbers[SENDER]
-    call = await fixture.add_channel(env)
-    await call_ok(call, "message/sendSMS", sms_body())
-    await env.wait(10)
-
-    assert (fixture.accepted, len(fixture.telco.submitted)) == ([], 1)
-
-
-@pytest.mark.parametrize("signed_out", [{"sms_secret_key": "wrong"}, {"sms_app_key": "wrong"}])
-async def test_wrong_key_delays_messages_and_is_not_shown(
-    signed_out: dict[str, str], env: Environment, fixture: NhnCloud
-) -> None:
-    right = fixture.relay.sms_app_key, fixture.relay.sms_secret_key
-    fixture.relay.sms_app_key = signed_out.get("sms_app_key", right[0])
-    fixture.relay.sms_secret_key = signed_out.get("sms_secret_key", right[1])
-    call = await fixture.add_channel(env)
-    await env.wait(10)
-    await call_ok(call, "message/sendSMS", sms_body())
-    await env.wait(300)
-    fault_name = env.context.carriers[RELAY].problem
-    assert "-1000" in fault_name
-    assert not any(secret in fault_name for secret in right)
-    fixture.relay.sms_app_key, fixture.relay.sms_secret_key = right
-    await env.wait(20)
-
-    assert await outcomes_for(call) == ["sms completed 1000"]
 
 
 async def test_expired_upload_is_repeated(env: Environment, fixture: NhnCloud) -> None:

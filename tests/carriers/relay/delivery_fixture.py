@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from tests.fixtures.brand_bodies import brand_body
 from tests.fixtures.web import (
     PHONE,
     alimtalk_body,
@@ -23,6 +24,8 @@ def send_of(kind: str, sender_key: str) -> tuple[str, dict[str, Any]]:
     """Return the operation that sends this kind of message, and a body."""
     if kind == "alimTalk":
         return "message/sendAlimtalk", alimtalk_body(sender_key, receivers=receivers_of(PHONE, **NAMED))
+    if kind == "brandMessage":
+        return "message/sendBrandMessage", brand_body(sender_key)
     if kind == "friendTalkText":
         return "message/sendFriendtalk", friendtalk_body(sender_key)
     if kind.startswith("friendTalk"):

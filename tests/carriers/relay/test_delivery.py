@@ -42,11 +42,11 @@ FAULTS = {
         "a page, but accepted": ("unavailable accepted", {}),
     },
 }
-QUICK = {("nhncloud", "sms"), ("nhncloud", "alimTalk"), ("solapi", "sms")}
+QUICK = {("nhncloud", "sms"), ("nhncloud", "alimTalk"), ("nhncloud", "brandMessage"), ("solapi", "sms")}
 CASES = [
     pytest.param(relay, kind, fault, marks=() if (relay, kind) in QUICK else pytest.mark.torture)
     for relay, faults in FAULTS.items()
-    for kind in ("sms", "alimTalk", "mms", "friendTalkImage")
+    for kind in ("sms", "alimTalk", "mms", "friendTalkImage", "brandMessage")
     for fault in faults
 ]
 

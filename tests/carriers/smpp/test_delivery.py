@@ -18,10 +18,8 @@ from tests.fakes.smsc.scripted import (
     ScriptedSmsc,
     SmscConnection,
     accept,
-    in_sequence,
     no_response,
     receipt,
-    respond_with_status,
 )
 from tests.fixtures.interruptible_store import InterruptibleStore
 from tests.fixtures.service import PHONE, metric_value, outcomes_of, send, sms
@@ -189,17 +187,6 @@ async def test_segmented_text_fails_when_one_segment_fails(env: Environment, sms
     await env.wait(5)
 
     assert await outcomes_of(env, request) == [(Status.FAIL, Outcome.TIMED_OUT)]
-
-
-async def test_throttled_message_is_retried_until_accepted(env: Environment, smsc: ScriptedSmsc) -> None:
-    smsc.handlers[protocol.SUBMIT_SM] = in_sequence(
-        respond_with_status(protocol.RTHROTTLED), respond_with_status(protocol.RMSGQFUL), report("DELIVRD")
-    )
-    request = await send(env, sms())
-    await env.wait(30)
-
-    assert await outcomes_of(env, request) == [DONE]
-    assert len(smsc.submits) == 3
 
 
 async def test_unreachable_smsc_costs_no_attempt(env: Environment, smsc: ScriptedSmsc) -> None:
