@@ -1,7 +1,6 @@
 """Handing mails to real servers: TLS, AUTH, refusals, and servers that hang."""
 
 import asyncio
-from collections.abc import Coroutine
 from pathlib import Path
 from typing import Any
 
@@ -22,14 +21,12 @@ from tests.fixtures.mail_servers import (
     tls_context,
 )
 
+pytestmark = pytest.mark.real_time
+
 EHLO = b"250-localhost\r\n250 SIZE 1000000\r\n"
 OK = b"250 OK\r\n"
 BEFORE_DATA = (b"220 ready\r\n", EHLO, OK, OK, b"354 go ahead\r\n")
 UNAVAILABLE, IN_DOUBT = MailOutcome.UNAVAILABLE, MailOutcome.IN_DOUBT
-
-
-def run(work: Coroutine[Any, Any, MailResult]) -> MailResult:
-    return asyncio.run(work)
 
 
 async def exchange(box: Mailbox, options: dict[str, Any], **changes: Any) -> MailResult:
@@ -37,10 +34,10 @@ async def exchange(box: Mailbox, options: dict[str, Any], **changes: Any) -> Mai
         return await hand_over(port, **changes)
 
 
-def test_mail_arrives_as_it_was_written() -> None:
+async def test_mail_arrives_as_it_was_written() -> None:
     box = Mailbox()
 
-    result = run(exchange(box, {}))
+    result = await exchange(box, {})
 
     assert result == MailResult(MailOutcome.SENT)
     (mail,) = box.mails
@@ -50,22 +47,22 @@ def test_mail_arrives_as_it_was_written() -> None:
 
 
 @pytest.mark.parametrize("tls", ["tls", "starttls"])
-def test_mail_is_handed_over_with_tls_and_password(tls: str) -> None:
+async def test_mail_is_handed_over_with_tls_and_password(tls: str) -> None:
     box = Mailbox()
     options = {"implicit": tls_context()} if tls == "tls" else {"starttls": tls_context(), "auth": True}
     user = {} if tls == "tls" else {"user": USER, "password": PASSWORD}
 
-    result = run(exchange(box, options, tls=tls, **user))
+    result = await exchange(box, options, tls=tls, **user)
 
     assert result == MailResult(MailOutcome.SENT)
     assert len(box.mails) == 1
 
 
-def test_wrong_password_sends_nothing_and_is_not_in_the_reason() -> None:
+async def test_wrong_password_sends_nothing_and_is_not_in_the_reason() -> None:
     box = Mailbox()
     options = {"starttls": tls_context(), "auth": True}
 
-    result = run(exchange(box, options, tls="starttls", user=USER, password="wrong horse"))
+    result = await exchange(box, options, tls="starttls", user=USER, password="wrong horse")
 
     assert result.outcome is UNAVAILABLE
     assert "refuses user or password" in result.detail
@@ -73,34 +70,33 @@ def test_wrong_password_sends_nothing_and_is_not_in_the_reason() -> None:
     assert box.mails == []
 
 
-def test_nothing_is_sent_without_encryption_when_starttls_is_stripped() -> None:
+async def test_nothing_is_sent_without_encryption_when_starttls_is_stripped() -> None:
     box = Mailbox()
 
-    result = run(exchange(box, {}, tls="starttls"))
+    result = await exchange(box, {}, tls="starttls")
 
     assert result.outcome is UNAVAILABLE
     assert "no STARTTLS" in result.detail
     assert box.mails == []
 
 
-def test_answers_injected_before_starttls_do_not_count() -> None:
+async def test_answers_injected_before_starttls_do_not_count() -> None:
     injected = b"220 go ahead\r\n250-localhost\r\n250 AUTH PLAIN\r\n"
 
-    async def scenario() -> MailResult:
-        script = answering(b"220 ready\r\n", b"250-localhost\r\n250 STARTTLS\r\n", injected)
-        async with serving_script(script) as port:
-            return await hand_over(port, tls="starttls", timeout_s=0.5)
+    script = answering(b"220 ready\r\n", b"250-localhost\r\n250 STARTTLS\r\n", injected)
+    async with serving_script(script) as port:
+        result = await hand_over(port, tls="starttls", timeout_s=0.5)
 
-    assert run(scenario()).outcome is UNAVAILABLE
+    assert result.outcome is UNAVAILABLE
 
 
 @pytest.mark.parametrize("tls", ["tls", "starttls"])
 @pytest.mark.parametrize("changes", [{"tls_ca": TLS / "stranger.pem"}, {"host": "127.0.0.1"}, {"tls_ca": None}])
-def test_wrong_certificate_is_refused(tls: str, changes: dict[str, Any]) -> None:
+async def test_wrong_certificate_is_refused(tls: str, changes: dict[str, Any]) -> None:
     box = Mailbox()
     options = {"implicit" if tls == "tls" else "starttls": tls_context()}
 
-    result = run(exchange(box, options, tls=tls, **changes))
+    result = await exchange(box, options, tls=tls, **changes)
 
     assert result.outcome is UNAVAILABLE
     assert "certificate is not valid" in result.detail
@@ -119,11 +115,11 @@ def test_wrong_certificate_is_refused(tls: str, changes: dict[str, Any]) -> None
         ("MAIL", "451 later", MailOutcome.UNAVAILABLE),
     ],
 )
-def test_refusals_are_told_apart(command: str, answer: str, outcome: MailOutcome) -> None:
+async def test_refusals_are_told_apart(command: str, answer: str, outcome: MailOutcome) -> None:
     box = Mailbox()
     box.answers[command] = answer
 
-    result = run(exchange(box, {}))
+    result = await exchange(box, {})
 
     assert result.outcome is outcome
     assert answer in result.detail
@@ -141,31 +137,27 @@ def test_refusals_are_told_apart(command: str, answer: str, outcome: MailOutcome
         ((b"not smtp at all\r\n" * 3,), UNAVAILABLE),
     ],
 )
-def test_server_that_hangs_is_given_up_in_time(answers: tuple[bytes, ...], outcome: MailOutcome) -> None:
-    async def scenario() -> MailResult:
-        async with serving_script(answering(*answers)) as port, asyncio.timeout(5):
-            return await hand_over(port, timeout_s=0.3)
+async def test_server_that_hangs_is_given_up_in_time(answers: tuple[bytes, ...], outcome: MailOutcome) -> None:
+    async with serving_script(answering(*answers)) as port, asyncio.timeout(5):
+        result = await hand_over(port, timeout_s=0.3)
 
-    assert run(scenario()).outcome is outcome
+    assert result.outcome is outcome
 
 
-def test_server_that_answers_byte_by_byte_is_given_up_in_time() -> None:
+async def test_server_that_answers_byte_by_byte_is_given_up_in_time() -> None:
     async def drip(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         ended = asyncio.ensure_future(reader.read(1))
         while not ended.done():
             writer.write(b"2")
             await asyncio.wait([ended], timeout=0.05)
 
-    async def scenario() -> MailResult:
-        async with serving_script(drip) as port, asyncio.timeout(5):
-            return await hand_over(port, timeout_s=0.4)
-
-    result = run(scenario())
+    async with serving_script(drip) as port, asyncio.timeout(5):
+        result = await hand_over(port, timeout_s=0.4)
 
     assert result == MailResult(UNAVAILABLE, "the server did not answer in time")
 
 
-def test_connection_lost_after_the_mail_leaves_it_in_doubt() -> None:
+async def test_connection_lost_after_the_mail_leaves_it_in_doubt() -> None:
     async def script(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(BEFORE_DATA[0])
         for answer in BEFORE_DATA[1:]:
@@ -173,30 +165,26 @@ def test_connection_lost_after_the_mail_leaves_it_in_doubt() -> None:
             writer.write(answer)
         await reader.readuntil(b"\r\n.\r\n")
 
-    async def scenario() -> MailResult:
-        async with serving_script(script) as port:
-            return await hand_over(port)
+    async with serving_script(script) as port:
+        result = await hand_over(port)
 
-    assert run(scenario()).outcome is IN_DOUBT
+    assert result.outcome is IN_DOUBT
 
 
-def test_server_that_is_not_there_is_unavailable(tmp_path: Path) -> None:
-    async def scenario() -> MailResult:
-        async with serving_script(answering(b"")) as port:
-            pass
-        return await hand_over(port)
-
-    result = run(scenario())
+async def test_server_that_is_not_there_is_unavailable(tmp_path: Path) -> None:
+    async with serving_script(answering(b"")) as port:
+        pass
+    result = await hand_over(port)
 
     assert result.outcome is UNAVAILABLE
     assert "no connection" in result.detail
 
 
-def test_huge_mail_and_lines_of_dots_arrive_whole() -> None:
+async def test_huge_mail_and_lines_of_dots_arrive_whole() -> None:
     box = Mailbox()
     text = ".\n" * 5000 + "가" * 5000 + "\n"
 
-    result = run(exchange(box, {}, mail=MAIL._replace(text=text)))
+    result = await exchange(box, {}, mail=MAIL._replace(text=text))
 
     assert result == MailResult(MailOutcome.SENT)
     assert read_texts(box.mails) == [text]

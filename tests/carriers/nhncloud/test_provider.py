@@ -24,22 +24,34 @@ def sender(number: int) -> dict[str, Any]:
     return {"plusFriendId": f"@{number}", "senderKey": f"key{number}", "status": "YSC03", "categoryCode": "1"}
 
 
-def asked(answer: Answering) -> list[RemoteProfile]:
-    """List every profile of a peer that gives this answer to each page."""
+def ask(
+    reply: Callable[[httpx.Request], dict[str, Any]],
+    work: Callable[[NhnCloudProvider], Awaitable[T]],
+    app_key: str = "key",
+) -> T:
+    """Return what `work` finds at a peer that gives these answers."""
 
-    async def scenario() -> list[RemoteProfile]:
-        def reply(request: httpx.Request) -> httpx.Response:
-            return httpx.Response(200, json={"header": FINE, **answer(int(request.url.params["pageNum"]))})
-
-        client = NhnCloudClient(
-            "http://127.0.0.1", "key", "secret", transport=OverHttpx(httpx.MockTransport(reply))
-        )
+    async def scenario() -> T:
+        peer = httpx.MockTransport(lambda request: httpx.Response(200, json={"header": FINE, **reply(request)}))
+        client = NhnCloudClient("http://127.0.0.1", app_key, "secret", transport=OverHttpx(peer))
         try:
-            return await NhnCloudProvider(client, 1.0, PAGE).list_profiles()
+            return await work(NhnCloudProvider(client, 1.0, PAGE))
         finally:
             await client.close()
 
     return asyncio.run(scenario())
+
+
+def asked(answer: Answering) -> list[RemoteProfile]:
+    """List every profile of a peer that gives this answer to each page."""
+    return ask(
+        lambda request: answer(int(request.url.params["pageNum"])), lambda provider: provider.list_profiles()
+    )
+
+
+def answered(answer: dict[str, Any], work: Callable[[NhnCloudProvider], Awaitable[T]]) -> T:
+    """Return what `work` finds at a peer that gives this answer to every call."""
+    return ask(lambda _: answer, work)
 
 
 @pytest.mark.parametrize("count", [0, 1, 2, 3, 4])
@@ -75,20 +87,11 @@ def call_paths(work: Callable[[NhnCloudProvider], Awaitable[object]]) -> list[st
     """Return the raw path of every call that `work` makes."""
     paths: list[str] = []
 
-    async def scenario() -> None:
-        def reply(request: httpx.Request) -> httpx.Response:
-            paths.append(request.url.raw_path.decode())
-            return httpx.Response(200, json={"header": FINE})
+    def reply(request: httpx.Request) -> dict[str, Any]:
+        paths.append(request.url.raw_path.decode())
+        return {}
 
-        client = NhnCloudClient(
-            "http://127.0.0.1", "k/y", "secret", transport=OverHttpx(httpx.MockTransport(reply))
-        )
-        try:
-            await work(NhnCloudProvider(client, 1.0, PAGE))
-        finally:
-            await client.close()
-
-    asyncio.run(scenario())
+    ask(reply, work, "k/y")
     return paths
 
 
@@ -152,21 +155,3 @@ def test_category_codes_of_the_levels_are_joined_to_eleven_digits() -> None:
     found = answered({"categories": [top]}, lambda provider: provider.list_categories())
 
     assert found.profiles == (("00100010002", "건강,병원,피부과", None), ("00100010003", "건강,병원,치과", None))
-
-
-def answered(answer: dict[str, Any], work: Callable[[NhnCloudProvider], Awaitable[T]]) -> T:
-    """Return what `work` finds at a peer that gives this answer to every call."""
-
-    async def scenario() -> T:
-        def reply(request: httpx.Request) -> httpx.Response:
-            return httpx.Response(200, json={"header": FINE, **answer})
-
-        client = NhnCloudClient(
-            "http://127.0.0.1", "key", "secret", transport=OverHttpx(httpx.MockTransport(reply))
-        )
-        try:
-            return await work(NhnCloudProvider(client, 1.0, PAGE))
-        finally:
-            await client.close()
-
-    return asyncio.run(scenario())
