@@ -9,9 +9,9 @@ import segno
 
 from pabal.domain.users import totp
 from pabal.domain.users.user import Role
-from pabal.service.access.sign_in import factor_secrets
 from pabal.service.access.sign_in.sign_in import CODE_TIMEOUT_MS
 from pabal.service.access.sign_in.two_factor import MAX_WRONG_CODES
+from pabal.service.upkeep.stored_secrets import count_states, of_second_factors
 from pabal.store.users import second_factors, users
 from tests.fixtures.audit import latest_entries
 from tests.fixtures.console import PASSWORD, Browser, PageResponse, make_user, sign_in, signed_in_browser
@@ -128,7 +128,7 @@ async def test_secret_and_recovery_codes_cannot_be_read_in_the_store(env: Enviro
     assert secret not in bytes(factors[0][0])
     assert len(hashes) == len(codes)
     assert not any(base64.b32decode(code.replace("-", "")) in bytes(row[0]) for code in codes for row in hashes)
-    assert (await factor_secrets.count_states(env.context)).current == 1
+    assert (await count_states(env.context, of_second_factors(env.context))).current == 1
 
 
 async def test_wrong_codes_are_limited_and_slowed_down(env: Environment) -> None:
@@ -304,4 +304,4 @@ async def test_secret_without_its_key_is_refused_but_recovery_codes_work(env: En
     by_recovery = await enter_code(browser, asked, codes[0])
 
     assert (by_code.status, by_recovery.status) == (401, 303)
-    assert (await factor_secrets.count_states(env.context)).unreadable == 1
+    assert (await count_states(env.context, of_second_factors(env.context))).unreadable == 1

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from pabal.carriers.base import Accepted, Busy, Declined, NotSent, OnAnomaly, Unknown, Verdict
@@ -36,28 +37,18 @@ REPEAT_DELAY_S = 0.5
 """Delay before a call without an answer is repeated."""
 
 
+@dataclass(eq=False)
 class CallSender:
     """Makes calls that submit messages, within the rate and the number of calls at once."""
 
-    def __init__(
-        self,
-        connection: Connection,
-        queues: Mapping[str, CallQueue],
-        pacer: Pacer,
-        images: ImageUploads,
-        resolver: InDoubtResolver,
-        unanswered: UnansweredMessages,
-        world: World,
-        on_anomaly: OnAnomaly,
-    ) -> None:
-        self._connection = connection
-        self._queues = queues
-        self._pacer = pacer
-        self._images = images
-        self._resolver = resolver
-        self._unanswered = unanswered
-        self._world = world
-        self._on_anomaly = on_anomaly
+    _connection: Connection
+    _queues: Mapping[str, CallQueue]
+    _pacer: Pacer
+    _images: ImageUploads
+    _resolver: InDoubtResolver
+    _unanswered: UnansweredMessages
+    _world: World
+    _on_anomaly: OnAnomaly
 
     async def send(self, call: SendCall, submission: Submission) -> None:
         """Make a call when it may go out, and report the verdicts."""

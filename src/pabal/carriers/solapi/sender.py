@@ -2,6 +2,7 @@
 
 import contextlib
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 from pabal.carriers.base import Accepted, Busy, Declined, NotSent, OnAnomaly, Unknown, Verdict
 from pabal.carriers.pace import Pacer
@@ -34,32 +35,20 @@ OnProblem = Callable[[str], None]
 """Called with what is wrong with Solapi; empty if all is well."""
 
 
+@dataclass(eq=False)
 class SolapiSender:
     """Makes calls that submit messages, within the rate and the number of calls at once."""
 
-    def __init__(
-        self,
-        client: SolapiClient,
-        queue: CallQueue,
-        pacer: Pacer,
-        preparation: Preparation,
-        unanswered: UnansweredMessages,
-        max_timeout_s: float,
-        world: World,
-        notices: Notices,
-        on_problem: OnProblem,
-        on_anomaly: OnAnomaly,
-    ) -> None:
-        self._client = client
-        self._queue = queue
-        self._pacer = pacer
-        self._preparation = preparation
-        self._unanswered = unanswered
-        self._max_timeout_s = max_timeout_s
-        self._world = world
-        self._on_problem = on_problem
-        self._notices = notices
-        self._on_anomaly = on_anomaly
+    _client: SolapiClient
+    _queue: CallQueue
+    _pacer: Pacer
+    _preparation: Preparation
+    _unanswered: UnansweredMessages
+    _max_timeout_s: float
+    _world: World
+    _notices: Notices
+    _on_problem: OnProblem
+    _on_anomaly: OnAnomaly
 
     async def send(self, call: SolapiCall, submission: Submission) -> None:
         """Make a call when it may go out, and report the verdicts."""

@@ -5,10 +5,9 @@ from pabal.cli.doctor.finding import Finding, note, wrong
 from pabal.domain.base.codes import Text
 from pabal.service.access.contacts import hash_keys
 from pabal.service.access.contacts.hash_keys import KeyState
-from pabal.service.access.sign_in import factor_secrets
-from pabal.service.access.sign_in.factor_secrets import FactorSecrets
 from pabal.service.metrics import Metrics
-from pabal.service.webhooks import encrypt
+from pabal.service.upkeep import stored_secrets
+from pabal.service.upkeep.stored_secrets import SecretStates, count_states
 from pabal.settings.settings import Settings
 from pabal.store.engine.base import Store
 from pabal.world import World
@@ -23,7 +22,7 @@ SET_KEY = Text(
 async def check_secrets(store: Store, settings: Settings, world: World) -> list[Finding]:
     """Check that secrets, and the key of the opt-outs, are encrypted with the current key."""
     context = build_context(settings, store, world, Metrics())
-    current, other, unreadable = await encrypt.count_states(context)
+    current, other, unreadable = await count_states(context, stored_secrets.of_webhooks(context))
     found = []
     if unreadable:
         message = Text(
@@ -51,11 +50,12 @@ async def check_secrets(store: Store, settings: Settings, world: World) -> list[
             f"the secrets of {other} webhooks are stored with an old key, or without one",
         )
         found.append(note(*message, ROTATE))
-    found += _describe_factors(await factor_secrets.count_states(context), has_key=context.secrets.has_key)
+    factors = await count_states(context, stored_secrets.of_second_factors(context))
+    found += _describe_factors(factors, has_key=context.secrets.has_key)
     return found + _describe_hash_key(await hash_keys.get_state(context), has_key=context.secrets.has_key)
 
 
-def _describe_factors(states: FactorSecrets, *, has_key: bool) -> list[Finding]:
+def _describe_factors(states: SecretStates, *, has_key: bool) -> list[Finding]:
     """Say what is wrong with how the secrets of two-factor sign-ins are stored."""
     found = []
     if states.unreadable:

@@ -10,10 +10,9 @@ from pabal.cli.shared.options import add_command, add_group
 from pabal.domain.base.codes import Text
 from pabal.service.access.contacts import hash_keys
 from pabal.service.access.contacts.hash_keys import KeyState
-from pabal.service.access.sign_in import factor_secrets
-from pabal.service.access.sign_in.factor_secrets import FactorSecrets
 from pabal.service.metrics import Metrics
-from pabal.service.webhooks.encrypt import EncryptionState, encrypt_all
+from pabal.service.upkeep import stored_secrets
+from pabal.service.upkeep.stored_secrets import SecretStates, encrypt_all
 from pabal.settings.settings import Settings
 from pabal.settings.webhook_settings import KEY_BYTES
 from pabal.store.accounts import audit_log
@@ -52,7 +51,7 @@ def _new_key(settings: Settings, given: argparse.Namespace) -> None:
 
 
 def _rotate(settings: Settings, given: argparse.Namespace) -> int:
-    async def work(store: Store) -> tuple[EncryptionState, FactorSecrets, KeyState]:
+    async def work(store: Store) -> tuple[SecretStates, SecretStates, KeyState]:
         context = build_context(settings, store, WORLD, Metrics())
         if not context.secrets.has_key:
             raise CommandError(
@@ -60,8 +59,12 @@ def _rotate(settings: Settings, given: argparse.Namespace) -> int:
                 "there is no key; make one with `pabal secrets new-key`, and set secret_key",
             )
         await _record(store, "secrets.rotate")
-        factors = await factor_secrets.encrypt_all(context)
-        return await encrypt_all(context), factors, await hash_keys.encrypt(context)
+        factors = await encrypt_all(context, stored_secrets.of_second_factors(context))
+        return (
+            await encrypt_all(context, stored_secrets.of_webhooks(context)),
+            factors,
+            await hash_keys.encrypt(context),
+        )
 
     done, factors, key = with_store(settings, work)
     say(

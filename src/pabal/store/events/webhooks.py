@@ -132,7 +132,7 @@ def list_some(tx: Tx, after: int, limit: int) -> list[Webhook]:
     return [_from_row(row) for row in rows]
 
 
-def replace_secrets(tx: Tx, webhook: Webhook, secret: bytes, previous: bytes | None) -> bool:
+def replace_secrets(tx: Tx, webhook: Webhook, secret: bytes, previous: bytes | None = None) -> bool:
     """Store the secrets of a webhook in another form; return False if they have changed meanwhile."""
     return bool(
         tx.execute(
