@@ -1,6 +1,6 @@
 """The answers of the API and the records in them."""
 
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 from msgspec import UNSET, Struct, UnsetType
 
@@ -13,16 +13,12 @@ Date = Annotated[str, DATE]
 class LabelledValue(Struct):
     """A coded value and its label in the language of the answer."""
 
-    ko: ClassVar[str] = "코드 값과 응답의 언어로 된 이름"
-
     value: str
     label: str
 
 
 class ErrorItem(Struct):
     """One problem with a request."""
-
-    ko: ClassVar[str] = "요청의 문제 하나"
 
     field: str
     code: str
@@ -31,8 +27,6 @@ class ErrorItem(Struct):
 
 class WarningItem(Struct):
     """What to know about a request that succeeded all the same."""
-
-    ko: ClassVar[str] = "성공한 요청에 대해 알아 둘 것"
 
     field: Annotated[
         str,
@@ -103,8 +97,6 @@ class PagedEnvelope(ListEnvelope, kw_only=True):
 class CategoryItem(Struct):
     """A category."""
 
-    ko: ClassVar[str] = "카테고리"
-
     id: str
     label: str
     code: str
@@ -114,15 +106,11 @@ class CategoryItem(Struct):
 class TemplateCategoryItem(CategoryItem):
     """A category of templates, with its group."""
 
-    ko: ClassVar[str] = "템플릿의 카테고리와 그 묶음"
-
     groupName: str | UnsetType = UNSET
 
 
 class CategoryRef(Struct):
     """The category of a profile."""
-
-    ko: ClassVar[str] = "프로필의 카테고리"
 
     value: str
     label: str
@@ -131,8 +119,6 @@ class CategoryRef(Struct):
 
 class SenderItem(Struct, kw_only=True):
     """A sender profile."""
-
-    ko: ClassVar[str] = "발신 프로필"
 
     id: str | UnsetType = UNSET
     label: str | UnsetType = UNSET
@@ -149,8 +135,6 @@ class SenderItem(Struct, kw_only=True):
 
 class MessageItem(Struct, kw_only=True):
     """A message and its result."""
-
-    ko: ClassVar[str] = "메시지와 그 결과"
 
     id: str
     label: str
@@ -191,8 +175,6 @@ class MessageItem(Struct, kw_only=True):
 class StatusCounts(Struct):
     """Number of messages by status."""
 
-    ko: ClassVar[str] = "상태별 메시지 수"
-
     waiting: int
     sending: int
     completed: int
@@ -202,8 +184,6 @@ class StatusCounts(Struct):
 
 class RequestItem(Struct):
     """A send request and its progress."""
-
-    ko: ClassVar[str] = "발송 요청과 그 진행"
 
     requestId: str
     messageProductType: LabelledValue
@@ -216,8 +196,6 @@ class RequestItem(Struct):
 
 class ButtonItem(Struct, kw_only=True):
     """A button under a message."""
-
-    ko: ClassVar[str] = "메시지 아래의 버튼"
 
     buttonType: str
     name: str
@@ -235,16 +213,12 @@ class ButtonItem(Struct, kw_only=True):
 class ItemLineItem(Struct):
     """A line of an item list, or its summary."""
 
-    ko: ClassVar[str] = "아이템 리스트의 줄 또는 요약"
-
     title: str
     description: str
 
 
 class ItemListItem(Struct, kw_only=True):
     """An item list."""
-
-    ko: ClassVar[str] = "아이템 리스트"
 
     items: list[ItemLineItem]
     summary: ItemLineItem | UnsetType = UNSET
@@ -253,8 +227,6 @@ class ItemListItem(Struct, kw_only=True):
 class ItemHighlightItem(Struct, kw_only=True):
     """What is emphasized above an item list."""
 
-    ko: ClassVar[str] = "아이템 리스트 위에 강조하는 것"
-
     title: str
     description: str
     imageUrl: str | UnsetType = UNSET
@@ -262,8 +234,6 @@ class ItemHighlightItem(Struct, kw_only=True):
 
 class RepresentLinkItem(Struct, kw_only=True):
     """The link that a tap on a message opens."""
-
-    ko: ClassVar[str] = "메시지를 누르면 열리는 링크"
 
     mobileUrl: str | UnsetType = UNSET
     pcUrl: str | UnsetType = UNSET
@@ -284,15 +254,11 @@ class PartsItem(Struct, kw_only=True):
 class ImageItem(Struct):
     """An image, without its content."""
 
-    ko: ClassVar[str] = "내용이 없는 이미지"
-
     fileName: str
 
 
 class TemplateItem(PartsItem, kw_only=True):
     """A template."""
-
-    ko: ClassVar[str] = "템플릿"
 
     id: str
     label: str
@@ -332,8 +298,6 @@ class SenderAnswer(Envelope, kw_only=True):
 
 class TemplateAnswer(Envelope, kw_only=True):
     """A template."""
-
-    ko: ClassVar[str] = "템플릿"
 
     item: TemplateItem
 

@@ -1,6 +1,6 @@
 """The bodies and parameters of the API, each with its fields in the order of the specification."""
 
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
 from msgspec import Meta, Struct
 
@@ -49,8 +49,6 @@ RESEND_CONTENT = describe(
 class ReceiverBody(Struct, kw_only=True, omit_defaults=True):
     """One receiver of a send."""
 
-    ko: ClassVar[str] = "발송의 수신자 한 명"
-
     phoneNumber: Annotated[str, PHONE]
     templateData: Annotated[
         dict[str, Any] | None,
@@ -72,8 +70,6 @@ class ReceiverBody(Struct, kw_only=True, omit_defaults=True):
 class FriendtalkReceiverBody(ReceiverBody, kw_only=True, omit_defaults=True):
     """One receiver of a friend talk."""
 
-    ko: ClassVar[str] = "친구톡의 수신자 한 명"
-
     content: Annotated[
         str | None,
         describe(
@@ -85,8 +81,6 @@ class FriendtalkReceiverBody(ReceiverBody, kw_only=True, omit_defaults=True):
 
 class ImageBody(Struct, kw_only=True, omit_defaults=True):
     """An image."""
-
-    ko: ClassVar[str] = "이미지"
 
     contentType: Annotated[
         str,
@@ -107,8 +101,6 @@ class ImageBody(Struct, kw_only=True, omit_defaults=True):
 
 class ButtonBody(Struct, kw_only=True, omit_defaults=True):
     """A button under a message."""
-
-    ko: ClassVar[str] = "메시지 아래의 버튼"
 
     buttonType: Annotated[
         str | None,

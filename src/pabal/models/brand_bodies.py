@@ -1,6 +1,6 @@
 """The body of a brand message, with the parts that relays document."""
 
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 from msgspec import Struct, field
 
@@ -24,8 +24,6 @@ IosLink = Annotated[str | None, describe("iOS 앱 링크", "iOS app link.")]
 class LinksBody(Struct, kw_only=True, omit_defaults=True):
     """Where a part leads."""
 
-    ko: ClassVar[str] = "누르면 가는 곳"
-
     linkMo: MobileLink = None
     linkPc: PcLink = None
     schemeAndroid: AndroidLink = None
@@ -34,8 +32,6 @@ class LinksBody(Struct, kw_only=True, omit_defaults=True):
 
 class BrandButtonBody(LinksBody, kw_only=True, omit_defaults=True):
     """A button as the relay documents it."""
-
-    ko: ClassVar[str] = "중계사의 문서대로 적은 버튼"
 
     name: Annotated[
         str | None,
@@ -52,8 +48,6 @@ class BrandButtonBody(LinksBody, kw_only=True, omit_defaults=True):
 
 class CouponBody(LinksBody, kw_only=True, omit_defaults=True):
     """A coupon."""
-
-    ko: ClassVar[str] = "쿠폰"
 
     title: Annotated[
         str | None,
@@ -75,8 +69,6 @@ class CouponBody(LinksBody, kw_only=True, omit_defaults=True):
 class CommerceBody(Struct, kw_only=True, omit_defaults=True):
     """What is for sale, and its price in won."""
 
-    ko: ClassVar[str] = "파는 것과 그 가격(원)"
-
     title: Annotated[str | None, describe("최대 30자", "At most 30 characters.")] = None
     regularPrice: Annotated[int | None, describe("원", "Won.")] = None
     discountPrice: Annotated[
@@ -90,8 +82,6 @@ class CommerceBody(Struct, kw_only=True, omit_defaults=True):
 class BrandImageBody(Struct, kw_only=True, omit_defaults=True):
     """An image that was uploaded at the relay."""
 
-    ko: ClassVar[str] = "중계사에 올린 이미지"
-
     imageUrl: Annotated[
         str | None, describe("중계사가 이미지에 준 주소", "Address that the relay gave the image.")
     ] = None
@@ -100,8 +90,6 @@ class BrandImageBody(Struct, kw_only=True, omit_defaults=True):
 
 class WideListItemBody(LinksBody, kw_only=True, omit_defaults=True):
     """An item of a wide list."""
-
-    ko: ClassVar[str] = "와이드 리스트의 아이템 하나"
 
     title: Annotated[
         str | None,
@@ -117,8 +105,6 @@ class WideListItemBody(LinksBody, kw_only=True, omit_defaults=True):
 class WideListBody(Struct, kw_only=True, omit_defaults=True):
     """The items of a wide list."""
 
-    ko: ClassVar[str] = "와이드 리스트의 아이템"
-
     items: Annotated[list[WideListItemBody] | None, describe("아이템 3~4개", "3 or 4 items.")] = field(
         default=None, name="list"
     )
@@ -126,8 +112,6 @@ class WideListBody(Struct, kw_only=True, omit_defaults=True):
 
 class VideoBody(Struct, kw_only=True, omit_defaults=True):
     """A video of Kakao TV."""
-
-    ko: ClassVar[str] = "카카오TV 동영상"
 
     videoUrl: Annotated[str | None, describe("tv.kakao.com의 주소", "Address at tv.kakao.com.")] = None
     thumbnailUrl: Annotated[
@@ -138,8 +122,6 @@ class VideoBody(Struct, kw_only=True, omit_defaults=True):
 class CarouselHeadBody(LinksBody, kw_only=True, omit_defaults=True):
     """The introduction of a commerce carousel."""
 
-    ko: ClassVar[str] = "커머스 캐러셀의 인트로"
-
     header: Annotated[str | None, describe("최대 20자", "At most 20 characters.")] = None
     content: Annotated[str | None, describe("최대 50자", "At most 50 characters.")] = None
     imageUrl: Annotated[
@@ -149,8 +131,6 @@ class CarouselHeadBody(LinksBody, kw_only=True, omit_defaults=True):
 
 class CarouselItemBody(Struct, kw_only=True, omit_defaults=True):
     """A card of a carousel."""
-
-    ko: ClassVar[str] = "캐러셀의 카드"
 
     header: Annotated[str | None, describe("carouselFeed: 최대 20자", "carouselFeed: at most 20 characters.")] = (
         None
@@ -175,8 +155,6 @@ class CarouselItemBody(Struct, kw_only=True, omit_defaults=True):
 class CarouselBody(Struct, kw_only=True, omit_defaults=True):
     """The cards of a carousel."""
 
-    ko: ClassVar[str] = "캐러셀의 카드"
-
     head: Annotated[CarouselHeadBody | None, describe("carouselCommerce만", "carouselCommerce only.")] = None
     cards: Annotated[
         list[CarouselItemBody] | None,
@@ -189,10 +167,6 @@ class CarouselBody(Struct, kw_only=True, omit_defaults=True):
 
 class AttachmentBody(Struct, kw_only=True, omit_defaults=True):
     """What a brand message shows besides text, image and buttons; which fields it has depends on its type."""
-
-    ko: ClassVar[str] = (
-        "브랜드 메시지가 본문, 이미지, 버튼 외에 보여 주는 것. 어떤 항목이 있는지는 유형에 따라 다릅니다"
-    )
 
     header: Annotated[
         str | None,

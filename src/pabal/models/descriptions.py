@@ -3,16 +3,12 @@
 from pabal.domain.base.codes import Text
 from pabal.models.bodies import MAX_PAGE, MAX_PAGE_SIZE
 
-# By schema and field, else by the field alone.
+# By schema and field, also of a schema that another one extends, else by the field alone.
 DESCRIPTIONS = {
     "CategoryItem.id": Text("카테고리 코드", "Category code."),
     "CategoryItem.label": Text("카테고리 이름", "Category name."),
     "CategoryItem.code": Text("카테고리 코드", "Category code."),
     "CategoryItem.name": Text("카테고리 이름", "Category name."),
-    "TemplateCategoryItem.id": Text("카테고리 코드", "Category code."),
-    "TemplateCategoryItem.label": Text("카테고리 이름", "Category name."),
-    "TemplateCategoryItem.code": Text("카테고리 코드", "Category code."),
-    "TemplateCategoryItem.name": Text("카테고리 이름", "Category name."),
     "TemplateCategoryItem.groupName": Text("카테고리의 묶음", "Group of the category."),
     "CategoryRef.value": Text("카테고리 코드", "Category code."),
     "CategoryRef.label": Text("카테고리 이름", "Category name."),
@@ -292,18 +288,4 @@ DESCRIPTIONS = {
         "`out` opens the link in the browser instead of the app.",
     ),
     "orderNo": Text("버튼의 순서", "Order of the button."),
-}
-_EXTENDED = {
-    "MessageItem": ("ResultItem", "MessageDetailItem"),
-    "InboundItem": ("InboundEventItem",),
-    "TemplateItem": ("TemplateEventItem",),
-    "SenderItem": ("SenderEventItem",),
-    "OptOutItem": ("OptOutEventItem",),
-}
-"""Records, and those that have their fields and more."""
-DESCRIPTIONS |= {
-    f"{other}.{field}": text
-    for name, text in DESCRIPTIONS.items()
-    for shape, _, field in [name.partition(".")]
-    for other in _EXTENDED.get(shape, ())
 }

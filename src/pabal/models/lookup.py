@@ -1,6 +1,6 @@
 """Parameters and answers of looking up messages, results and replies."""
 
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 from msgspec import UNSET, Struct, UnsetType
 
@@ -19,8 +19,6 @@ class GetMessage(Struct, kw_only=True, omit_defaults=True):
 
 class MessageEventItem(Struct, kw_only=True):
     """One thing that happened to a message."""
-
-    ko: ClassVar[str] = "메시지에 일어난 일 하나"
 
     event: Annotated[
         str,
@@ -57,8 +55,6 @@ class MessageEventItem(Struct, kw_only=True):
 
 class MessageDetailItem(MessageItem, kw_only=True):
     """A message, and what happened to it."""
-
-    ko: ClassVar[str] = "메시지와 그 처리 이력"
 
     carrier: Annotated[
         str | UnsetType,
@@ -104,8 +100,6 @@ class ListResults(Struct, kw_only=True, omit_defaults=True):
 class ResultItem(MessageItem, kw_only=True):
     """A message that has ended, and the id of that event."""
 
-    ko: ClassVar[str] = "끝난 메시지와 그 이벤트의 ID"
-
     eventId: Annotated[
         str, describe("영구히 고유하며 웹훅에서도 같습니다", "Unique for good, and the same in webhooks.")
     ]
@@ -113,8 +107,6 @@ class ResultItem(MessageItem, kw_only=True):
 
 class ResultsItem(Struct, kw_only=True):
     """Where to go on."""
-
-    ko: ClassVar[str] = "이어 갈 곳"
 
     nextCursor: Annotated[
         str,
@@ -155,8 +147,6 @@ class ListInbound(Struct, kw_only=True, omit_defaults=True):
 class InboundItem(Struct, kw_only=True):
     """A message that a subscriber has sent to a number of the account."""
 
-    ko: ClassVar[str] = "가입자가 계정의 번호로 보낸 메시지"
-
     id: str
     label: str
     sender: str
@@ -168,8 +158,6 @@ class InboundItem(Struct, kw_only=True):
 
 class InboundPosition(Struct):
     """Where the next call continues."""
-
-    ko: ClassVar[str] = "다음 호출이 이어 갈 곳"
 
     nextCursor: str
 
@@ -185,8 +173,6 @@ class InboundAnswer(Envelope, kw_only=True):
 class PhoneItem(PartsItem, kw_only=True, rename={"sender": "from"}):
     """A message on a simulated phone."""
 
-    ko: ClassVar[str] = "가상 휴대폰의 메시지"
-
     time: Date
     kind: Annotated[str, describe("messageProductType의 값 또는 `token`", "A messageProductType, or `token`.")]
     sender: str
@@ -201,7 +187,5 @@ class PhoneItem(PartsItem, kw_only=True, rename={"sender": "from"}):
 
 class PhoneAnswer(PagedEnvelope, kw_only=True):
     """A message on a simulated phone."""
-
-    ko: ClassVar[str] = "가상 휴대폰의 메시지"
 
     items: list[PhoneItem]

@@ -1,6 +1,6 @@
 """Bodies and answers of the endpoints of opt-outs."""
 
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 from msgspec import UNSET, Struct, UnsetType
 
@@ -21,8 +21,6 @@ _PHONES = describe(
 
 class AddOptOuts(Struct, kw_only=True, omit_defaults=True):
     """Who wants no advertising."""
-
-    ko: ClassVar[str] = "광고를 원하지 않는 사람"
 
     phoneNumber: Annotated[str | None, PHONE] = None
     phoneNumbers: Annotated[list[str] | None, _PHONES] = None
@@ -54,8 +52,6 @@ class ListOptOuts(Struct, kw_only=True, omit_defaults=True):
 class OptOutItem(Struct, kw_only=True):
     """A receiver who wants no advertising."""
 
-    ko: ClassVar[str] = "광고를 원하지 않는 수신자"
-
     id: str
     label: str
     phoneNumber: str
@@ -74,16 +70,12 @@ class OptOutItem(Struct, kw_only=True):
 class AddedOptOutsItem(Struct):
     """Number of opt-outs in the request, and number of those that were not there."""
 
-    ko: ClassVar[str] = "요청에 있는 수신거부 수와 그중 없던 것의 수"
-
     requestedCount: int
     addedCount: int
 
 
 class RemovedOptOutsItem(Struct):
     """Number of opt-outs in the request, and number of those that were there."""
-
-    ko: ClassVar[str] = "요청에 있는 수신거부 수와 그중 있던 것의 수"
 
     requestedCount: int
     removedCount: int

@@ -1,6 +1,6 @@
 """Answers of the endpoints that export and erase what is stored about one phone number."""
 
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 from msgspec import UNSET, Struct, UnsetType
 
@@ -13,8 +13,6 @@ from pabal.models.opt_outs import OptOutItem
 class StoredMessageItem(Struct, kw_only=True, rename={"sender": "from"}):
     """A message or a token that a simulated phone has stored."""
 
-    ko: ClassVar[str] = "가상 휴대폰에 저장된 메시지나 토큰"
-
     time: Date
     kind: str
     sender: str
@@ -25,16 +23,12 @@ class StoredMessageItem(Struct, kw_only=True, rename={"sender": "from"}):
 class CampaignRowItem(Struct, kw_only=True):
     """A row of a campaign's file that is in no request."""
 
-    ko: ClassVar[str] = "캠페인 파일에서 아직 요청이 되지 않은 행"
-
     campaignId: str
     cells: list[str]
 
 
 class ContactItem(Struct, kw_only=True):
     """A contact in the address book of the console."""
-
-    ko: ClassVar[str] = "콘솔 주소록의 연락처"
 
     name: Annotated[str, describe("이름. 비어 있을 수 있습니다", "Name of the person; may be empty.")]
     fields: Annotated[dict[str, str], describe("항목 이름별 값", "Values by the name of their field.")]
@@ -44,8 +38,6 @@ class ContactItem(Struct, kw_only=True):
 
 class PersonalDataItem(Struct, kw_only=True):
     """What is stored about a number beside its messages."""
-
-    ko: ClassVar[str] = "번호에 대해 메시지 외에 저장된 것"
 
     phoneNumber: str
     simulatedPhone: list[StoredMessageItem]
@@ -71,8 +63,6 @@ class PersonalDataItem(Struct, kw_only=True):
 
 class ErasureItem(Struct):
     """How much an erasure has erased."""
-
-    ko: ClassVar[str] = "얼마나 파기했는지"
 
     erasedCount: int
     canceledCount: int

@@ -1,6 +1,6 @@
 """The answers of the endpoints that send and cancel messages."""
 
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 from msgspec import UNSET, Struct, UnsetType
 
@@ -10,8 +10,6 @@ from pabal.models.description import describe
 
 class DryRunReceiverItem(Struct, kw_only=True):
     """What a receiver would get."""
-
-    ko: ClassVar[str] = "수신자가 받을 것"
 
     phoneNumber: Annotated[str, describe("수신자의 번호", "Its number.", examples=["010-1234-5678"])]
     product: Annotated[str, describe("messageProductType의 값", "A messageProductType.", examples=["sms"])]
@@ -39,8 +37,6 @@ class DryRunReceiverItem(Struct, kw_only=True):
 class AcceptedItem(Struct):
     """An accepted send request; of a dry run, what would happen."""
 
-    ko: ClassVar[str] = "접수된 발송 요청. 모의 발송이면 일어날 일"
-
     requestId: Annotated[str | UnsetType, describe("모의 발송이면 없습니다", "Absent for a dry run.")] = UNSET
     wouldAccept: Annotated[bool | UnsetType, describe("모의 발송만: true", "Dry run only: true.")] = UNSET
     receivers: Annotated[
@@ -62,8 +58,6 @@ class AcceptedAnswer(Envelope, kw_only=True):
 
 class CancelItem(Struct):
     """Number of messages to cancel, and number of messages cancelled."""
-
-    ko: ClassVar[str] = "취소할 메시지 수와 취소한 메시지 수"
 
     requestedCount: int
     canceledCount: int

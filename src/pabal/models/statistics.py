@@ -1,7 +1,7 @@
 """Parameters and answers of the statistics."""
 
 from collections.abc import Sequence
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 import msgspec
 from msgspec import UNSET, Struct, UnsetType, defstruct
@@ -62,8 +62,6 @@ ListStatistics = defstruct(  # `from` is no name that a class statement could us
 class StatisticsInfo(Struct, kw_only=False):
     """How new the numbers are."""
 
-    ko: ClassVar[str] = "숫자의 기준 시각"
-
     countedDate: Annotated[
         Date,
         describe(
@@ -75,8 +73,6 @@ class StatisticsInfo(Struct, kw_only=False):
 
 class StatisticsItem(Struct, kw_only=True):
     """The messages of one group, requested in one hour, day or month."""
-
-    ko: ClassVar[str] = "한 시간, 하루 또는 한 달 동안 요청한 한 묶음의 메시지"
 
     date: Annotated[Date, describe("시간, 날 또는 달의 첫 초", "First second of the hour, day or month.")]
     product: Annotated[LabelledValue | UnsetType, describe("messageProductType", "messageProductType.")] = UNSET

@@ -1,6 +1,6 @@
 """The bodies of the endpoints of templates."""
 
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 from msgspec import Struct
 
@@ -10,8 +10,6 @@ from pabal.models.description import describe
 
 class TemplateButtonBody(ButtonBody, kw_only=True, omit_defaults=True):
     """A button of a template."""
-
-    ko: ClassVar[str] = "템플릿의 버튼"
 
     telNumber: Annotated[
         str | None,
@@ -24,8 +22,6 @@ class TemplateButtonBody(ButtonBody, kw_only=True, omit_defaults=True):
 
 class ItemBody(Struct, kw_only=True, omit_defaults=True):
     """A line of an item list, or its summary."""
-
-    ko: ClassVar[str] = "아이템 리스트의 줄 또는 요약"
 
     title: Annotated[str, describe("최대 6자, 변수 없이", "At most 6 characters, without variables.")]
     description: Annotated[
@@ -40,16 +36,12 @@ class ItemBody(Struct, kw_only=True, omit_defaults=True):
 class ItemListBody(Struct, kw_only=True, omit_defaults=True):
     """The item list of a template."""
 
-    ko: ClassVar[str] = "템플릿의 아이템 리스트"
-
     items: Annotated[list[ItemBody], describe("2~10줄", "2 to 10 lines.")]
     summary: ItemBody | None = None
 
 
 class ItemHighlightBody(Struct, kw_only=True, omit_defaults=True):
     """What is emphasized above an item list."""
-
-    ko: ClassVar[str] = "아이템 리스트 위에 강조하는 것"
 
     title: Annotated[
         str, describe("최대 30자, 썸네일이 있으면 21자", "At most 30 characters; 21 with a thumbnail.")
@@ -71,8 +63,6 @@ class ItemHighlightBody(Struct, kw_only=True, omit_defaults=True):
 
 class RepresentLinkBody(Struct, kw_only=True, omit_defaults=True):
     """The link that a tap on a message opens; at least one address."""
-
-    ko: ClassVar[str] = "메시지를 누르면 열리는 링크. 주소가 하나 이상 있어야 합니다"
 
     mobileUrl: Annotated[str | None, describe("모바일 웹 링크", "Mobile web link.")] = None
     pcUrl: Annotated[str | None, describe("PC 웹 링크", "PC web link.")] = None

@@ -1,6 +1,6 @@
 """The posts that webhooks get: one type for each event."""
 
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
 from msgspec import Struct
 
@@ -31,15 +31,11 @@ Timestamp = Annotated[
 class InboundEventItem(InboundItem, kw_only=True):
     """A message that a subscriber has sent, and the id of that event."""
 
-    ko: ClassVar[str] = "가입자가 보낸 메시지와 그 이벤트의 ID"
-
     eventId: EventId
 
 
 class TemplateEventItem(TemplateItem, kw_only=True):
     """A template as it was when its status changed, and the id of that event."""
-
-    ko: ClassVar[str] = "상태가 바뀌었을 때의 템플릿과 그 이벤트의 ID"
 
     eventId: EventId
 
@@ -47,23 +43,17 @@ class TemplateEventItem(TemplateItem, kw_only=True):
 class SenderEventItem(SenderItem, kw_only=True):
     """A sender profile as it was when it changed, and the id of that event."""
 
-    ko: ClassVar[str] = "바뀌었을 때의 발신 프로필과 그 이벤트의 ID"
-
     eventId: EventId
 
 
 class OptOutEventItem(OptOutItem, kw_only=True):
     """A new opt-out, and the id of that event."""
 
-    ko: ClassVar[str] = "새 수신거부와 그 이벤트의 ID"
-
     eventId: EventId
 
 
 class CampaignCounts(Struct):
     """How the messages of a campaign ended."""
-
-    ko: ClassVar[str] = "캠페인의 메시지가 어떻게 끝났는지"
 
     completed: Annotated[int, describe("전달된 메시지 수", "Delivered messages.")]
     fail: Annotated[int, describe("실패한 메시지 수", "Failed messages.")]
@@ -74,8 +64,6 @@ class CampaignCounts(Struct):
 class CampaignFinishedItem(Struct, kw_only=True):
     """A campaign that has ended."""
 
-    ko: ClassVar[str] = "끝난 캠페인"
-
     eventId: EventId
     campaignId: Annotated[str, describe("캠페인의 ID", "Id of the campaign.")]
     name: Annotated[str, describe("이름", "Its name.")]
@@ -84,8 +72,6 @@ class CampaignFinishedItem(Struct, kw_only=True):
 
 class LimitNearItem(Struct, kw_only=True):
     """A limit of the account that is nearly or fully used."""
-
-    ko: ClassVar[str] = "거의 다 썼거나 다 쓴 계정의 한도"
 
     eventId: EventId
     limit: Annotated[
@@ -110,8 +96,6 @@ class LimitNearItem(Struct, kw_only=True):
 class FailureHighItem(Struct, kw_only=True):
     """Many of the account's messages fail; told once until fewer do, at most once an hour."""
 
-    ko: ClassVar[str] = "계정의 메시지가 많이 실패합니다. 실패가 줄 때까지 한 번, 많아야 한 시간에 한 번 알립니다"
-
     eventId: EventId
     failed: Annotated[int, describe("실패한 메시지 수", "How many messages have failed.")]
     ended: Annotated[int, describe("종료된 메시지 수", "How many messages have ended.")]
@@ -129,8 +113,6 @@ class FailureHighItem(Struct, kw_only=True):
 class CarrierStatusItem(Struct, kw_only=True):
     """A carrier that is down, or up again."""
 
-    ko: ClassVar[str] = "연결이 끊겼거나 복구된 발송 경로"
-
     eventId: EventId
     carrier: Annotated[str, describe("발송 경로 이름", "Name of the carrier.", examples=["telco"])]
     state: Annotated[str, describe("down(장애) 또는 up(복구)", "down or up.", examples=["down"])]
@@ -142,8 +124,6 @@ class CarrierStatusItem(Struct, kw_only=True):
 
 class WebhookTestEventItem(Struct, kw_only=True):
     """A test that a caller asked for."""
-
-    ko: ClassVar[str] = "호출자가 요청한 시험"
 
     eventId: EventId
     webhookId: Annotated[str, describe("시험하는 웹훅", "The webhook that is tested.")]
@@ -212,16 +192,12 @@ class WebhookTestEvents(Struct):
 class MessageResultPost(Struct, kw_only=True, tag_field="type", tag=EventType.MESSAGE_RESULT.code):
     """Messages have ended."""
 
-    ko: ClassVar[str] = "메시지가 끝났습니다"
-
     timestamp: Timestamp
     data: ResultEvents
 
 
 class MessageInboundPost(Struct, kw_only=True, tag_field="type", tag=EventType.MESSAGE_INBOUND.code):
     """Subscribers have sent messages to numbers of the account."""
-
-    ko: ClassVar[str] = "가입자가 계정의 번호로 메시지를 보냈습니다"
 
     timestamp: Timestamp
     data: InboundEvents
@@ -230,16 +206,12 @@ class MessageInboundPost(Struct, kw_only=True, tag_field="type", tag=EventType.M
 class TemplateStatusPost(Struct, kw_only=True, tag_field="type", tag=EventType.TEMPLATE_STATUS.code):
     """Templates were submitted, approved, rejected or edited, or a relay has suspended or released them."""
 
-    ko: ClassVar[str] = "템플릿이 제출, 승인, 반려, 수정되었거나 중계사가 사용을 중지하거나 풀었습니다"
-
     timestamp: Timestamp
     data: TemplateEvents
 
 
 class SenderAuthPost(Struct, kw_only=True, tag_field="type", tag=EventType.SENDER_AUTH.code):
     """Sender profiles were approved, disabled or enabled, or a relay has suspended or released them."""
-
-    ko: ClassVar[str] = "발신 프로필이 승인, 사용 중지, 사용 재개되었거나 중계사가 사용을 중지하거나 풀었습니다"
 
     timestamp: Timestamp
     data: SenderEvents
@@ -248,16 +220,12 @@ class SenderAuthPost(Struct, kw_only=True, tag_field="type", tag=EventType.SENDE
 class CampaignFinishedPost(Struct, kw_only=True, tag_field="type", tag=EventType.CAMPAIGN_FINISHED.code):
     """Campaigns have ended."""
 
-    ko: ClassVar[str] = "캠페인이 끝났습니다"
-
     timestamp: Timestamp
     data: CampaignEvents
 
 
 class OptOutAddedPost(Struct, kw_only=True, tag_field="type", tag=EventType.OPT_OUT_ADDED.code):
     """Receivers want no more advertising."""
-
-    ko: ClassVar[str] = "수신자가 광고를 더는 원하지 않습니다"
 
     timestamp: Timestamp
     data: OptOutEvents
@@ -266,16 +234,12 @@ class OptOutAddedPost(Struct, kw_only=True, tag_field="type", tag=EventType.OPT_
 class LimitNearPost(Struct, kw_only=True, tag_field="type", tag=EventType.LIMIT_NEAR.code):
     """Limits of the account are nearly used up."""
 
-    ko: ClassVar[str] = "계정의 한도를 거의 다 썼습니다"
-
     timestamp: Timestamp
     data: LimitEvents
 
 
 class FailureHighPost(Struct, kw_only=True, tag_field="type", tag=EventType.FAILURE_HIGH.code):
     """Many of the account's messages fail."""
-
-    ko: ClassVar[str] = "계정의 메시지가 많이 실패합니다"
 
     timestamp: Timestamp
     data: FailureEvents
@@ -284,16 +248,12 @@ class FailureHighPost(Struct, kw_only=True, tag_field="type", tag=EventType.FAIL
 class CarrierStatusPost(Struct, kw_only=True, tag_field="type", tag=EventType.CARRIER_STATUS.code):
     """Carriers are down, or up again."""
 
-    ko: ClassVar[str] = "발송 경로의 연결이 끊겼거나 복구되었습니다"
-
     timestamp: Timestamp
     data: CarrierEvents
 
 
 class WebhookTestPost(Struct, kw_only=True, tag_field="type", tag=EventType.WEBHOOK_TEST.code):
     """A test of the webhook."""
-
-    ko: ClassVar[str] = "웹훅의 시험"
 
     timestamp: Timestamp
     data: WebhookTestEvents

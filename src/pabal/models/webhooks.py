@@ -1,6 +1,6 @@
 """Bodies and answers of the endpoints of webhooks."""
 
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 from msgspec import UNSET, Struct, UnsetType
 
@@ -110,16 +110,12 @@ class ListDeliveries(Struct, kw_only=True, omit_defaults=True):
 class NewWebhookItem(Struct):
     """The new webhook."""
 
-    ko: ClassVar[str] = "새 웹훅"
-
     webhookId: Annotated[str, _ID]
     secret: Annotated[str, _SECRET]
 
 
 class WebhookItem(Struct, kw_only=True):
     """A webhook."""
-
-    ko: ClassVar[str] = "웹훅"
 
     id: str
     label: Annotated[str, describe("url과 같음", "Same as url.")]
@@ -155,8 +151,6 @@ class WebhookItem(Struct, kw_only=True):
 class WebhookTestItem(Struct, kw_only=True):
     """What came back from a post."""
 
-    ko: ClassVar[str] = "전송에 대해 돌아온 것"
-
     status: Annotated[
         int | UnsetType,
         describe("HTTP 상태. 응답이 없었으면 생략합니다", "HTTP status; absent: there was no answer."),
@@ -184,8 +178,6 @@ class WebhookTestItem(Struct, kw_only=True):
 class DeliveryItem(WebhookTestItem, kw_only=True):
     """A try to deliver a post."""
 
-    ko: ClassVar[str] = "전송 시도 하나"
-
     id: Annotated[
         str,
         describe(
@@ -207,8 +199,6 @@ class NewWebhookAnswer(Envelope, kw_only=True):
 
 class WebhookAnswer(Envelope, kw_only=True):
     """A webhook."""
-
-    ko: ClassVar[str] = "웹훅"
 
     item: WebhookItem
 

@@ -13,7 +13,7 @@ import msgspec
 from pabal.domain.base.codes import Text
 from pabal.models.description import KOREAN
 from pabal.models.descriptions import DESCRIPTIONS
-from pabal.models.schema_details import CONSTRAINTS, SCHEMA_NAMES
+from pabal.models.schema_details import CONSTRAINTS, KOREAN_DESCRIPTIONS, SCHEMA_NAMES
 from pabal.web.endpoints.table import ENDPOINTS
 
 Schema = dict[str, Any]
@@ -78,11 +78,11 @@ def _schemas_with_defaults(language: str = "en") -> dict[str, Schema]:
     for shape, name in SCHEMA_NAMES.items():
         fields = {}
         for field, of in raw[name]["properties"].items():
-            described = _field(name, field, of, is_limited=name in limited)
+            described = _field(shape, field, of, is_limited=name in limited)
             fields[field] = {**described, "description": described["description"].in_language(language)}
         found[name] = {**raw[name], "title": name, "properties": fields}
-        if language == "ko" and "ko" in vars(shape):
-            found[name]["description"] = vars(shape)["ko"]
+        if language == "ko" and shape in KOREAN_DESCRIPTIONS:
+            found[name]["description"] = KOREAN_DESCRIPTIONS[shape]
     return found
 
 
@@ -96,26 +96,27 @@ def _names_of_bodies(raw: dict[str, Schema]) -> set[str]:
     return found
 
 
-def _field(schema: str, name: str, of: Schema, *, is_limited: bool) -> Schema:
+def _field(shape: type[msgspec.Struct], name: str, of: Schema, *, is_limited: bool) -> Schema:
     """Return the schema of a field with its description, and if it is one of a body with its limits."""
     field = _without_null(of)
     if "enum" in field:
         field = {"type": "string", **field}
     if is_limited:
-        limits = CONSTRAINTS.get(f"{schema}.{name}") or CONSTRAINTS.get(name) or {}
+        limits = CONSTRAINTS.get(f"{SCHEMA_NAMES[shape]}.{name}") or CONSTRAINTS.get(name) or {}
         if "items" in limits and "items" in field:
             limits = {**limits, "items": {**field["items"], **limits["items"]}}
         field = {**field, **limits}
-    text = _describe(schema, name, field)
+    text = _describe(shape, name, field)
     return {**{key: value for key, value in field.items() if key != KOREAN}, "description": text}
 
 
-def _describe(schema: str, name: str, field: Schema) -> Text:
+def _describe(shape: type[msgspec.Struct], name: str, field: Schema) -> Text:
     """Return the description of a field: from the table for this schema, from its type, or from the table for any.
 
     Raises KeyError for a field without one.
     """
-    of_schema = DESCRIPTIONS.get(f"{schema}.{name}")
+    schemas = (SCHEMA_NAMES.get(each) for each in shape.__mro__)
+    of_schema = next((DESCRIPTIONS[key] for each in schemas if (key := f"{each}.{name}") in DESCRIPTIONS), None)
     of_type = Text(field[KOREAN], field["description"]) if KOREAN in field else None
     given = [each for each in (of_schema, of_type) if each] or [DESCRIPTIONS[name]]
     ko, en = given[0]
