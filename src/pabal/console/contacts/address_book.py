@@ -56,10 +56,7 @@ async def add_contact(request: PageRequest) -> Response:
 
 
 async def show_contact(request: PageRequest) -> Response:
-    """Show a contact and the form to change it.
-
-    Raises Refused(NOT_FOUND), also for another account's.
-    """
+    """Show a contact and the form to change it."""
     found, group_ids = await contacts.get_contact(
         request.context, request.account_id, require_id(request.http.path_params["contact"])
     )
@@ -67,10 +64,7 @@ async def show_contact(request: PageRequest) -> Response:
 
 
 async def update_contact(request: PageRequest) -> Response:
-    """Change a contact and its groups.
-
-    Raises Refused(NOT_FOUND), also for another account's.
-    """
+    """Change a contact and its groups."""
     found, _ = await contacts.get_contact(
         request.context, request.account_id, require_id(request.http.path_params["contact"])
     )
@@ -101,10 +95,7 @@ async def delete_contact(request: PageRequest) -> Response:
 
 
 async def change_selected(request: PageRequest) -> Response:
-    """Delete the contacts that were ticked, put them into a group, or take them out of the one that is shown.
-
-    Raises Refused(NOT_FOUND) for a group that is gone.
-    """
+    """Delete the contacts that were ticked, put them into a group, or take them out of the one that is shown."""
     ids = ticked_ids(request.fields, CONTACT)
     action, group_id = request.field("action"), parse_id(request.field("to_group"))
     shown = parse_id(request.field("group"))

@@ -26,10 +26,7 @@ async def create_group(request: PageRequest) -> Response:
 
 
 async def rename_group(request: PageRequest) -> Response:
-    """Rename a group.
-
-    Raises Refused(NOT_FOUND), also for another account's.
-    """
+    """Rename a group."""
     group_id = require_id(request.http.path_params["group"])
     try:
         name = rules.parse_group_name(request.field("name"))
@@ -43,10 +40,7 @@ async def rename_group(request: PageRequest) -> Response:
 
 
 async def delete_group(request: PageRequest) -> Response:
-    """Delete a group, with its contacts if asked for.
-
-    Raises Refused(NOT_FOUND), also for another account's.
-    """
+    """Delete a group, with its contacts if asked for."""
     group_id = require_id(request.http.path_params["group"])
     audit_entry = request.audit_entry("contact.group_delete", str(group_id))
     with_contacts = request.field("with") == "contacts"

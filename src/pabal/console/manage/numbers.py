@@ -38,10 +38,7 @@ async def set_opt_out_number(request: PageRequest) -> Response:
 
 
 async def confirm_removal(request: PageRequest) -> Response:
-    """Ask for confirmation before a number is removed.
-
-    Raises Refused: NOT_FOUND, INVALID_PHONE_NUMBER.
-    """
+    """Ask for confirmation before a number is removed."""
     number = phone.parse_sender(request.field("number"))
     if not await sender_numbers.has_number(request.context, request.account_id, number):
         raise Refused(Code.NOT_FOUND)
@@ -49,10 +46,7 @@ async def confirm_removal(request: PageRequest) -> Response:
 
 
 async def remove_number(request: PageRequest) -> Response:
-    """Remove a number.
-
-    Raises Refused: NOT_FOUND, INVALID_PHONE_NUMBER.
-    """
+    """Remove a number."""
     number = phone.parse_sender(request.field("number"))
     audit_entry = request.audit_entry("number.remove", phone.mask(number))
     await sender_numbers.remove_number(request.context, request.account_id, number, audit_entry)

@@ -77,10 +77,7 @@ async def register_profile(request: PageRequest) -> Response:
 
 
 async def show_token_form(request: PageRequest) -> Response:
-    """Show the token form and how long the token is valid.
-
-    Raises Refused(NOT_FOUND).
-    """
+    """Show the token form and how long the token is valid."""
     details = await _find_profile(request)
     if details.profile.status is AuthStatus.APPROVAL:
         return request.redirect(PROFILES_PATH)
@@ -88,10 +85,7 @@ async def show_token_form(request: PageRequest) -> Response:
 
 
 async def verify_token(request: PageRequest) -> Response:
-    """Approve a profile by its token.
-
-    Raises Refused(NOT_FOUND).
-    """
+    """Approve a profile by its token."""
     details = await _find_profile(request)
     channel_id = details.profile.channel_id
     fields = {"channelId": channel_id, "token": request.field("token")}
@@ -107,10 +101,7 @@ async def verify_token(request: PageRequest) -> Response:
 
 
 async def resend_token(request: PageRequest) -> Response:
-    """Send another token to the same phone.
-
-    Raises Refused(NOT_FOUND).
-    """
+    """Send another token to the same phone."""
     details = await _find_profile(request)
     known = details.profile
     registration = Registration(known.channel_id, known.category, known.cellphone)
@@ -125,19 +116,13 @@ async def resend_token(request: PageRequest) -> Response:
 
 
 async def confirm_deletion(request: PageRequest) -> Response:
-    """Ask for confirmation before a profile is deleted.
-
-    Raises Refused(NOT_FOUND).
-    """
+    """Ask for confirmation before a profile is deleted."""
     profile = (await _find_profile(request)).profile
     return request.render("manage/profile_delete.html", channel=profile.channel_id, error="")
 
 
 async def delete_profile(request: PageRequest) -> Response:
-    """Delete a profile; its waiting messages are cancelled.
-
-    Raises Refused(NOT_FOUND).
-    """
+    """Delete a profile; its waiting messages are cancelled."""
     profile = (await _find_profile(request)).profile
     try:
         audit_entry = request.audit_entry("profile.delete", profile.channel_id)

@@ -184,10 +184,7 @@ async def decide_review(request: PageRequest) -> Response:
 
 
 async def show_image(request: PageRequest) -> Response:
-    """Answer with a template's image.
-
-    Raises Refused(NOT_FOUND), also for another account's.
-    """
+    """Answer with a template's image."""
     template = await _requested_template(request)
     image = await lookup.get_template_image(request.context, template)
     if image is None:

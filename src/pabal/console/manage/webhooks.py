@@ -45,10 +45,7 @@ async def create_webhook(request: PageRequest) -> Response:
 
 
 async def update_webhook(request: PageRequest) -> Response:
-    """Change a webhook as its form says; an empty field is cleared.
-
-    Raises Refused(WEBHOOK_NOT_FOUND).
-    """
+    """Change a webhook as its form says; an empty field is cleared."""
     try:
         fields = read_form(request)
         await _update(request, fields._replace(is_enabled=bool(request.field(ENABLED_FIELD))))
@@ -60,28 +57,19 @@ async def update_webhook(request: PageRequest) -> Response:
 
 
 async def set_state(request: PageRequest) -> Response:
-    """Pause a webhook, or use it again.
-
-    Raises Refused(WEBHOOK_NOT_FOUND).
-    """
+    """Pause a webhook, or use it again."""
     await _update(request, WebhookFields(is_enabled=request.field("enabled") == "true"))
     return request.redirect(f"{_path(request)}?saved=1")
 
 
 async def rotate_secret(request: PageRequest) -> Response:
-    """Make a new secret and show it, once; the old one stays valid for a day.
-
-    Raises Refused(WEBHOOK_NOT_FOUND).
-    """
+    """Make a new secret and show it, once; the old one stays valid for a day."""
     secret = await _update(request, WebhookFields(rotates_secret=True))
     return _render_secret(request, _id(request), secret or "")
 
 
 async def send_test(request: PageRequest) -> Response:
-    """Deliver a test event and show the answer.
-
-    Raises Refused(WEBHOOK_NOT_FOUND).
-    """
+    """Deliver a test event and show the answer."""
     try:
         result = await posting.send_test(request.context, request.account_id, _id(request))
     except Refused as refused:
@@ -112,10 +100,7 @@ async def replay_events(request: PageRequest) -> Response:
 
 
 async def delete_webhook(request: PageRequest) -> Response:
-    """Delete a webhook.
-
-    Raises Refused(WEBHOOK_NOT_FOUND).
-    """
+    """Delete a webhook."""
     entry = request.audit_entry("webhook.delete", str(_id(request)))
     await manage.delete(request.context, request.account_id, _id(request), entry)
     return request.redirect(f"{WEBHOOKS_PATH}?deleted=1")
@@ -162,10 +147,7 @@ def _row(request: PageRequest, listed: ListedWebhook) -> tuple[ListedWebhook, st
 
 
 async def show_edit_form(request: PageRequest, refused: Refused | None = None) -> Response:
-    """Show the form that changes a webhook.
-
-    Raises Refused(WEBHOOK_NOT_FOUND).
-    """
+    """Show the form that changes a webhook."""
     listed = await manage.get(request.context, request.account_id, _id(request))
     return request.render(
         "manage/webhook_edit.html",
@@ -177,10 +159,7 @@ async def show_edit_form(request: PageRequest, refused: Refused | None = None) -
 
 
 async def show_webhook(request: PageRequest, refused: Refused | None = None, **more: object) -> Response:
-    """Show a webhook with its last deliveries.
-
-    Raises Refused(WEBHOOK_NOT_FOUND).
-    """
+    """Show a webhook with its last deliveries."""
     webhook_id, page = _id(request), page_number(request, MAX_PAGE)
     listed = await manage.get(request.context, request.account_id, webhook_id)
     total, tries = await manage.list_deliveries(

@@ -10,6 +10,7 @@ from pabal.console.shell.site import MenuItem, Roles
 from pabal.domain.users.user import Role
 
 Handler = Callable[[PageRequest], Awaitable[Response]]
+"""Answers a request. It may raise Refused, which the console shows: for what another account has, NOT_FOUND too."""
 
 SIGNED_IN = frozenset(Role)
 """Every role; a page for people who are not signed in has None."""

@@ -62,10 +62,7 @@ async def replace_key(request: PageRequest) -> Response:
 
 
 async def set_key_rate(request: PageRequest) -> Response:
-    """Change how many requests a second a key may make.
-
-    Raises Refused(NOT_FOUND), also for another account's key.
-    """
+    """Change how many requests a second a key may make."""
     key_id = parse_id(request.field("key")) or 0
     try:
         rate = keys.read_rate(request.field("rate"), await _max_rate(request))
@@ -77,10 +74,7 @@ async def set_key_rate(request: PageRequest) -> Response:
 
 
 async def revoke_key(request: PageRequest) -> Response:
-    """Revoke a key.
-
-    Raises Refused(NOT_FOUND), also for another account's key.
-    """
+    """Revoke a key."""
     key_id = parse_id(request.field("key")) or 0
     audit_entry = request.audit_entry("key.revoke", str(key_id))
     await administration.revoke_key(request.context, request.account_id, key_id, audit_entry)

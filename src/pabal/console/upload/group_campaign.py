@@ -213,10 +213,7 @@ async def create_group_campaign(request: PageRequest) -> Response:
 
 
 async def create_resend(request: PageRequest) -> Response:
-    """Begin a campaign to the receivers that an earlier request or campaign did not reach.
-
-    Raises Refused(REQUEST_NOT_FOUND), also for another account's.
-    """
+    """Begin a campaign to the receivers that an earlier request or campaign did not reach."""
     sent_id = identifiers.parse_request_id(request.field("resends"))
     await copies.check_owner(request.context, request.account_id, sent_id)
     try:

@@ -86,10 +86,7 @@ async def create_campaign(request: PageRequest) -> Response:
 
 
 async def show_campaign(request: PageRequest) -> Response:
-    """Show a campaign that is not sent yet: it needs a file, validates one, or waits for confirmation.
-
-    Raises Refused(NOT_FOUND), also for another account's.
-    """
+    """Show a campaign that is not sent yet: it needs a file, validates one, or waits for confirmation."""
     campaign = await get_campaign(request)
     if not campaign.state.is_before_sending:
         return request.redirect(f"{REQUESTS_PATH}/{campaign.id.hex()}")

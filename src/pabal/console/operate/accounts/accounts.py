@@ -47,10 +47,7 @@ async def create_account(request: PageRequest) -> Response:
 
 
 async def show_account(request: PageRequest) -> Response:
-    """Show an account's keys and users.
-
-    Raises Refused(NOT_FOUND).
-    """
+    """Show an account's keys and users."""
     return await render_account(request, await find_account(request))
 
 
@@ -66,10 +63,7 @@ async def set_account_state(request: PageRequest) -> Response:
 
 
 async def create_user(request: PageRequest) -> Response:
-    """Create a user and show the password, once.
-
-    Raises Refused(NOT_FOUND).
-    """
+    """Create a user and show the password, once."""
     account = await find_account(request)
     typed = {"user": request.field("user"), "role": request.field("role")}
     password, password_hash = await _new_password(request)
@@ -219,10 +213,7 @@ def _last_day(request: PageRequest, end: Instant) -> str:
 
 
 async def set_limits(request: PageRequest) -> Response:
-    """Set the limits of an account.
-
-    Raises Refused(NOT_FOUND).
-    """
+    """Set the limits of an account."""
     account = await find_account(request)
     typed = {name: request.field(name) for name in account_limits.FIELDS}
     try:

@@ -126,10 +126,7 @@ def show_new_key(
 
 
 async def create_key(request: PageRequest) -> Response:
-    """Create an API key and show it, once.
-
-    Raises Refused(NOT_FOUND).
-    """
+    """Create an API key and show it, once."""
     account = await find_account(request)
     typed = {name: request.field(name) for name in FIELDS}
     try:
@@ -144,10 +141,7 @@ async def create_key(request: PageRequest) -> Response:
 
 
 async def replace_key(request: PageRequest) -> Response:
-    """Create a key that may do the same as another one, and show it, once; the other is revoked from there.
-
-    Raises Refused(NOT_FOUND).
-    """
+    """Create a key that may do the same as another one, and show it, once; the other is revoked from there."""
     account = await find_account(request)
     keys, _ = await administration.get_members(request.context, account.id)
     old, new_key = find_replaced(keys, parse_id(request.field("key")) or 0)
@@ -162,10 +156,7 @@ async def replace_key(request: PageRequest) -> Response:
 
 
 async def set_key_rate(request: PageRequest) -> Response:
-    """Change how many requests a second a key may make.
-
-    Raises Refused: NOT_FOUND, INVALID_PARAMETER.
-    """
+    """Change how many requests a second a key may make."""
     account = await find_account(request)
     key_id, rate = parse_id(request.field("key")) or 0, read_rate(request.field("rate"))
     audit_entry = request.audit_entry("key.rate", f"{key_id} ({rate})", account_id=account.id)
@@ -174,10 +165,7 @@ async def set_key_rate(request: PageRequest) -> Response:
 
 
 async def revoke_key(request: PageRequest) -> Response:
-    """Revoke a key.
-
-    Raises Refused(NOT_FOUND).
-    """
+    """Revoke a key."""
     account = await find_account(request)
     key_id = parse_id(request.field("key")) or 0
     audit_entry = request.audit_entry("key.revoke", str(key_id), account_id=account.id)

@@ -30,10 +30,7 @@ async def add_mapping(request: PageRequest) -> Response:
 
 
 async def remove_mapping(request: PageRequest) -> Response:
-    """Remove the mapping of a profile, or of one template.
-
-    Raises Refused(NOT_FOUND).
-    """
+    """Remove the mapping of a profile, or of one template."""
     account_id, channel_id = await _read_target(request)
     carrier, code = request.field("carrier"), request.field("templateCode")
     entry = _audit_entry(request, account_id, "mapping.remove", channel_id, carrier, code)

@@ -14,10 +14,7 @@ PAUSED_PATH = "/console/operate/webhooks"
 
 
 async def resume(request: PageRequest) -> Response:
-    """Use a paused webhook again: what has waited is posted at once.
-
-    Raises Refused: NOT_FOUND, WEBHOOK_NOT_FOUND.
-    """
+    """Use a paused webhook again: what has waited is posted at once."""
     account = await administration.get_account(request.context, require_id(request.field("account")))
     webhook_id = require_id(request.field("webhook"))
     audit_entry = request.audit_entry("webhook.update", str(webhook_id), account.id)

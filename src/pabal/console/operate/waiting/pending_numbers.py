@@ -13,10 +13,7 @@ PENDING_PATH = "/console/operate/numbers"
 
 
 async def approve_number(request: PageRequest) -> Response:
-    """Approve a number.
-
-    Raises Refused: NOT_FOUND, INVALID_PHONE_NUMBER.
-    """
+    """Approve a number."""
     account_id, number = await _read_target(request)
     audit_entry = request.audit_entry("number.approve", phone.mask(number), account_id)
     try:
@@ -27,10 +24,7 @@ async def approve_number(request: PageRequest) -> Response:
 
 
 async def reject_number(request: PageRequest) -> Response:
-    """Reject a number, with a comment for the owner.
-
-    Raises Refused: NOT_FOUND, INVALID_PHONE_NUMBER.
-    """
+    """Reject a number, with a comment for the owner."""
     account_id, number = await _read_target(request)
     audit_entry = request.audit_entry("number.reject", phone.mask(number), account_id)
     try:

@@ -33,18 +33,12 @@ async def list_reviews(request: PageRequest) -> Response:
 
 
 async def show_review(request: PageRequest) -> Response:
-    """Show a template with all that a reviewer must see.
-
-    Raises Refused(NOT_FOUND).
-    """
+    """Show a template with all that a reviewer must see."""
     return await _render(request, await _find(request))
 
 
 async def decide(request: PageRequest) -> Response:
-    """Approve or reject a template, and go on with the next one; a rejection requires a comment.
-
-    Raises Refused(NOT_FOUND).
-    """
+    """Approve or reject a template, and go on with the next one; a rejection requires a comment."""
     template = await _find(request)
     is_approved = request.field("decision") == "approve"
     comment = request.field("comment")[:MAX_COMMENT_CHARACTERS]
@@ -61,10 +55,7 @@ async def decide(request: PageRequest) -> Response:
 
 
 async def show_image(request: PageRequest) -> Response:
-    """Answer with the image of a template.
-
-    Raises Refused(NOT_FOUND).
-    """
+    """Answer with the image of a template."""
     image = await lookup.get_template_image(request.context, await _find(request))
     if image is None:
         raise Refused(Code.NOT_FOUND)
