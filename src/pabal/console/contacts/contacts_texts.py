@@ -62,12 +62,8 @@ TEXTS = {
     "inbound.receiver": Text("받은 번호", "To"),
     "inbound.content": Text("내용", "Text"),
     "inbound.opted_out": Text("수신거부 추가됨", "Opted out"),
-    "inbound.search": Text("검색", "Search"),
-    "inbound.all": Text("전체 보기", "Show all"),
     "inbound.export": Text("CSV 내려받기", "Download CSV"),
-    "inbound.yes": Text("예", "Yes"),
     "inbound.not_found": Text("이 번호에서 받은 메시지가 없습니다.", "There are no messages from this number."),
-    "inbound.carrier": Text("발송 경로", "Carrier"),
     "inbound.none": Text(
         "받은 메시지가 없습니다. 수신자가 등록된 발신번호로 답장하면 여기에 표시됩니다.",
         "There are no messages. Replies to registered sender numbers are shown here.",

@@ -64,7 +64,7 @@ def _cells(request: PageRequest, message: Inbound) -> list[str]:
         _shown_sender(request, message),
         show_number(message.receiver),
         message.content,
-        request.t("inbound.yes") if message.has_opted_out else "",
+        request.t("word.yes") if message.has_opted_out else "",
     ]
 
 

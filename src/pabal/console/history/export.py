@@ -79,7 +79,7 @@ async def _csv_chunks(request: PageRequest, wanted_filter: MessageFilter | None)
 
 
 async def _xlsx_chunks(request: PageRequest, wanted_filter: MessageFilter | None) -> AsyncGenerator[bytes, None]:
-    book = Workbook(request.t("history.title"), _header(request), request.now)
+    book = Workbook(request.t("menu.history"), _header(request), request.now)
     yield book.start()
     async for rows in limit_rows(
         MAX_ROWS, _row_batches(request, wanted_filter), request.t("export.cut", most=f"{MAX_ROWS:,}")

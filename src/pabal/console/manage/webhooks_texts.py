@@ -27,7 +27,6 @@ TEXTS = {
     "webhooks.description": Text("메모", "Note"),
     "webhooks.description_field": Text("메모(선택)", "Note (optional)"),
     "webhooks.events": Text("받을 이벤트", "Events"),
-    "webhooks.products": Text("메시지 종류", "Message types"),
     "webhooks.products_choice": Text("메시지 종류(선택하지 않으면 모두)", "Message types (none selected: all)"),
     "webhooks.every_product": Text("모두", "All"),
     "webhooks.add": Text("등록", "Create"),

@@ -318,7 +318,6 @@ TEXTS = {
     ),
     "me.browser": Text("브라우저", "Browser"),
     "me.browser.unknown": Text("알 수 없는 브라우저", "Unknown browser"),
-    "me.used_at": Text("마지막 사용", "Last used"),
     "me.created_at": Text("로그인 시각", "Signed in at"),
     "me.session.this": Text("지금 이 브라우저", "This browser"),
     "me.session.done": Text("그 브라우저에서 로그아웃했습니다.", "That browser was signed out."),

@@ -164,8 +164,8 @@ def _tiles(request: PageRequest, report: StatisticsReport) -> list[Tile]:
         tiles.append(
             Tile(
                 COST,
-                request.t("overview.won", won=format_won(now.counts.cost or 0)),
-                "" if earlier is None else request.t("overview.won", won=f"{earlier:,.2f}".removesuffix(".00")),
+                request.t("word.won", won=format_won(now.counts.cost or 0)),
+                "" if earlier is None else request.t("word.won", won=f"{earlier:,.2f}".removesuffix(".00")),
                 "" if earlier is None else format_change(now.won, earlier),
             )
         )
@@ -186,7 +186,7 @@ def _draw(
         earlier = before[place] if before else None
         won = now.won or 0.0
         details = (
-            [request.t("overview.won", won=f"{won:,.2f}")] if shows_cost else describe_states(request, now.states)
+            [request.t("word.won", won=f"{won:,.2f}")] if shows_cost else describe_states(request, now.states)
         )
         if earlier is not None:
             value = earlier.won or 0.0 if shows_cost else earlier.counts.messages
@@ -248,7 +248,6 @@ def _url(form: StatisticsForm, path: str = STATISTICS_PATH) -> str:
 
 TEXTS = {
     "menu.statistics": Text("통계", "Statistics"),
-    "statistics.title": Text("통계", "Statistics"),
     "statistics.about": Text(
         "발송을 요청한 날짜로 집계합니다. 대체 문자는 별도 건으로 셉니다. 도달률은 수신자 가운데 메시지나 "
         "그 대체 문자를 받은 비율입니다. 이전 기간은 바로 앞의 같은 길이이며, 시간별은 앞선 날의 같은 시각입니다.",
@@ -306,7 +305,6 @@ TEXTS = {
     "statistics.series": Text("기간별", "Over time"),
     "statistics.groups": Text("구분별", "By group"),
     "statistics.details": Text("기간·구분별", "By period and group"),
-    "statistics.table": Text("표로 보기", "Show as a table"),
     "statistics.rest": Text("나머지 {count}개", "{count} others"),
     "statistics.period_before": Text("이전 기간", "Period before"),
     "statistics.before": Text("이전 기간 건수", "Messages before"),
@@ -323,7 +321,6 @@ TEXTS = {
         "No messages were sent in this period. Choose another one.",
     ),
     "statistics.as_of": Text("{at} 기준입니다.", "As of {at}."),
-    "statistics.date": Text("기간", "Period"),
     "statistics.messages": Text("건수", "Messages"),
     "statistics.completed": Text("완료", "Completed"),
     "statistics.fail": Text("실패", "Failed"),

@@ -35,7 +35,7 @@ async def export_xlsx(request: PageRequest) -> Response:
     Raises Refused for an invalid query.
     """
     head, rows = await _read(request)
-    book = Workbook(request.t("statistics.title"), head, request.now)
+    book = Workbook(request.t("menu.statistics"), head, request.now)
     return await _answer(request, book.start() + book.add_rows(rows) + book.finish(), "xlsx", MEDIA_TYPE)
 
 

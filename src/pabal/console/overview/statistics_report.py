@@ -108,7 +108,7 @@ def heads(request: PageRequest, report: StatisticsReport, groups: Sequence[Group
     costs = ["cost"] if report.has_costs else []
     compared = [] if report.before is None else ["before", "change", *(["before_cost"] if report.has_costs else [])]
     return [
-        request.t("statistics.date"),
+        request.t("word.period"),
         *(request.t(f"statistics.by.{each.word}") for each in groups),
         *(request.t(f"statistics.{each}") for each in (*NUMBERS, *costs, *compared)),
     ]
@@ -175,7 +175,7 @@ def _label(request: PageRequest, names: GroupNames, column: GroupColumn, value: 
     """Return a group in words: a result code before its reason, the code of a template after its name."""
     label = label_group(column, value, names, request.locale)
     if isinstance(label, UnsetType):
-        return request.t("statistics.by_key" if column is GroupColumn.USER else "table.none")
+        return request.t("statistics.by_key" if column is GroupColumn.USER else "word.none")
     if isinstance(label, LabelledValue):
         if column is GroupColumn.USER and label.label == label.value != OTHER_GROUPS:
             return request.t("statistics.deleted_user", id=label.value)

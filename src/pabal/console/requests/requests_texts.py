@@ -41,7 +41,6 @@ TEXTS = {
     "follow.what": Text("발송", "Message"),
     "follow.progress": Text("진행", "Progress"),
     "follow.campaign": Text("캠페인", "Campaign"),
-    "follow.details": Text("자세히", "Details"),
     "follow.scheduled": Text("예약됨", "Scheduled"),
     "follow.scheduled_at": Text("예약 {time}", "for {time}"),
     "follow.ended": Text("발송 종료", "Finished"),

@@ -170,7 +170,6 @@ TEXTS = {
     "send.image.link": Text("이미지를 누르면 열리는 주소", "Image link"),
     "send.buttons": Text("버튼 (최대 {most}개)", "Buttons (at most {most})"),
     "send.button": Text("버튼 {number}", "Button {number}"),
-    "send.button.type": Text("버튼 종류", "Button type"),
     "send.button.up": Text("위로", "Move up"),
     "send.button.add": Text("버튼 추가", "Add button"),
     "send.fallback": Text("대체 발송", "Fallback"),
@@ -249,7 +248,6 @@ TEXTS = {
     ),
     "send.from": Text("발신번호·채널", "From"),
     "send.do": Text("{count}명에게 발송", "Send to {count}"),
-    "send.preview": Text("미리 보기", "Preview"),
     "send.instead": Text("전달되지 않으면 발송하는 대체 문자", "Fallback if it is not delivered"),
     "send.instead.none": Text("문자로 발송할 수 없음", "Cannot be sent as a text message"),
     "send.instead.no_opt_out": Text(

@@ -154,7 +154,7 @@ async def show_columns(request: PageRequest) -> Response:
             (IGNORE, request.t("columns.ignore")),
             (PHONE, request.t("columns.phone")),
             *((f"{FIELD}{name}", f"#{{{name}}}") for name in variables),
-            (REFERENCE, request.t("columns.reference")),
+            (REFERENCE, request.t("word.reference")),
         ],
     )
 

@@ -247,7 +247,6 @@ def _format_age(request: PageRequest, seconds: int) -> str:
 
 TEXTS = {
     "menu.operate": Text("운영", "Operations"),
-    "operate.title": Text("운영", "Operations"),
     "operate.parts": Text("운영 화면", "Operator pages"),
     "operate.part.state": Text("발송 경로와 대기열", "Carriers and queue"),
     "operate.latency": Text("응답 시간(10분)", "Response time (10 min)"),
@@ -257,18 +256,13 @@ TEXTS = {
     "operate.part.mappings": Text("중계사 간 연결", "Mappings"),
     "operate.part.settings": Text("설정", "Settings"),
     "operate.at": Text("{at} 기준이며 5초마다 새로 고칩니다.", "As of {at}. Refreshed every 5 seconds."),
-    "operate.carriers": Text("발송 경로", "Carriers"),
-    "operate.carrier": Text("발송 경로", "Carrier"),
     "operate.kind": Text("종류", "Type"),
-    "operate.products": Text("메시지 종류", "Message types"),
-    "operate.state": Text("상태", "Status"),
     "operate.since": Text("변경 시각", "Since"),
     "operate.trouble": Text("최근 오류", "Last error"),
     "operate.pace": Text("현재 속도", "Current rate"),
     "operate.per_minute": Text("분당 {count}건", "{count} per minute"),
     "operate.rate": Text("속도 제한", "Rate limit"),
     "operate.per_second": Text("초당 {count}건", "{count} per second"),
-    "operate.no_limit": Text("없음", "None"),
     "operate.worker": Text("작업 프로세스", "Worker"),
     "operate.up": Text("정상", "Up"),
     "operate.down": Text("연결 끊김", "Down"),
@@ -343,5 +337,4 @@ TEXTS = {
     ),
     "latency.none": Text("이 기간에 응답한 발송 경로가 없습니다.", "No carrier has answered in this period."),
     "latency.total": Text("전체", "Total"),
-    "latency.time": Text("시각", "Time"),
 }
