@@ -22,17 +22,6 @@ SHOWN_GROUPS = 200
 _CURSOR = re.compile(r"([0-9a-f]{0,2000})\.([0-9]{1,18})", re.ASCII)
 
 
-class ContactRow(NamedTuple):
-    """A contact in the list."""
-
-    id: int
-    number: str
-    name: str
-    values: list[str]
-    groups: list[str]
-    is_opted_out: bool
-
-
 class BookView(NamedTuple):
     """The address book of the account, its groups, and the group that is shown, if one is."""
 
@@ -168,11 +157,8 @@ async def list_contacts(request: PageRequest, refused: Refused | None = None) ->
         "contacts/address_book.html",
         refused.code.http_status if refused else 200,
         rows=[
-            ContactRow(
-                each.id,
-                request.phone_number(each.phone),
-                each.name,
-                [each.fields.get(name, "") for name in view.book.fields],
+            (
+                each,
                 [names[one] for one in found.groups.get(each.id, ()) if one in names],
                 each.phone in found.opted_out,
             )

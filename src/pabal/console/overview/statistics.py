@@ -185,9 +185,7 @@ def _draw(
     for place, (name, now) in enumerate(zip(names, series, strict=True)):
         earlier = before[place] if before else None
         won = now.won or 0.0
-        details = (
-            [request.t("word.won", won=f"{won:,.2f}")] if shows_cost else describe_states(request, now.states)
-        )
+        details = [request.t("word.won", won=f"{won:,.2f}")] if shows_cost else describe_states(request, now.states)
         if earlier is not None:
             value = earlier.won or 0.0 if shows_cost else earlier.counts.messages
             change = format_change(won if shows_cost else now.counts.messages, value)

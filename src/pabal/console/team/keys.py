@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from starlette.responses import Response
 
 from pabal.console.operate.accounts import keys
-from pabal.console.operate.accounts.accounts import blank_key, key_row
+from pabal.console.operate.accounts.accounts import blank_key
 from pabal.console.operate.accounts.keys import Replaced, show_new_key
 from pabal.console.shell.form_fields import parse_id
 from pabal.console.shell.page_request import PageRequest
@@ -13,7 +13,6 @@ from pabal.domain.base.codes import Code, Refused
 from pabal.domain.users.user import Role
 from pabal.service.access.accounts import account_limits, administration
 from pabal.service.access.keys.keys import SCOPES
-from pabal.world import new_api_key
 
 KEYS_PATH = "/console/keys"
 
@@ -28,11 +27,7 @@ async def create_key(request: PageRequest) -> Response:
     typed = {name: request.field(name) for name in keys.FIELDS}
     try:
         new_key = keys.read_new_key(typed, request.now, request.locale.zone, await _max_rate(request))
-        key, newest_known_id = new_api_key(request.context.world), parse_id(request.field("after")) or 0
-        audit_entry = request.audit_entry("key.create")
-        await administration.create_key(
-            request.context, request.account_id, key, new_key, newest_known_id, audit_entry
-        )
+        key = await keys.issue_key(request, request.account_id, new_key)
     except Refused as refused:
         return await show_keys(request, typed, refused)
     account = await administration.get_account(request.context, request.account_id)
@@ -50,10 +45,7 @@ async def replace_key(request: PageRequest) -> Response:
     old, new_key = keys.find_replaced(known, parse_id(request.field("key")) or 0)
     try:
         keys.read_rate(str(new_key.rate), await _max_rate(request))
-        key, newest_known_id = new_api_key(request.context.world), parse_id(request.field("after")) or 0
-        await administration.create_key(
-            request.context, request.account_id, key, new_key, newest_known_id, request.audit_entry("key.create")
-        )
+        key = await keys.issue_key(request, request.account_id, new_key)
     except Refused as refused:
         return await show_keys(request, refused=refused, key_id=old.id)
     account = await administration.get_account(request.context, request.account_id)
@@ -104,15 +96,15 @@ async def show_keys(
     key_id: int = 0,
 ) -> Response:
     """Answer with the page; `key_id` is the key whose rate was refused."""
-    keys, _ = await administration.get_members(request.context, request.account_id)
+    known, _ = await administration.get_members(request.context, request.account_id)
     max_rate = await _max_rate(request)
     default_rate = min(request.site.settings.key_rate, max_rate) if max_rate else request.site.settings.key_rate
     problems = refused.problems if refused else ()
     return request.render(
         "team/keys.html",
         refused.code.http_status if refused else 200,
-        keys=[key_row(request, each) for each in reversed(keys)],
-        newest_key=keys[-1].id if keys else 0,
+        keys=known[::-1],
+        newest_key=known[-1].id if known else 0,
         key=typed or blank_key(default_rate),
         scopes=SCOPES,
         base="/console",

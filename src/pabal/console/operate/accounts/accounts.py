@@ -1,40 +1,22 @@
 """The operators' pages of accounts and their users."""
 
 from collections.abc import Mapping
-from typing import NamedTuple
 
 from starlette.responses import Response
 
 from pabal.console.shell.form_fields import require_id
 from pabal.console.shell.page_request import PageRequest
 from pabal.domain.base.codes import Code, Refused, Text
-from pabal.domain.base.dates import Instant
 from pabal.domain.users.user import ACCOUNT_ROLES, ROLE_BY_CODE, Role
 from pabal.service.access.accounts import account_limits, administration
 from pabal.service.access.accounts.accounts import MAX_NAME_CHARACTERS
-from pabal.service.access.accounts.administration import Account, ApiKey
+from pabal.service.access.accounts.administration import Account
 from pabal.service.access.keys.keys import DEFAULT_SCOPES, SCOPES
 from pabal.service.access.sign_in import passwords
 from pabal.world import new_password
 
 ACCOUNTS_PATH = "/console/operate/accounts"
 DISABLED, ENABLED = "disabled", "enabled"
-
-
-class KeyRow(NamedTuple):
-    """A key in the list."""
-
-    id: int
-    name: str
-    scopes: list[str]
-    networks: str
-    rate: int
-    created_at: str
-    expires: str
-    used: str
-    """The last use; empty: none yet."""
-    state: str
-    """live, revoked or expired."""
 
 
 async def create_account(request: PageRequest) -> Response:
@@ -137,7 +119,7 @@ async def render_account(
         "operate/accounts/account.html",
         refused.code.http_status if refused else 200,
         account=account,
-        keys=[key_row(request, each) for each in reversed(keys)],
+        keys=keys[::-1],
         newest_key=keys[-1].id if keys else 0,
         may_create=True,
         users=users,
@@ -189,27 +171,6 @@ def blank_key(rate: int) -> dict[str, str]:
     """Return the fields of the form of a new key as they begin."""
     scopes = {f"scope_{scope}": "1" if scope in DEFAULT_SCOPES else "" for scope in SCOPES}
     return {"name": "", "expires": "", "allow": "", "rate": str(rate), **scopes}
-
-
-def key_row(request: PageRequest, key: ApiKey) -> KeyRow:
-    """Return a key as the list shows it."""
-    is_expired = key.expires_at is not None and key.expires_at <= request.now
-    return KeyRow(
-        id=key.id,
-        name=key.name,
-        scopes=sorted(key.scopes),
-        networks=", ".join(map(str, key.allow)),
-        rate=key.rate,
-        created_at=request.time(key.created_at),
-        expires=_last_day(request, key.expires_at) if key.expires_at is not None else "",
-        used=request.minute(key.used_at),
-        state="revoked" if key.revoked_at is not None else "expired" if is_expired else "live",
-    )
-
-
-def _last_day(request: PageRequest, end: Instant) -> str:
-    """Return the last day that a key works on: it expires at the end of that day."""
-    return request.time(end - 1).split()[0]
 
 
 async def set_limits(request: PageRequest) -> Response:

@@ -125,15 +125,24 @@ def show_new_key(
     )
 
 
+async def issue_key(request: PageRequest, account_id: int, new_key: NewKey) -> str:
+    """Create a key and return it; the form names the newest that it has shown, so that a repeat is refused.
+
+    Raises Refused.
+    """
+    key, newest_known_id = new_api_key(request.context.world), parse_id(request.field("after")) or 0
+    audit_entry = request.audit_entry("key.create", account_id=account_id)
+    await administration.create_key(request.context, account_id, key, new_key, newest_known_id, audit_entry)
+    return key
+
+
 async def create_key(request: PageRequest) -> Response:
     """Create an API key and show it, once."""
     account = await find_account(request)
     typed = {name: request.field(name) for name in FIELDS}
     try:
         new_key = read_new_key(typed, request.now, request.locale.zone)
-        key, newest_known_id = new_api_key(request.context.world), parse_id(request.field("after")) or 0
-        audit_entry = request.audit_entry("key.create", account_id=account.id)
-        await administration.create_key(request.context, account.id, key, new_key, newest_known_id, audit_entry)
+        key = await issue_key(request, account.id, new_key)
     except Refused as refused:
         return await render_account(request, account, key_fields=typed, refused=refused)
     back = f"/console/operate/accounts/{account.id}"
@@ -145,10 +154,8 @@ async def replace_key(request: PageRequest) -> Response:
     account = await find_account(request)
     keys, _ = await administration.get_members(request.context, account.id)
     old, new_key = find_replaced(keys, parse_id(request.field("key")) or 0)
-    key, newest_known_id = new_api_key(request.context.world), parse_id(request.field("after")) or 0
-    audit_entry = request.audit_entry("key.create", account_id=account.id)
     try:
-        await administration.create_key(request.context, account.id, key, new_key, newest_known_id, audit_entry)
+        key = await issue_key(request, account.id, new_key)
     except Refused as refused:
         return await render_account(request, account, refused=refused)
     back = f"/console/operate/accounts/{account.id}"
