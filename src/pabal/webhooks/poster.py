@@ -83,15 +83,6 @@ def format_secret(secret: bytes) -> str:
     return SECRET_PREFIX + base64.b64encode(secret).decode()
 
 
-def valid_secrets(
-    secret: bytes, previous: bytes | None, previous_until: Instant | None, now: Instant
-) -> tuple[bytes, ...]:
-    """Return the secrets that sign now: the current one, and the previous one until its time is over."""
-    if previous is None or previous_until is None or now >= previous_until:
-        return (secret,)
-    return (secret, previous)
-
-
 def sign(secrets: Sequence[bytes], webhook_id: str, now: Instant, body: bytes) -> dict[str, str]:
     """Return the headers that identify and sign one try of a post, with one signature for each secret.
 

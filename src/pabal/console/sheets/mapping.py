@@ -82,11 +82,6 @@ def check_roles(roles: Sequence[str]) -> None:
         raise Refused(Code.INVALID_PARAMETER, "columns", _TWICE)
 
 
-def field_names(roles: Sequence[str]) -> list[str]:
-    """Return the names of the fields that columns hold."""
-    return [role.removeprefix(FIELD) for role in roles if role.startswith(FIELD)]
-
-
 def is_number(cell: str) -> bool:
     """Return whether a cell holds a mobile phone number."""
     try:
