@@ -6,7 +6,7 @@ from string import Formatter
 
 from pabal.console.history import codes
 from pabal.console.pages import PAGES, TEXTS
-from pabal.console.shell import assets
+from pabal.console.shell import rendering
 from pabal.console.shell.site import MENU_GROUPS
 from pabal.domain.base.codes import LANGUAGES
 from pabal.domain.sends.message import Outcome, Status
@@ -80,5 +80,5 @@ def test_every_menu_item_has_a_text_a_group_and_an_icon() -> None:
     assert pages == set(grouped)
     assert len(grouped) == len(set(grouped))
     assert pages | set(filter(None, MENU_GROUPS)) <= set(TEXTS.texts)
-    icons = assets.load()["icons.svg"].body.decode()
+    icons = rendering.load_assets()["icons.svg"].body.decode()
     assert set(re.findall(r'symbol id="(\w+)"', icons)) == {key.removeprefix("menu.") for key in pages}

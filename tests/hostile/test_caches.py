@@ -87,7 +87,7 @@ KEYED_BY_US = {
     "pabal.checks.body.unknown_fields._known_fields",
     "pabal.checks.body.unknown_fields._pairs_of_fields",
     "pabal.checks.body.unknown_fields.closed_type",
-    "pabal.console.shell.assets.load",
+    "pabal.console.shell.rendering.load_assets",
     "pabal.console.shell.rendering.load_templates",
     "pabal.domain.base.dates._second",
     "pabal.domain.sends.price.Prices.costs_of",

@@ -10,10 +10,9 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from pabal.console.pages import PAGES, TEXTS
-from pabal.console.shell import assets
-from pabal.console.shell.assets import Asset
 from pabal.console.shell.middleware import HEADERS, Middleware
 from pabal.console.shell.page import menu_items, roles_by_page
+from pabal.console.shell.rendering import CACHE_FOREVER, Asset
 from pabal.console.shell.site import Site
 from pabal.domain.base.codes import Code
 from pabal.service.context import Context
@@ -43,7 +42,7 @@ def build_console(context: Context, settings: Settings) -> Starlette:
 
 def _serve(asset: Asset) -> Callable[[Request], Awaitable[Response]]:
     async def serve(http: Request) -> Response:
-        headers = {**HEADERS, "cache-control": assets.CACHE_FOREVER, "vary": "accept-encoding"}
+        headers = {**HEADERS, "cache-control": CACHE_FOREVER, "vary": "accept-encoding"}
         if "gzip" in http.headers.get("accept-encoding", ""):
             headers["content-encoding"] = "gzip"
             return Response(asset.compressed, media_type=asset.media_type, headers=headers)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pabal.console.pages import PAGES
-from pabal.console.shell import assets
+from pabal.console.shell import rendering
 from pabal.console.shell.middleware import HEADERS
 from pabal.console.shell.page_request import HOME, safe_redirect_path
 from pabal.domain.users.user import Role
@@ -17,7 +17,7 @@ from tests.fixtures.console import PASSWORD, Browser, make_user, sign_in, signed
 from tests.fixtures.virtual import Environment, VirtualWorld, open_store
 from tests.fixtures.web import FailingStore, RunScenario
 
-HTML = sorted(Path(assets.__file__).parents[1].rglob("*.html"))
+HTML = sorted(Path(rendering.__file__).parents[1].rglob("*.html"))
 OVER_TLS = {"x_forwarded_proto": "https", "x_forwarded_for": "192.0.2.9"}
 TRUSTING = {"trusted_proxies": [ip_network("127.0.0.1/32")]}
 

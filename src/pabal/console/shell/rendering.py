@@ -1,12 +1,46 @@
-"""The texts and templates of pages; templates are compiled for each language when they are first needed."""
+"""The texts, templates and static files of pages; templates are compiled when they are first needed."""
 
+import gzip
+import hashlib
 from collections.abc import Mapping
 from functools import cache, partial
+from importlib import resources
+from typing import NamedTuple
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from pabal.console.shell import assets
 from pabal.domain.base.codes import LANGUAGES, Text
+
+BASE = "/console/static/"
+HASH_CHARACTERS = 12
+CACHE_FOREVER = "public, max-age=31536000, immutable"
+_MEDIA_TYPES = {"css": "text/css; charset=utf-8", "js": "text/javascript; charset=utf-8", "svg": "image/svg+xml"}
+
+
+class Asset(NamedTuple):
+    """A file, as it is and compressed."""
+
+    name: str
+    address: str
+    media_type: str
+    body: bytes
+    compressed: bytes
+
+
+@cache
+def load_assets() -> dict[str, Asset]:
+    """Return every file by the name that templates use."""
+    folder = resources.files("pabal.console").joinpath("static")
+    files = [file for file in folder.iterdir() if file.name.rpartition(".")[2] in _MEDIA_TYPES]
+    return {file.name: _asset(file.name, file.read_bytes()) for file in files}
+
+
+def _asset(name: str, body: bytes) -> Asset:
+    stem, _, extension = name.rpartition(".")
+    digest = hashlib.sha256(body).hexdigest()[:HASH_CHARACTERS]
+    address = f"{BASE}{stem}.{digest}.{extension}"
+    return Asset(name, address, _MEDIA_TYPES[extension], body, gzip.compress(body, mtime=0))
+
 
 HTMX_CONFIG = (
     '{"includeIndicatorStyles":false,"allowEval":false,"allowScriptTags":false,"selfRequestsOnly":true,'
@@ -55,7 +89,7 @@ class Templates:
             trim_blocks=True,
             lstrip_blocks=True,
         )
-        addresses = {name: asset.address for name, asset in assets.load().items()}
+        addresses = {name: asset.address for name, asset in load_assets().items()}
         environment.globals |= {"asset": addresses.__getitem__, "htmx_config": HTMX_CONFIG, "languages": LANGUAGES}
 
         def translate(text: Text) -> str:

@@ -8,8 +8,7 @@ from collections.abc import Coroutine, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-from pabal.console.shell import assets
-from pabal.console.shell.rendering import TextCatalog, load_templates
+from pabal.console.shell.rendering import TextCatalog, load_assets, load_templates
 from pabal.domain.base.codes import LANGUAGES, Code, Refused, Text
 from pabal.domain.users.user import Role
 from pabal.service.access.sign_in.passwords import WorkerThreads
@@ -139,7 +138,7 @@ class Site:
         can_have_processes = context.world.has_threads and os.name == "posix"
         self.file_processes = asyncio.Semaphore(MAX_FILE_PROCESSES if can_have_processes else 0)
         self.provider_calls = ConcurrencyLimit(MAX_PROVIDER_CALLS, MAX_PROVIDER_CALLS_PER_NETWORK, PROVIDER_BUSY)
-        self.assets = assets.load()
+        self.assets = load_assets()
         self._templates = {language: load_templates(texts, language) for language in LANGUAGES}
         self._compile_lock = asyncio.Lock()
         self._roles = roles
