@@ -4,6 +4,8 @@ import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 
+import pytest
+
 from pabal.domain.base.dates import MINUTE
 from pabal.domain.sends.message import Outcome
 from pabal.domain.sends.sending import Sending
@@ -11,12 +13,10 @@ from pabal.service.fair_queue import EMPTY_LANE_OFFSET_MS, MAX_SCHEDULED_SPREAD_
 from pabal.service.sending.accept import accept
 from pabal.world import RealWorld
 from tests.fixtures.campaigns import phones
-from tests.fixtures.cluster import Cluster
-from tests.fixtures.cluster import run_scenario as run_cluster
+from tests.fixtures.cluster import open_cluster
 from tests.fixtures.service import (
     DEFAULT_CARRIER,
     FakeCarrier,
-    RunScenario,
     account_id_of,
     job_of,
     message_id_of,
@@ -27,6 +27,11 @@ from tests.fixtures.virtual import NOON, Environment, settings_for
 
 LANE = LaneKey("telco", 0, 0)
 RATE = 100
+
+
+pytestmark = pytest.mark.carrier(window=RATE // 10, delay_s=0.1)
+
+
 """Messages per second of the slow carrier."""
 
 
@@ -46,70 +51,57 @@ def waits_of(carriers: Sequence[FakeCarrier], request_ids: Sequence[bytes], sinc
     return sorted(at - since for at, attempt in submitted if attempt.message_id[:13] in wanted)
 
 
-def test_flood_of_small_sends_does_not_delay_another_accounts_send(run_scenario: RunScenario) -> None:
-    carrier = slow_carrier()
+async def test_flood_of_small_sends_does_not_delay_another_accounts_send(
+    env: Environment, carrier: FakeCarrier
+) -> None:
+    for _ in range(20):
+        await send_as(env, "flooding", *[sms()] * 100)
+        await env.wait(0.05)
+    since = asyncio.get_running_loop().time()
+    (single,) = await send_as(env, "small", sms())
+    await env.wait(3)
 
-    async def scenario(env: Environment) -> None:
-        for _ in range(20):
-            await send_as(env, "flooding", *[sms()] * 100)
-            await env.wait(0.05)
-        since = asyncio.get_running_loop().time()
-        (single,) = await send_as(env, "small", sms())
-        await env.wait(3)
-
-        (wait_s,) = waits_of([carrier], [single], since)
-        assert len(carrier.ids) < 1000  # the flood would have taken 20 s
-        assert wait_s <= 0.5
-
-    run_scenario(scenario, carriers={DEFAULT_CARRIER: carrier})
+    (wait_s,) = waits_of([carrier], [single], since)
+    assert len(carrier.ids) < 1000  # the flood would have taken 20 s
+    assert wait_s <= 0.5
 
 
-def test_campaigns_of_two_accounts_share_a_carrier(run_scenario: RunScenario) -> None:
-    carrier = slow_carrier()
+async def test_campaigns_of_two_accounts_share_a_carrier(env: Environment, carrier: FakeCarrier) -> None:
+    for _ in range(20):
+        await send_as(env, "first", sms(*phones(100)))
+        await env.wait(0.05)
+    since = asyncio.get_running_loop().time()
+    second = [(await send_as(env, "second", sms(*phones(100))))[0] for _ in range(5)]
+    await env.wait(12)
 
-    async def scenario(env: Environment) -> None:
-        for _ in range(20):
-            await send_as(env, "first", sms(*phones(100)))
-            await env.wait(0.05)
-        since = asyncio.get_running_loop().time()
-        second = [(await send_as(env, "second", sms(*phones(100))))[0] for _ in range(5)]
-        await env.wait(12)
-
-        waits = waits_of([carrier], second, since)
-        assert len(waits) == 500  # together they took 10 s; behind the first campaign they would wait for 20
-        assert 0.3 <= len([each for each in waits if each <= 5]) / 500 <= 0.7
-
-    run_scenario(scenario, carriers={DEFAULT_CARRIER: carrier})
+    waits = waits_of([carrier], second, since)
+    assert len(waits) == 500  # together they took 10 s; behind the first campaign they would wait for 20
+    assert 0.3 <= len([each for each in waits if each <= 5]) / 500 <= 0.7
 
 
-def test_accounts_share_fairly_while_the_carrier_is_away(run_scenario: RunScenario) -> None:
-    carrier = slow_carrier()
+async def test_accounts_share_fairly_while_the_carrier_is_away(env: Environment, carrier: FakeCarrier) -> None:
+    await send_as(env, "flooding", sms())
+    await env.wait(1)
+    carrier.is_connected = False
+    await send_as(env, "flooding", *[sms()] * 2000)
+    await env.wait(60)
+    (single,) = await send_as(env, "small", sms())
+    carrier.is_connected = True
+    since = asyncio.get_running_loop().time()
+    await env.wait(8)
 
-    async def scenario(env: Environment) -> None:
-        await send_as(env, "flooding", sms())
-        await env.wait(1)
-        carrier.is_connected = False
-        await send_as(env, "flooding", *[sms()] * 2000)
-        await env.wait(60)
-        (single,) = await send_as(env, "small", sms())
-        carrier.is_connected = True
-        since = asyncio.get_running_loop().time()
-        await env.wait(8)
-
-        (wait_s,) = waits_of([carrier], [single], since)
-        assert wait_s <= 6.5  # it is tried again every 5 s
-
-    run_scenario(scenario, carriers={DEFAULT_CARRIER: carrier})
+    (wait_s,) = waits_of([carrier], [single], since)
+    assert wait_s <= 6.5  # it is tried again every 5 s
 
 
-def test_flood_at_one_process_does_not_delay_a_send_at_another(tmp_path: Path) -> None:
+async def test_flood_at_one_process_does_not_delay_a_send_at_another(tmp_path: Path) -> None:
     carriers: list[FakeCarrier] = []
 
     def make() -> dict[str, FakeCarrier]:
         carriers.append(slow_carrier())
         return {DEFAULT_CARRIER: carriers[-1]}
 
-    async def scenario(cluster: Cluster) -> None:
+    async with open_cluster(tmp_path, carriers=make) as cluster:
         worker = await cluster.start_process("worker")
         front = await cluster.start_process("front", delivers=False)
         await cluster.wait(10)
@@ -126,43 +118,31 @@ def test_flood_at_one_process_does_not_delay_a_send_at_another(tmp_path: Path) -
         assert len(waits) == 5
         assert waits[-1] <= 2.5
 
-    run_cluster(tmp_path, scenario, carriers=make)
+
+async def test_deadline_holds_for_a_send_positioned_far_in_the_past(env: Environment, carrier: FakeCarrier) -> None:
+    await send_as(env, "flooding", sms())
+    await env.wait(1)
+    carrier.is_connected = False
+    await env.wait(600)
+    (late,) = await send_as(env, "small", sms(expire_minutes=3))
+    await env.wait(240)
+
+    (message,) = await messages_of(env, late)
+    assert message.outcome is Outcome.EXPIRED
 
 
-def test_deadline_holds_for_a_send_positioned_far_in_the_past(run_scenario: RunScenario) -> None:
-    carrier = slow_carrier()
-
-    async def scenario(env: Environment) -> None:
-        await send_as(env, "flooding", sms())
-        await env.wait(1)
-        carrier.is_connected = False
-        await env.wait(600)
-        (late,) = await send_as(env, "small", sms(expire_minutes=3))
-        await env.wait(240)
-
-        (message,) = await messages_of(env, late)
-        assert message.outcome is Outcome.EXPIRED
-
-    run_scenario(scenario, carriers={DEFAULT_CARRIER: carrier})
-
-
-def test_scheduled_sends_never_get_an_earlier_time(run_scenario: RunScenario) -> None:
-    carrier = slow_carrier()
+async def test_scheduled_sends_never_get_an_earlier_time(env: Environment, carrier: FakeCarrier) -> None:
     at = NOON + 5 * MINUTE
+    requests = await send_as(env, "first", *[sms(scheduled_at=at)] * 30)
+    jobs = [await job_of(env, message_id_of(each)) for each in requests]
 
-    async def scenario(env: Environment) -> None:
-        requests = await send_as(env, "first", *[sms(scheduled_at=at)] * 30)
-        jobs = [await job_of(env, message_id_of(each)) for each in requests]
-
-        times = [job[2] for job in jobs if job]
-        assert times == sorted(times)
-        assert (times[0], times[-1]) == (at, at + 1)
-        (other,) = await send_as(env, "second", sms(scheduled_at=at))
-        found = await job_of(env, message_id_of(other))
-        assert found is not None
-        assert found[2] == at
-
-    run_scenario(scenario, carriers={DEFAULT_CARRIER: carrier})
+    times = [job[2] for job in jobs if job]
+    assert times == sorted(times)
+    assert (times[0], times[-1]) == (at, at + 1)
+    (other,) = await send_as(env, "second", sms(scheduled_at=at))
+    found = await job_of(env, message_id_of(other))
+    assert found is not None
+    assert found[2] == at
 
 
 def test_spread_of_scheduled_sends_is_bounded() -> None:
@@ -279,10 +259,11 @@ def test_slots_of_one_worker_have_one_first_due_time_and_one_order_of_an_account
     assert own == [NOON - 9000, NOON - 8999, NOON - 8998, NOON - 20_000]
 
 
-def test_campaigns_in_different_slots_share_a_carrier(tmp_path: Path) -> None:
+async def test_campaigns_in_different_slots_share_a_carrier(tmp_path: Path) -> None:
     carrier = slow_carrier()
-
-    async def scenario(cluster: Cluster) -> None:
+    async with open_cluster(
+        tmp_path, carriers=lambda: {DEFAULT_CARRIER: carrier}, settings=settings_for(tmp_path, max_receivers=2000)
+    ) as cluster:
         worker = await cluster.start_process("worker")
         await cluster.wait(4)
         await send_as(worker.env, "first", sms(*phones(1500)))
@@ -294,10 +275,3 @@ def test_campaigns_in_different_slots_share_a_carrier(tmp_path: Path) -> None:
         waits = waits_of([carrier], second, since)
         assert len(waits) == 200  # behind the first campaign they would begin after 12 s
         assert len(carrier.ids) >= 800
-
-    run_cluster(
-        tmp_path,
-        scenario,
-        carriers=lambda: {DEFAULT_CARRIER: carrier},
-        settings=settings_for(tmp_path, max_receivers=2000),
-    )

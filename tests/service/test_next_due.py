@@ -1,11 +1,6 @@
 """Jobs below a watermark are not searched again until the watermarks are reset."""
 
-from pabal.service.next_due import (
-    FIRST_KEPT_MS,
-    RESET_INTERVAL_MS,
-    SAFETY_MARGIN_MS,
-    Watermarks,
-)
+from pabal.service.next_due import FIRST_KEPT_MS, RESET_INTERVAL_MS, SAFETY_MARGIN_MS, Watermarks
 from pabal.store.queue.queue import Lane
 from tests.fixtures.virtual import NOON
 

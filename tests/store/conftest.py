@@ -2,20 +2,22 @@
 
 import os
 from collections.abc import Iterator
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 
 import pytest
 
 from pabal.store.engine.base import Tx
-from pabal.store.engine.postgres.postgres_store import connect
+from pabal.store.engine.group_commit import GroupCommitStore
+from pabal.store.engine.postgres.postgres_store import PostgresStore, connect
 from pabal.store.engine.postgres.postgres_tx import PostgresTx
 from pabal.store.engine.sqlite.sqlite_store import SqliteTx
 from tests.fixtures import postgres, sqlite_template
 from tests.fixtures.cutting_proxy import SOCKET, CuttingProxy, cutting_proxy
 from tests.fixtures.engines import AVAILABLE_ENGINES, empty_database
-from tests.fixtures.postgres_store import run_scenario
+from tests.fixtures.postgres_store import open_postgres, run_scenario
 from tests.fixtures.second_step import second_step
-from tests.fixtures.store_modes import INLINE, THREADS, StoreMode, create_words_table
+from tests.fixtures.store_modes import MODES, StoreMode, create_words_table
 
 __all__ = ["address", "cutter", "engine", "modes", "second_step", "tx"]
 
@@ -41,7 +43,7 @@ def tx(engine: str) -> Iterator[Tx]:
     connection.close()
 
 
-@pytest.fixture(params=[THREADS, INLINE])
+@pytest.fixture(params=MODES)
 def modes(request: pytest.FixtureRequest, engine: str, tmp_path: Path) -> StoreMode:
     """A way to open a store, in either mode."""
     if engine != "sqlite":
@@ -49,9 +51,22 @@ def modes(request: pytest.FixtureRequest, engine: str, tmp_path: Path) -> StoreM
     return StoreMode(tmp_path / "kept.db", request.param)
 
 
+@pytest.fixture
+def store(modes: StoreMode) -> AbstractAsyncContextManager[GroupCommitStore]:
+    """A store with a table of words, in either mode."""
+    return modes.opened()
+
+
+@pytest.fixture
+def postgres_store(address: str) -> AbstractAsyncContextManager[PostgresStore]:
+    """A store on PostgreSQL with every table and a table of words, in threads."""
+    return open_postgres(address)
+
+
 @pytest.fixture(params=AVAILABLE_ENGINES[1:])
 def address(request: pytest.FixtureRequest) -> str:
-    """The address of an empty PostgreSQL database with every table and a table of words."""
+    """The address of an empty PostgreSQL database with every table and a table of words, for threads."""
+    request.node.add_marker("real_time")
     return with_words(empty_database(request.param))
 
 

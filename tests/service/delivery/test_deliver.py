@@ -16,7 +16,7 @@ from tests.fixtures.service import (
     DEFAULT_CARRIER,
     PHONE,
     FakeCarrier,
-    RunScenario,
+    Start,
     job_of,
     message_id_of,
     message_of,
@@ -30,7 +30,8 @@ from tests.fixtures.virtual import Environment
 SENDING, DONE, FAILED = Status.SENDING, Status.COMPLETED, Status.FAIL
 
 
-def test_attempt_is_stored_before_the_carrier_is_called(run_scenario: RunScenario) -> None:
+async def test_attempt_is_stored_before_the_carrier_is_called(start: Start) -> None:
+
     class ReadsStore(FakeCarrier):
         seen: tuple[Status, int] | None = None
 
@@ -44,31 +45,23 @@ def test_attempt_is_stored_before_the_carrier_is_called(run_scenario: RunScenari
         env: Environment
 
     carrier = ReadsStore()
+    env = await start(carrier)
+    carrier.env = env
+    await send(env, sms())
+    await env.wait(1)
 
-    async def scenario(env: Environment) -> None:
-        carrier.env = env
-        await send(env, sms())
-        await env.wait(1)
-
-        assert carrier.seen == (SENDING, 1)
-        assert carrier.submitted[0][1].number == 1
-
-    run_scenario(scenario, carriers={DEFAULT_CARRIER: carrier})
+    assert carrier.seen == (SENDING, 1)
+    assert carrier.submitted[0][1].number == 1
 
 
-def test_carrier_gets_the_message_as_its_receiver_will_see_it(run_scenario: RunScenario) -> None:
-    carrier = FakeCarrier()
+async def test_carrier_gets_the_message_as_its_receiver_will_see_it(env: Environment, carrier: FakeCarrier) -> None:
+    request_id = await send(env, sms(content="안녕"))
+    await env.wait(1)
 
-    async def scenario(env: Environment) -> None:
-        request_id = await send(env, sms(content="안녕"))
-        await env.wait(1)
-
-        (_, attempt), *_ = carrier.submitted
-        assert attempt._replace(expires_at=None) == Attempt(
-            message_id_of(request_id), 1, 1, Product.SMS, PHONE, "0212345678", None, "안녕", tries=0
-        )
-
-    run_scenario(scenario, carriers={DEFAULT_CARRIER: carrier})
+    (_, attempt), *_ = carrier.submitted
+    assert attempt._replace(expires_at=None) == Attempt(
+        message_id_of(request_id), 1, 1, Product.SMS, PHONE, "0212345678", None, "안녕", tries=0
+    )
 
 
 @pytest.mark.parametrize(
@@ -81,56 +74,46 @@ def test_carrier_gets_the_message_as_its_receiver_will_see_it(run_scenario: RunS
         (Unknown(), (SENDING, None)),
     ],
 )
-def test_verdict_decides_status_and_outcome(
-    run_scenario: RunScenario, verdict: Verdict, expected: tuple[Status, Outcome | None]
+async def test_verdict_decides_status_and_outcome(
+    env: Environment, carrier: FakeCarrier, verdict: Verdict, expected: tuple[Status, Outcome | None]
 ) -> None:
-    async def scenario(env: Environment) -> None:
-        request_id = await send(env, sms())
-        await env.wait(0.5)
+    carrier.answer = lambda attempt: verdict
+    request_id = await send(env, sms())
+    await env.wait(0.5)
 
-        assert await outcomes_of(env, request_id) == [expected]
-        assert (
-            metric_value(env, "pabal_carrier_verdicts_total", carrier=DEFAULT_CARRIER, verdict=verdict.label) == 1
-        )
-
-    run_scenario(scenario, carriers={DEFAULT_CARRIER: FakeCarrier(answer=lambda attempt: verdict)})
+    assert await outcomes_of(env, request_id) == [expected]
+    assert metric_value(env, "pabal_carrier_verdicts_total", carrier=DEFAULT_CARRIER, verdict=verdict.label) == 1
 
 
-def test_accepted_message_is_not_submitted_again(run_scenario: RunScenario) -> None:
-    carrier = FakeCarrier()
+async def test_accepted_message_is_not_submitted_again(env: Environment, carrier: FakeCarrier) -> None:
+    await send(env, sms())
+    await env.wait(3600)
 
-    async def scenario(env: Environment) -> None:
-        await send(env, sms())
-        await env.wait(3600)
-
-        assert len(carrier.submitted) == 1
-
-    run_scenario(scenario, carriers={DEFAULT_CARRIER: carrier})
+    assert len(carrier.submitted) == 1
 
 
-def test_message_is_submitted_again_when_the_carrier_does_not_answer_in_time(run_scenario: RunScenario) -> None:
-    carrier = FakeCarrier(delay_s=1000, timeout_s=5)
+@pytest.mark.carrier(delay_s=1000, timeout_s=5)
+async def test_message_is_submitted_again_when_the_carrier_does_not_answer_in_time(
+    env: Environment, carrier: FakeCarrier
+) -> None:
+    request_id = await send(env, sms())
+    await env.wait(4.9)
+    job = await job_of(env, message_id_of(request_id))
+    assert job is not None
+    assert job[2] > env.world.now()  # still leased: no other worker can claim it
+    await env.wait(0.5)
+    assert metric_value(env, "pabal_carrier_verdicts_total", carrier=DEFAULT_CARRIER, verdict="unknown") == 1
 
-    async def scenario(env: Environment) -> None:
-        request_id = await send(env, sms())
-        await env.wait(4.9)
-        job = await job_of(env, message_id_of(request_id))
-        assert job is not None
-        assert job[2] > env.world.now()  # still leased: no other worker can claim it
-        await env.wait(0.5)
-        assert metric_value(env, "pabal_carrier_verdicts_total", carrier=DEFAULT_CARRIER, verdict="unknown") == 1
+    carrier.delay_s = 0
+    await env.wait(6)
 
-        carrier.delay_s = 0
-        await env.wait(6)
-
-        assert [attempt.number for _, attempt in carrier.submitted] == [1, 2]
-        assert 5.8 <= carrier.times[1] - carrier.times[0] <= 6.3
-        assert await outcomes_of(env, request_id) == [(SENDING, None)]
-
-    run_scenario(scenario, carriers={DEFAULT_CARRIER: carrier})
+    assert [attempt.number for _, attempt in carrier.submitted] == [1, 2]
+    assert 5.8 <= carrier.times[1] - carrier.times[0] <= 6.3
+    assert await outcomes_of(env, request_id) == [(SENDING, None)]
 
 
-def test_message_is_submitted_again_when_the_carrier_raises(run_scenario: RunScenario) -> None:
+async def test_message_is_submitted_again_when_the_carrier_raises(start: Start) -> None:
+
     class RaisesOnce(FakeCarrier):
         async def send(self, attempts: Sequence[Attempt]) -> Sequence[Verdict]:
             verdicts = await super().send(attempts)
@@ -139,50 +122,41 @@ def test_message_is_submitted_again_when_the_carrier_raises(run_scenario: RunSce
             return verdicts
 
     carrier = RaisesOnce()
+    env = await start(carrier)
+    await send(env, sms())
+    await env.wait(3)
 
-    async def scenario(env: Environment) -> None:
-        await send(env, sms())
-        await env.wait(3)
-
-        assert [(attempt.number, attempt.tries) for _, attempt in carrier.submitted] == [(1, 0), (2, 1)]
-        assert metric_value(env, "pabal_carrier_verdicts_total", carrier=DEFAULT_CARRIER, verdict="unknown") == 1
-
-    run_scenario(scenario, carriers={DEFAULT_CARRIER: carrier})
+    assert [(attempt.number, attempt.tries) for _, attempt in carrier.submitted] == [(1, 0), (2, 1)]
+    assert metric_value(env, "pabal_carrier_verdicts_total", carrier=DEFAULT_CARRIER, verdict="unknown") == 1
 
 
-def test_message_that_cannot_be_composed_fails_alone(run_scenario: RunScenario) -> None:
-    carrier = FakeCarrier(answer=accept_without_receipt)
+@pytest.mark.carrier(answer=accept_without_receipt)
+async def test_message_that_cannot_be_composed_fails_alone(env: Environment) -> None:
+    receivers = [Receiver(PHONE, ("값",)), Receiver(PHONE, ("하나", "둘이나")), Receiver(PHONE, ("값",))]
+    request_id = await send(env, sms(content="#{x}", variables=("x",), receivers=receivers))
+    other = await send(env, sms())
+    await env.wait(5)
 
-    async def scenario(env: Environment) -> None:
-        receivers = [Receiver(PHONE, ("값",)), Receiver(PHONE, ("하나", "둘이나")), Receiver(PHONE, ("값",))]
-        request_id = await send(env, sms(content="#{x}", variables=("x",), receivers=receivers))
-        other = await send(env, sms())
-        await env.wait(5)
-
-        delivered, failed = (DONE, Outcome.DELIVERED), (FAILED, Outcome.UNDELIVERABLE)
-        assert await outcomes_of(env, request_id) == [delivered, failed, delivered]
-        assert await outcomes_of(env, other) == [delivered]
-
-    run_scenario(scenario, carriers={DEFAULT_CARRIER: carrier})
+    delivered, failed = (DONE, Outcome.DELIVERED), (FAILED, Outcome.UNDELIVERABLE)
+    assert await outcomes_of(env, request_id) == [delivered, failed, delivered]
+    assert await outcomes_of(env, other) == [delivered]
 
 
-def test_batch_with_a_missing_verdict_counts_as_unknown(run_scenario: RunScenario) -> None:
+async def test_batch_with_a_missing_verdict_counts_as_unknown(start: Start) -> None:
+
     class OmitsOneVerdict(FakeCarrier):
         async def send(self, attempts: Sequence[Attempt]) -> Sequence[Verdict]:
             verdicts = await super().send(attempts)
             return verdicts[1:] if len(self.submitted) == 2 else verdicts
 
     carrier = OmitsOneVerdict(answer=accept_without_receipt, timeout_s=2)
+    env = await start(carrier)
+    request_id = await send(env, sms(PHONE, PHONE))
+    await env.wait(60)
 
-    async def scenario(env: Environment) -> None:
-        request_id = await send(env, sms(PHONE, PHONE))
-        await env.wait(60)
-
-        assert await outcomes_of(env, request_id) == [(DONE, Outcome.DELIVERED)] * 2
-        assert [attempt.number for _, attempt in carrier.submitted] == [1, 1, 2, 2]
-        assert metric_value(env, "pabal_carrier_verdicts_total", carrier=DEFAULT_CARRIER, verdict="unknown") == 2
-
-    run_scenario(scenario, carriers={DEFAULT_CARRIER: carrier})
+    assert await outcomes_of(env, request_id) == [(DONE, Outcome.DELIVERED)] * 2
+    assert [attempt.number for _, attempt in carrier.submitted] == [1, 1, 2, 2]
+    assert metric_value(env, "pabal_carrier_verdicts_total", carrier=DEFAULT_CARRIER, verdict="unknown") == 2
 
 
 def test_lease_outlasts_the_timeout_of_the_carrier() -> None:
@@ -190,23 +164,20 @@ def test_lease_outlasts_the_timeout_of_the_carrier() -> None:
     assert LEASE_MARGIN_MS == 10 * SECOND
 
 
-def test_verdict_on_an_outdated_attempt_changes_nothing(run_scenario: RunScenario) -> None:
-    carrier = FakeCarrier(delay_s=1000, timeout_s=900)
+@pytest.mark.carrier(delay_s=1000, timeout_s=900)
+@pytest.mark.settings(stop_seconds=1)
+async def test_verdict_on_an_outdated_attempt_changes_nothing(env: Environment, carrier: FakeCarrier) -> None:
+    request_id = await send(env, sms(PHONE, "01099998888"))
+    await env.wait(1)
+    outdated = [attempt for _, attempt in carrier.submitted]
+    lease_ends = env.world.now() + lease_duration_ms(carrier)
+    await env.store.write(queue.claim, [each.message_id for each in outdated], lease_ends, lease_ends + HOUR)
+    before = [await job_of(env, each.message_id) for each in outdated]
 
-    async def scenario(env: Environment) -> None:
-        request_id = await send(env, sms(PHONE, "01099998888"))
-        await env.wait(1)
-        outdated = [attempt for _, attempt in carrier.submitted]
-        lease_ends = env.world.now() + lease_duration_ms(carrier)
-        await env.store.write(queue.claim, [each.message_id for each in outdated], lease_ends, lease_ends + HOUR)
-        before = [await job_of(env, each.message_id) for each in outdated]
+    for verdict in (Accepted(None), Accepted("r"), Rejected(Outcome.SPAM), Busy(), Unknown()):
+        verdicts = BatchVerdicts(DEFAULT_CARRIER, [(each, verdict) for each in outdated])
+        finished = await env.store.write(settle, verdicts, env.context.policy, 0.5, env.world.now())
+        assert finished.ended == []
 
-        for verdict in (Accepted(None), Accepted("r"), Rejected(Outcome.SPAM), Busy(), Unknown()):
-            verdicts = BatchVerdicts(DEFAULT_CARRIER, [(each, verdict) for each in outdated])
-            finished = await env.store.write(settle, verdicts, env.context.policy, 0.5, env.world.now())
-            assert finished.ended == []
-
-        assert [await job_of(env, each.message_id) for each in outdated] == before
-        assert await outcomes_of(env, request_id) == [(SENDING, None)] * 2
-
-    run_scenario(scenario, carriers={DEFAULT_CARRIER: carrier}, stop_seconds=1)
+    assert [await job_of(env, each.message_id) for each in outdated] == before
+    assert await outcomes_of(env, request_id) == [(SENDING, None)] * 2

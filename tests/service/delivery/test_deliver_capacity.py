@@ -1,89 +1,62 @@
 """Capacity: windows are used in full, and no send is starved by another."""
 
 import asyncio
-from pathlib import Path
+
+import pytest
 
 from pabal.domain.sends.message import Outcome, Product, Status
 from tests.fixtures.delivery import accept_without_receipt
-from tests.fixtures.service import (
-    DEFAULT_CARRIER,
-    PHONE,
-    FakeCarrier,
-    RunScenario,
-    message_id_of,
-    messages_of,
-    outcomes_of,
-    run_scenario_with,
-    send,
-    sms,
-)
+from tests.fixtures.service import PHONE, FakeCarrier, Start, message_id_of, messages_of, outcomes_of, send, sms
 from tests.fixtures.virtual import Environment
 
 WAITING, DONE = Status.WAITING, Status.COMPLETED
 
 
-def test_stalled_carrier_delays_no_other_carrier(tmp_path: Path) -> None:
+async def test_stalled_carrier_delays_no_other_carrier(start: Start) -> None:
     stalled, healthy = (
         FakeCarrier("stalled", delay_s=25, window=1),
         FakeCarrier("healthy", accept_without_receipt),
     )
+    env = await start(stalled, healthy, routes={"sms": ["stalled"], "lms": ["healthy"]})
+    for _ in range(20):
+        await send(env, sms())
+    request_id = await send(env, sms(product=Product.LMS))
+    await env.wait(1)
 
-    async def scenario(env: Environment) -> None:
-        for _ in range(20):
-            await send(env, sms())
-        request_id = await send(env, sms(product=Product.LMS))
-        await env.wait(1)
-
-        assert len(stalled.submitted) == 1
-        assert await outcomes_of(env, request_id) == [(DONE, Outcome.DELIVERED)]
-
-    run_scenario_with(
-        tmp_path, scenario, {"stalled": stalled, "healthy": healthy}, {"sms": ["stalled"], "lms": ["healthy"]}
-    )
+    assert len(stalled.submitted) == 1
+    assert await outcomes_of(env, request_id) == [(DONE, Outcome.DELIVERED)]
 
 
-def test_window_is_never_exceeded_and_always_used(run_scenario: RunScenario) -> None:
-    carrier = FakeCarrier(window=7, delay_s=1, answer=accept_without_receipt)
+@pytest.mark.carrier(window=7, delay_s=1, answer=accept_without_receipt)
+async def test_window_is_never_exceeded_and_always_used(env: Environment, carrier: FakeCarrier) -> None:
+    request_id = await send(env, sms(*[PHONE] * 70))
+    await env.wait(10.5)
 
-    async def scenario(env: Environment) -> None:
-        request_id = await send(env, sms(*[PHONE] * 70))
-        await env.wait(10.5)
-
-        assert carrier.max_in_flight == 7
-        assert await outcomes_of(env, request_id) == [(DONE, Outcome.DELIVERED)] * 70
-
-    run_scenario(scenario, carriers={DEFAULT_CARRIER: carrier})
+    assert carrier.max_in_flight == 7
+    assert await outcomes_of(env, request_id) == [(DONE, Outcome.DELIVERED)] * 70
 
 
-def test_small_send_does_not_wait_behind_a_campaign(run_scenario: RunScenario) -> None:
-    carrier = FakeCarrier(window=20, delay_s=0.5, answer=accept_without_receipt)
+@pytest.mark.carrier(window=20, delay_s=0.5, answer=accept_without_receipt)
+async def test_small_send_does_not_wait_behind_a_campaign(env: Environment, carrier: FakeCarrier) -> None:
+    campaign = await send(env, sms(*[PHONE] * 5000))
+    await env.wait(5)
+    started_at = asyncio.get_running_loop().time()
 
-    async def scenario(env: Environment) -> None:
-        campaign = await send(env, sms(*[PHONE] * 5000))
-        await env.wait(5)
-        started_at = asyncio.get_running_loop().time()
+    small = await send(env, sms("01099998888"))
+    await env.wait(2)
 
-        small = await send(env, sms("01099998888"))
-        await env.wait(2)
-
-        waited = carrier.times[carrier.ids.index(message_id_of(small))] - started_at
-        assert waited <= 1
-        assert WAITING in [each.status for each in await messages_of(env, campaign)]
-
-    run_scenario(scenario, carriers={DEFAULT_CARRIER: carrier})
+    waited = carrier.times[carrier.ids.index(message_id_of(small))] - started_at
+    assert waited <= 1
+    assert WAITING in [each.status for each in await messages_of(env, campaign)]
 
 
-def test_campaign_continues_during_a_stream_of_small_sends(run_scenario: RunScenario) -> None:
-    carrier = FakeCarrier(window=20, delay_s=1, answer=accept_without_receipt)
+@pytest.mark.carrier(window=20, delay_s=1, answer=accept_without_receipt)
+async def test_campaign_continues_during_a_stream_of_small_sends(env: Environment, carrier: FakeCarrier) -> None:
+    campaign = await send(env, sms(*[PHONE] * 100))
+    for _ in range(60):
+        await send(env, sms(*["01099998888"] * 10))
+    await env.wait(5.5)
 
-    async def scenario(env: Environment) -> None:
-        campaign = await send(env, sms(*[PHONE] * 100))
-        for _ in range(60):
-            await send(env, sms(*["01099998888"] * 10))
-        await env.wait(5.5)
-
-        of_campaign = [message_id for message_id in carrier.ids if message_id[:13] == campaign]
-        assert len(of_campaign) >= 5 * 20 // 4
-        assert len(of_campaign) < len(carrier.ids) / 2
-
-    run_scenario(scenario, carriers={DEFAULT_CARRIER: carrier})
+    of_campaign = [message_id for message_id in carrier.ids if message_id[:13] == campaign]
+    assert len(of_campaign) >= 5 * 20 // 4
+    assert len(of_campaign) < len(carrier.ids) / 2

@@ -1,15 +1,16 @@
 """Schedules: nothing is sent early, advertisements wait for the morning, deleted profiles send nothing."""
 
+import pytest
+
 from pabal.carriers.base import Busy
 from pabal.domain.base.dates import SECOND
 from pabal.domain.sends.message import Outcome, Status
 from pabal.service.relay.profiles import delete
 from pabal.service.sending.cancel import cancel_request
-from tests.fixtures.delivery import accept_without_receipt, at, disconnected_carrier, friendtalk_ad
+from tests.fixtures.delivery import accept_without_receipt, at, friendtalk_ad
 from tests.fixtures.service import (
-    DEFAULT_CARRIER,
     FakeCarrier,
-    RunScenario,
+    Start,
     account_id_of,
     add_profile,
     alimtalk,
@@ -26,103 +27,84 @@ from tests.fixtures.virtual import NOON, Environment, VirtualWorld
 WAITING, DONE, FAILED = Status.WAITING, Status.COMPLETED, Status.FAIL
 
 
-def test_scheduled_message_is_sent_at_its_time_and_not_before(run_scenario: RunScenario) -> None:
+@pytest.mark.carrier(answer=accept_without_receipt)
+async def test_scheduled_message_is_sent_at_its_time_and_not_before(env: Environment, carrier: FakeCarrier) -> None:
+    due_at = later(NOON, 3600)
+    request_id = await send(env, sms(scheduled_at=due_at))
+    await env.wait(3599.9)
+    assert carrier.submitted == []
+    assert await outcomes_of(env, request_id) == [(WAITING, None)]
+
+    await env.wait(0.2)
+
+    assert len(carrier.submitted) == 1
+    assert NOON + carrier.times[0] * SECOND >= due_at
+    assert await outcomes_of(env, request_id) == [(DONE, Outcome.DELIVERED)]
+
+
+@pytest.mark.carrier(is_connected=False)
+async def test_waiting_messages_of_a_deleted_profile_are_cancelled_when_due(
+    env: Environment, carrier: FakeCarrier
+) -> None:
+    profile = await add_profile(env)
+    request_id = await send(env, alimtalk(profile))
+    await delete(env.context, await account_id_of(env), f"{profile:040x}", None)
+    carrier.is_connected = True
+    await env.wait(60)
+
+    assert carrier.submitted == []
+    assert await outcomes_of(env, request_id) == [(Status.CANCEL, None)]
+    assert (await message_of(env, request_id)).completed_at is not None
+    assert await job_of(env, message_id_of(request_id)) is None
+
+
+@pytest.mark.carrier(answer=lambda attempt: Busy())
+async def test_busy_message_of_a_deleted_profile_fails_without_fallback(
+    env: Environment, carrier: FakeCarrier
+) -> None:
+    profile = await add_profile(env)
+    request_id = await send(env, alimtalk(profile, fallback_text="대신"))
+    await env.wait(0.1)
+    await delete(env.context, await account_id_of(env), f"{profile:040x}", None)
+    submitted_before = len(carrier.submitted)
+    await env.wait(60)
+
+    assert len(carrier.submitted) == submitted_before
+    assert await outcomes_of(env, request_id) == [(FAILED, Outcome.UNDELIVERABLE)]
+
+
+async def test_advertisement_due_at_night_is_not_sent_but_a_notice_is(start: Start) -> None:
     carrier = FakeCarrier(answer=accept_without_receipt)
+    env = await start(carrier, world=VirtualWorld(0, at(20, 49)))
+    profile = await add_profile(env)
+    ad = await send(env, friendtalk_ad(profile)._replace(scheduled_at=at(20, 50)))
+    notice = await send(env, alimtalk(profile, scheduled_at=at(20, 50)))
+    await env.wait(600)
 
-    async def scenario(env: Environment) -> None:
-        due_at = later(NOON, 3600)
-        request_id = await send(env, sms(scheduled_at=due_at))
-        await env.wait(3599.9)
-        assert carrier.submitted == []
-        assert await outcomes_of(env, request_id) == [(WAITING, None)]
-
-        await env.wait(0.2)
-
-        assert len(carrier.submitted) == 1
-        assert NOON + carrier.times[0] * SECOND >= due_at
-        assert await outcomes_of(env, request_id) == [(DONE, Outcome.DELIVERED)]
-
-    run_scenario(scenario, carriers={DEFAULT_CARRIER: carrier})
+    assert carrier.ids == [message_id_of(notice)]
+    assert await outcomes_of(env, ad) == [(WAITING, None)]
 
 
-def test_waiting_messages_of_a_deleted_profile_are_cancelled_when_due(run_scenario: RunScenario) -> None:
-    carrier = disconnected_carrier()
-
-    async def scenario(env: Environment) -> None:
-        profile = await add_profile(env)
-        request_id = await send(env, alimtalk(profile))
-        await delete(env.context, await account_id_of(env), f"{profile:040x}", None)
-        carrier.is_connected = True
-        await env.wait(60)
-
-        assert carrier.submitted == []
-        assert await outcomes_of(env, request_id) == [(Status.CANCEL, None)]
-        assert (await message_of(env, request_id)).completed_at is not None
-        assert await job_of(env, message_id_of(request_id)) is None
-
-    run_scenario(scenario, carriers={DEFAULT_CARRIER: carrier})
-
-
-def test_busy_message_of_a_deleted_profile_fails_without_fallback(run_scenario: RunScenario) -> None:
-    carrier = FakeCarrier(answer=lambda attempt: Busy())
-
-    async def scenario(env: Environment) -> None:
-        profile = await add_profile(env)
-        request_id = await send(env, alimtalk(profile, fallback_text="대신"))
-        await env.wait(0.1)
-        await delete(env.context, await account_id_of(env), f"{profile:040x}", None)
-        submitted_before = len(carrier.submitted)
-        await env.wait(60)
-
-        assert len(carrier.submitted) == submitted_before
-        assert await outcomes_of(env, request_id) == [(FAILED, Outcome.UNDELIVERABLE)]
-
-    run_scenario(scenario, carriers={DEFAULT_CARRIER: carrier})
-
-
-def test_advertisement_due_at_night_is_not_sent_but_a_notice_is(run_scenario: RunScenario) -> None:
-    carrier = FakeCarrier(answer=accept_without_receipt)
-
-    async def scenario(env: Environment) -> None:
-        profile = await add_profile(env)
-        ad = await send(env, friendtalk_ad(profile)._replace(scheduled_at=at(20, 50)))
-        notice = await send(env, alimtalk(profile, scheduled_at=at(20, 50)))
-        await env.wait(600)
-
-        assert carrier.ids == [message_id_of(notice)]
-        assert await outcomes_of(env, ad) == [(WAITING, None)]
-
-    run_scenario(scenario, carriers={DEFAULT_CARRIER: carrier}, world=VirtualWorld(0, at(20, 49)))
-
-
-def test_advertisement_held_overnight_is_sent_at_eight_and_can_be_cancelled(run_scenario: RunScenario) -> None:
+async def test_advertisement_held_overnight_is_sent_at_eight_and_can_be_cancelled(start: Start) -> None:
     carrier = FakeCarrier(answer=accept_without_receipt)
     begins_at = at(7, 55)
+    env = await start(carrier, world=VirtualWorld(0, begins_at))
+    profile = await add_profile(env)
+    remaining, cancelled_request = (
+        await send(env, friendtalk_ad(profile)),
+        await send(env, friendtalk_ad(profile)),
+    )
+    await env.wait(60)
+    cancelled = await cancel_request(env.context, await account_id_of(env), cancelled_request, None)
+    assert cancelled == (1, 1)
+    await env.wait(300)
 
-    async def scenario(env: Environment) -> None:
-        profile = await add_profile(env)
-        remaining, cancelled_request = (
-            await send(env, friendtalk_ad(profile)),
-            await send(env, friendtalk_ad(profile)),
-        )
-        await env.wait(60)
-        cancelled = await cancel_request(env.context, await account_id_of(env), cancelled_request, None)
-        assert cancelled == (1, 1)
-        await env.wait(300)
-
-        assert carrier.ids == [message_id_of(remaining)]
-        assert at(8) <= begins_at + carrier.times[0] * SECOND <= at(8) + SECOND
-
-    run_scenario(scenario, carriers={DEFAULT_CARRIER: carrier}, world=VirtualWorld(0, begins_at))
+    assert carrier.ids == [message_id_of(remaining)]
+    assert at(8) <= begins_at + carrier.times[0] * SECOND <= at(8) + SECOND
 
 
-def test_advertisement_by_day_is_sent_at_once(run_scenario: RunScenario) -> None:
-    carrier = FakeCarrier()
+async def test_advertisement_by_day_is_sent_at_once(env: Environment, carrier: FakeCarrier) -> None:
+    await send(env, friendtalk_ad(await add_profile(env)))
+    await env.wait(1)
 
-    async def scenario(env: Environment) -> None:
-        await send(env, friendtalk_ad(await add_profile(env)))
-        await env.wait(1)
-
-        assert len(carrier.submitted) == 1
-
-    run_scenario(scenario, carriers={DEFAULT_CARRIER: carrier})
+    assert len(carrier.submitted) == 1

@@ -12,19 +12,10 @@ from pabal.service.work import CHECK_INTERVAL_S
 from pabal.store.engine.base import Store
 from pabal.store.events import events
 from tests.fixtures.cluster import Cluster
-from tests.fixtures.cluster import run_scenario as run_cluster
 from tests.fixtures.delivery import reference_of
 from tests.fixtures.engines import sqlite_only
-from tests.fixtures.service import (
-    DEFAULT_CARRIER,
-    FakeCarrier,
-    RunScenario,
-    account_id_of,
-    message_id_of,
-    send,
-    sms,
-)
-from tests.fixtures.slot_sharing import EVICTION_S, REBALANCE_S, fake_carriers, send_many
+from tests.fixtures.service import FakeCarrier, account_id_of, message_id_of, send, sms
+from tests.fixtures.slot_sharing import EVICTION_S, REBALANCE_S, send_many
 from tests.fixtures.virtual import NOON, Environment, open_store
 
 SOON_S = 2 * GATHER_PAUSE_S
@@ -41,40 +32,30 @@ async def record_elsewhere(env: Environment, key: str, at: int) -> None:
     await env.store.write(events.record, account_id, EventType.LIMIT_NEAR, key, {}, at)
 
 
-def test_ends_in_this_process_are_numbered_at_once(run_scenario: RunScenario) -> None:
-    carrier = FakeCarrier()
+async def test_ends_in_this_process_are_numbered_at_once(env: Environment, carrier: FakeCarrier) -> None:
+    account_id = await account_id_of(env)
+    delivered, failed = await send(env, sms()), await send(env, sms())
+    later = await send(env, sms(scheduled_at=NOON + DAY))
+    await env.wait(1)
+    assert await numbered(env.store, account_id) == []
 
-    async def scenario(env: Environment) -> None:
-        account_id = await account_id_of(env)
-        delivered, failed = await send(env, sms()), await send(env, sms())
-        later = await send(env, sms(scheduled_at=NOON + DAY))
-        await env.wait(1)
-        assert await numbered(env.store, account_id) == []
+    await carrier.report((reference_of(delivered), Outcome.DELIVERED), (reference_of(failed), Outcome.PHONE_OFF))
+    await cancel_request(env.context, account_id, later, None)
+    await env.wait(SOON_S)
 
-        await carrier.report(
-            (reference_of(delivered), Outcome.DELIVERED), (reference_of(failed), Outcome.PHONE_OFF)
-        )
-        await cancel_request(env.context, account_id, later, None)
-        await env.wait(SOON_S)
-
-        ids = [each.id for each in await numbered(env.store, account_id)]
-        assert sorted(ids) == sorted(message_id_of(each) for each in (delivered, failed, later))
-
-    run_scenario(scenario, carriers={DEFAULT_CARRIER: carrier})
+    ids = [each.id for each in await numbered(env.store, account_id)]
+    assert sorted(ids) == sorted(message_id_of(each) for each in (delivered, failed, later))
 
 
-def test_events_of_other_processes_are_numbered_within_five_seconds(tmp_path: Path) -> None:
-    async def scenario(cluster: Cluster) -> None:
-        web = await cluster.start_process("web", delivers=False)
-        await cluster.start_process("worker")
-        await cluster.wait(REBALANCE_S)
-        await record_elsewhere(web.env, "now", cluster.world.now())
-        await cluster.wait(POLL_INTERVAL_S + SOON_S)
+async def test_events_of_other_processes_are_numbered_within_five_seconds(cluster: Cluster) -> None:
+    web = await cluster.start_process("web", delivers=False)
+    await cluster.start_process("worker")
+    await cluster.wait(REBALANCE_S)
+    await record_elsewhere(web.env, "now", cluster.world.now())
+    await cluster.wait(POLL_INTERVAL_S + SOON_S)
 
-        assert len(await numbered(cluster.store, await account_id_of(web.env))) == 1
-        assert POLL_INTERVAL_S + SOON_S < 5
-
-    run_cluster(tmp_path, scenario, carriers=fake_carriers())
+    assert len(await numbered(cluster.store, await account_id_of(web.env))) == 1
+    assert POLL_INTERVAL_S + SOON_S < 5
 
 
 @sqlite_only
@@ -99,23 +80,20 @@ async def test_an_event_with_a_late_clock_is_numbered_within_two_minutes(env: En
     assert len(await numbered(env.store, await account_id_of(env))) == 1
 
 
-def test_every_end_is_numbered_once_while_processes_die_and_leave(tmp_path: Path) -> None:
-    async def scenario(cluster: Cluster) -> None:
-        one, two, three = [await cluster.start_process(name) for name in ("one", "two", "three")]
-        await cluster.wait(REBALANCE_S)
-        sent = [message_id for each in (one, two, three) for message_id in await send_many(each, 30)]
-        await cluster.wait(0.3)
-        await one.die()
-        sent += await send_many(two, 30)
-        await three.leave()
-        sent += await send_many(two, 30)
-        await cluster.wait(EVICTION_S + 60)
+async def test_every_end_is_numbered_once_while_processes_die_and_leave(cluster: Cluster) -> None:
+    one, two, three = [await cluster.start_process(name) for name in ("one", "two", "three")]
+    await cluster.wait(REBALANCE_S)
+    sent = [message_id for each in (one, two, three) for message_id in await send_many(each, 30)]
+    await cluster.wait(0.3)
+    await one.die()
+    sent += await send_many(two, 30)
+    await three.leave()
+    sent += await send_many(two, 30)
+    await cluster.wait(EVICTION_S + 60)
 
-        account_id = await account_id_of(two.env)
-        found = await numbered(cluster.store, account_id)
-        assert Counter(each.id for each in found) == Counter(sent)
-        for slot in range(cluster.slots):
-            numbers = [each.number for each in found if each.slot == slot]
-            assert numbers == sorted(set(numbers))
-
-    run_cluster(tmp_path, scenario, carriers=fake_carriers())
+    account_id = await account_id_of(two.env)
+    found = await numbered(cluster.store, account_id)
+    assert Counter(each.id for each in found) == Counter(sent)
+    for slot in range(cluster.slots):
+        numbers = [each.number for each in found if each.slot == slot]
+        assert numbers == sorted(set(numbers))

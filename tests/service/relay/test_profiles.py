@@ -14,7 +14,7 @@ from pabal.domain.kakao.template import ReviewDecision, TemplateContent
 from pabal.service.relay.profiles import authenticate, delete, register
 from pabal.store.engine.base import Tx
 from pabal.store.kakao import profiles
-from tests.fixtures.service import DEFAULT_CARRIER, PHONE, FakeCarrier, RunScenario, account_id_of
+from tests.fixtures.service import PHONE, FakeCarrier, Start, account_id_of
 from tests.fixtures.virtual import NOON, Environment, VirtualWorld
 
 SHOP = Registration("@shop", "00100010001", PHONE)
@@ -43,39 +43,29 @@ class RecordingProvider:
     async def upload_thumbnail(self, image: Image) -> str:
         raise AssertionError("there are no thumbnails here")
 
-    async def submit_template(
-        self, sender_key: str, code: str, content: TemplateContent, image: Image | None
-    ) -> ReviewDecision | None:
-        return None
-
-
-class Stage:
-    """An environment with a profile provider."""
-
-    def __init__(self, run_scenario: RunScenario) -> None:
-        self._play = run_scenario
-        self.operator = RecordingProvider()
-        self.post = FakeCarrier()
-        desk: ProfileProvider = self.operator
-        self.post.provider = desk
-
-    def run(self, scenario: object, **options: object) -> None:
-        self._play(scenario, carriers={DEFAULT_CARRIER: self.post}, **options)
-
     @property
     def token(self) -> str:
         """The token that was sent last."""
-        return self.operator.sent[-1].token
+        return self.sent[-1].token
 
     @property
     def wrong(self) -> str:
         """A token that is not the one that was sent last."""
         return "000000" if self.token != "000000" else "000001"
 
+    async def submit_template(
+        self, sender_key: str, code: str, content: TemplateContent, image: Image | None
+    ) -> ReviewDecision | None:
+        return None
+
 
 @pytest.fixture
-def stage(run_scenario: RunScenario) -> Stage:
-    return Stage(run_scenario)
+def operator(carrier: FakeCarrier) -> RecordingProvider:
+    """The provider of the carrier of `env`."""
+    found = RecordingProvider()
+    provider: ProfileProvider = found
+    carrier.provider = provider
+    return found
 
 
 async def refusal(work: object) -> Refused:
@@ -96,278 +86,243 @@ async def find(env: Environment, channel: str = "@shop", name: str = "acme") -> 
     return await env.store.read(profiles.get_by_channel, await account_id_of(env, name), channel)
 
 
-def test_registered_profile_is_pending_and_its_admin_gets_a_token(stage: Stage) -> None:
-    async def scenario(env: Environment) -> None:
-        profile = await begin(env)
+async def test_registered_profile_is_pending_and_its_admin_gets_a_token(
+    env: Environment, operator: RecordingProvider
+) -> None:
+    profile = await begin(env)
 
-        assert (profile.status, profile.sender_key, profile.channel_id) == (AuthStatus.WAITING, None, "@shop")
-        (sent,) = stage.operator.sent
-        assert (sent.account_id, sent.cellphone, sent.channel_id) == (await account_id_of(env), PHONE, "@shop")
-        assert re.fullmatch(r"[0-9]{6}", sent.token)
-
-    stage.run(scenario)
-
-
-def test_token_is_stored_only_as_a_hash(stage: Stage) -> None:
-    async def scenario(env: Environment) -> None:
-        await begin(env)
-
-        def everything(tx: Tx) -> str:
-            return repr(tx.fetch_all("select * from tokens")) + repr(tx.fetch_all("select * from profiles"))
-
-        assert stage.token not in await env.store.read(everything)
-
-    stage.run(scenario)
+    assert (profile.status, profile.sender_key, profile.channel_id) == (AuthStatus.WAITING, None, "@shop")
+    (sent,) = operator.sent
+    assert (sent.account_id, sent.cellphone, sent.channel_id) == (await account_id_of(env), PHONE, "@shop")
+    assert re.fullmatch(r"[0-9]{6}", sent.token)
 
 
-def test_right_token_approves_the_profile_and_gives_a_sender_key(stage: Stage) -> None:
-    async def scenario(env: Environment) -> None:
-        await begin(env)
+async def test_token_is_stored_only_as_a_hash(env: Environment, operator: RecordingProvider) -> None:
+    await begin(env)
 
-        await auth(env, stage.token)
+    def everything(tx: Tx) -> str:
+        return repr(tx.fetch_all("select * from tokens")) + repr(tx.fetch_all("select * from profiles"))
 
-        profile = await find(env)
-        assert profile is not None
-        assert profile.status is AuthStatus.APPROVAL
-        assert profile.sender_key is not None
-        assert KEY.fullmatch(profile.sender_key)
+    assert operator.token not in await env.store.read(everything)
 
-    stage.run(scenario)
+
+async def test_right_token_approves_the_profile_and_gives_a_sender_key(
+    env: Environment, operator: RecordingProvider
+) -> None:
+    await begin(env)
+
+    await auth(env, operator.token)
+
+    profile = await find(env)
+    assert profile is not None
+    assert profile.status is AuthStatus.APPROVAL
+    assert profile.sender_key is not None
+    assert KEY.fullmatch(profile.sender_key)
 
 
 @pytest.mark.parametrize(
     "spelling", ["", "12345", "1234567", "abcdef", " ", "１２３４５６", "\ud800", "0" * 10_000]
 )
-def test_malformed_token_is_refused_like_a_wrong_one(stage: Stage, spelling: str) -> None:
-    async def scenario(env: Environment) -> None:
+async def test_malformed_token_is_refused_like_a_wrong_one(
+    env: Environment, operator: RecordingProvider, spelling: str
+) -> None:
+    await begin(env)
+
+    assert (await refusal(auth(env, spelling))).code is Code.TOKEN_INVALID
+
+
+async def test_right_token_is_locked_out_after_five_wrong_ones(
+    env: Environment, operator: RecordingProvider
+) -> None:
+    await begin(env)
+    for _ in range(5):
+        assert (await refusal(auth(env, operator.wrong))).code is Code.TOKEN_INVALID
+
+    assert (await refusal(auth(env, operator.token))).code is Code.TOKEN_LOCKED
+    assert (await refusal(auth(env, operator.wrong))).code is Code.TOKEN_LOCKED
+
+    await begin(env)
+    await auth(env, operator.token)
+    profile = await find(env)
+    assert profile is not None
+    assert profile.status is AuthStatus.APPROVAL
+
+
+async def test_four_wrong_tokens_do_not_lock_out(env: Environment, operator: RecordingProvider) -> None:
+    await begin(env)
+    for _ in range(4):
+        await refusal(auth(env, operator.wrong))
+
+    await auth(env, operator.token)
+
+    profile = await find(env)
+    assert profile is not None
+    assert profile.status is AuthStatus.APPROVAL
+
+
+async def test_token_is_valid_for_half_an_hour(env: Environment, operator: RecordingProvider) -> None:
+    await begin(env)
+    await env.wait(30 * 60 - 1)
+    assert (await refusal(auth(env, operator.wrong))).code is Code.TOKEN_INVALID
+    await env.wait(1)
+
+    assert (await refusal(auth(env, operator.token))).code is Code.TOKEN_EXPIRED
+
+
+@pytest.mark.settings(token_minutes=1)
+async def test_token_validity_is_a_setting(env: Environment, operator: RecordingProvider) -> None:
+    await begin(env)
+    await env.wait(60)
+
+    assert (await refusal(auth(env, operator.token))).code is Code.TOKEN_EXPIRED
+
+
+@pytest.mark.usefixtures("operator")
+async def test_deleted_token_is_reported_as_expired(start: Start, carrier: FakeCarrier) -> None:
+    await begin(await start(carrier))
+
+    env = await start(carrier, world=VirtualWorld(1, NOON + DAY))
+    await env.wait(1)
+    assert (await refusal(auth(env, "123456"))).code is Code.TOKEN_EXPIRED
+
+
+async def test_registering_again_voids_the_old_token_and_updates_the_profile(
+    env: Environment, operator: RecordingProvider
+) -> None:
+    before = await begin(env)
+    old = operator.token
+    after = await begin(env, SHOP._replace(category="00100010002", cellphone="01099998888"))
+
+    assert after.id == before.id
+    assert (after.category, after.cellphone) == ("00100010002", "01099998888")
+    assert operator.sent[-1].cellphone == "01099998888"
+    if old != operator.token:
+        assert (await refusal(auth(env, old))).code is Code.TOKEN_INVALID
+    await auth(env, operator.token)
+
+
+async def test_approved_channel_cannot_be_registered_or_authenticated_again(
+    env: Environment, operator: RecordingProvider
+) -> None:
+    await begin(env)
+    await auth(env, operator.token)
+
+    again = await refusal(begin(env))
+    assert (again.code, again.problems[0].field) == (Code.DUPLICATE, "channelId")
+    assert (await refusal(auth(env, operator.token))).code is Code.INVALID_STATE
+    assert len(operator.sent) == 1
+
+
+async def test_unknown_category_is_refused_before_anything_is_sent(
+    env: Environment, operator: RecordingProvider
+) -> None:
+    refused = await refusal(begin(env, SHOP._replace(category="99999999999")))
+
+    assert refused.code is Code.CATEGORY_NOT_FOUND
+    assert operator.sent == []
+    assert await find(env) is None
+
+
+async def test_channel_gets_at_most_five_tokens_an_hour(env: Environment, operator: RecordingProvider) -> None:
+    for number in range(5):
+        await begin(env, SHOP._replace(cellphone=f"0101111222{number}"))
+
+    refused = await refusal(begin(env, SHOP._replace(cellphone="01099998888")))
+    assert (refused.code, refused.problems[0].field) == (Code.RATE_LIMITED, "channelId")
+    assert refused.retry_after_s is not None
+    assert len(operator.sent) == 5
+    await env.wait(3600)
+    await begin(env)
+    assert len(operator.sent) == 6
+
+
+async def test_phone_gets_at_most_five_tokens_an_hour_whatever_the_channel(
+    env: Environment, operator: RecordingProvider
+) -> None:
+    for number in range(5):
+        await begin(env, SHOP._replace(channel_id=f"@shop{number}"))
+
+    refused = await refusal(begin(env, SHOP._replace(channel_id="@another")))
+
+    assert (refused.code, refused.problems[0].field) == (Code.RATE_LIMITED, "cellphone")
+    assert await find(env, "@another") is None
+
+
+async def test_deleting_and_registering_again_does_not_reset_the_limit(
+    env: Environment, operator: RecordingProvider
+) -> None:
+    for _ in range(5):
         await begin(env)
-
-        assert (await refusal(auth(env, spelling))).code is Code.TOKEN_INVALID
-
-    stage.run(scenario)
-
-
-def test_right_token_is_locked_out_after_five_wrong_ones(stage: Stage) -> None:
-    async def scenario(env: Environment) -> None:
-        await begin(env)
-        for _ in range(5):
-            assert (await refusal(auth(env, stage.wrong))).code is Code.TOKEN_INVALID
-
-        assert (await refusal(auth(env, stage.token))).code is Code.TOKEN_LOCKED
-        assert (await refusal(auth(env, stage.wrong))).code is Code.TOKEN_LOCKED
-
-        await begin(env)
-        await auth(env, stage.token)
-        profile = await find(env)
-        assert profile is not None
-        assert profile.status is AuthStatus.APPROVAL
-
-    stage.run(scenario)
-
-
-def test_four_wrong_tokens_do_not_lock_out(stage: Stage) -> None:
-    async def scenario(env: Environment) -> None:
-        await begin(env)
-        for _ in range(4):
-            await refusal(auth(env, stage.wrong))
-
-        await auth(env, stage.token)
-
-        profile = await find(env)
-        assert profile is not None
-        assert profile.status is AuthStatus.APPROVAL
-
-    stage.run(scenario)
-
-
-def test_token_is_valid_for_half_an_hour(stage: Stage) -> None:
-    async def scenario(env: Environment) -> None:
-        await begin(env)
-        await env.wait(30 * 60 - 1)
-        assert (await refusal(auth(env, stage.wrong))).code is Code.TOKEN_INVALID
-        await env.wait(1)
-
-        assert (await refusal(auth(env, stage.token))).code is Code.TOKEN_EXPIRED
-
-    stage.run(scenario)
-
-
-def test_token_validity_is_a_setting(stage: Stage) -> None:
-    async def scenario(env: Environment) -> None:
-        await begin(env)
-        await env.wait(60)
-
-        assert (await refusal(auth(env, stage.token))).code is Code.TOKEN_EXPIRED
-
-    stage.run(scenario, token_minutes=1)
-
-
-def test_deleted_token_is_reported_as_expired(stage: Stage) -> None:
-    async def scenario(env: Environment) -> None:
-        await begin(env)
-
-    async def a_day_later(env: Environment) -> None:
-        await env.wait(1)
-        assert (await refusal(auth(env, "123456"))).code is Code.TOKEN_EXPIRED
-
-    stage.run(scenario)
-    stage.run(a_day_later, world=VirtualWorld(1, NOON + DAY))
-
-
-def test_registering_again_voids_the_old_token_and_updates_the_profile(stage: Stage) -> None:
-    async def scenario(env: Environment) -> None:
-        before = await begin(env)
-        old = stage.token
-        after = await begin(env, SHOP._replace(category="00100010002", cellphone="01099998888"))
-
-        assert after.id == before.id
-        assert (after.category, after.cellphone) == ("00100010002", "01099998888")
-        assert stage.operator.sent[-1].cellphone == "01099998888"
-        if old != stage.token:
-            assert (await refusal(auth(env, old))).code is Code.TOKEN_INVALID
-        await auth(env, stage.token)
-
-    stage.run(scenario)
-
-
-def test_approved_channel_cannot_be_registered_or_authenticated_again(stage: Stage) -> None:
-    async def scenario(env: Environment) -> None:
-        await begin(env)
-        await auth(env, stage.token)
-
-        again = await refusal(begin(env))
-        assert (again.code, again.problems[0].field) == (Code.DUPLICATE, "channelId")
-        assert (await refusal(auth(env, stage.token))).code is Code.INVALID_STATE
-        assert len(stage.operator.sent) == 1
-
-    stage.run(scenario)
-
-
-def test_unknown_category_is_refused_before_anything_is_sent(stage: Stage) -> None:
-    async def scenario(env: Environment) -> None:
-        refused = await refusal(begin(env, SHOP._replace(category="99999999999")))
-
-        assert refused.code is Code.CATEGORY_NOT_FOUND
-        assert stage.operator.sent == []
-        assert await find(env) is None
-
-    stage.run(scenario)
-
-
-def test_channel_gets_at_most_five_tokens_an_hour(stage: Stage) -> None:
-    async def scenario(env: Environment) -> None:
-        for number in range(5):
-            await begin(env, SHOP._replace(cellphone=f"0101111222{number}"))
-
-        refused = await refusal(begin(env, SHOP._replace(cellphone="01099998888")))
-        assert (refused.code, refused.problems[0].field) == (Code.RATE_LIMITED, "channelId")
-        assert refused.retry_after_s is not None
-        assert len(stage.operator.sent) == 5
-        await env.wait(3600)
-        await begin(env)
-        assert len(stage.operator.sent) == 6
-
-    stage.run(scenario)
-
-
-def test_phone_gets_at_most_five_tokens_an_hour_whatever_the_channel(stage: Stage) -> None:
-    async def scenario(env: Environment) -> None:
-        for number in range(5):
-            await begin(env, SHOP._replace(channel_id=f"@shop{number}"))
-
-        refused = await refusal(begin(env, SHOP._replace(channel_id="@another")))
-
-        assert (refused.code, refused.problems[0].field) == (Code.RATE_LIMITED, "cellphone")
-        assert await find(env, "@another") is None
-
-    stage.run(scenario)
-
-
-def test_deleting_and_registering_again_does_not_reset_the_limit(stage: Stage) -> None:
-    async def scenario(env: Environment) -> None:
-        for _ in range(5):
-            await begin(env)
-            await delete(env.context, await account_id_of(env), None, "@shop")
-
-        assert (await refusal(begin(env))).code is Code.RATE_LIMITED
-
-    stage.run(scenario)
-
-
-def test_accounts_sharing_a_channel_have_separate_tokens_and_keys(stage: Stage) -> None:
-    async def scenario(env: Environment) -> None:
-        await begin(env)
-        mine = stage.token
-        await begin(env, name="other")
-        theirs = stage.token
-
-        if mine != theirs:
-            assert (await refusal(auth(env, mine, name="other"))).code is Code.TOKEN_INVALID
-        await auth(env, mine)
-        await auth(env, theirs, name="other")
-
-        keys = {each.sender_key for name in ("acme", "other") if (each := await find(env, name=name))}
-        assert len(keys) == 2
-
-    stage.run(scenario)
-
-
-def test_unknown_channel_and_channel_of_another_account_are_not_found(stage: Stage) -> None:
-    async def scenario(env: Environment) -> None:
-        await begin(env)
-
-        for work in (
-            auth(env, stage.token, "@nobody"),
-            auth(env, stage.token, name="other"),
-            delete(env.context, await account_id_of(env, "other"), None, "@shop"),
-            delete(env.context, await account_id_of(env), "f" * 40, None),
-            delete(env.context, await account_id_of(env), None, None),
-        ):
-            assert (await refusal(work)).code is Code.SENDER_NOT_FOUND
-        assert await find(env) is not None
-
-    stage.run(scenario)
-
-
-def test_deleted_channel_can_be_registered_again_with_a_new_key(stage: Stage) -> None:
-    async def scenario(env: Environment) -> None:
-        await begin(env)
-        await auth(env, stage.token)
-        old = await find(env)
-        assert old is not None
-
-        await delete(env.context, await account_id_of(env), old.sender_key, None)
-        assert await find(env) is None
-        await begin(env)
-        await auth(env, stage.token)
-
-        new = await find(env)
-        assert new is not None
-        assert new.id != old.id
-        assert new.sender_key != old.sender_key
-
-    stage.run(scenario)
-
-
-def test_key_and_channel_must_match_if_both_are_given(stage: Stage) -> None:
-    async def scenario(env: Environment) -> None:
-        await begin(env)
-        await auth(env, stage.token)
-        profile = await find(env)
-        assert profile is not None
-        owner = await account_id_of(env)
-
-        refused = await refusal(delete(env.context, owner, profile.sender_key, "@another"))
-        assert refused.code is Code.SENDER_NOT_FOUND
-        await delete(env.context, owner, profile.sender_key, "@shop")
-        assert await find(env) is None
-
-    stage.run(scenario)
-
-
-def test_no_channel_is_registered_without_a_profile_provider(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        assert (await refusal(begin(env))).code is Code.PRODUCT_NOT_AVAILABLE
-        assert await find(env) is None
-
-    run_scenario(scenario, carriers={DEFAULT_CARRIER: FakeCarrier()})
+        await delete(env.context, await account_id_of(env), None, "@shop")
+
+    assert (await refusal(begin(env))).code is Code.RATE_LIMITED
+
+
+async def test_accounts_sharing_a_channel_have_separate_tokens_and_keys(
+    env: Environment, operator: RecordingProvider
+) -> None:
+    await begin(env)
+    mine = operator.token
+    await begin(env, name="other")
+    theirs = operator.token
+
+    if mine != theirs:
+        assert (await refusal(auth(env, mine, name="other"))).code is Code.TOKEN_INVALID
+    await auth(env, mine)
+    await auth(env, theirs, name="other")
+
+    keys = {each.sender_key for name in ("acme", "other") if (each := await find(env, name=name))}
+    assert len(keys) == 2
+
+
+async def test_unknown_channel_and_channel_of_another_account_are_not_found(
+    env: Environment, operator: RecordingProvider
+) -> None:
+    await begin(env)
+
+    for work in (
+        auth(env, operator.token, "@nobody"),
+        auth(env, operator.token, name="other"),
+        delete(env.context, await account_id_of(env, "other"), None, "@shop"),
+        delete(env.context, await account_id_of(env), "f" * 40, None),
+        delete(env.context, await account_id_of(env), None, None),
+    ):
+        assert (await refusal(work)).code is Code.SENDER_NOT_FOUND
+    assert await find(env) is not None
+
+
+async def test_deleted_channel_can_be_registered_again_with_a_new_key(
+    env: Environment, operator: RecordingProvider
+) -> None:
+    await begin(env)
+    await auth(env, operator.token)
+    old = await find(env)
+    assert old is not None
+
+    await delete(env.context, await account_id_of(env), old.sender_key, None)
+    assert await find(env) is None
+    await begin(env)
+    await auth(env, operator.token)
+
+    new = await find(env)
+    assert new is not None
+    assert new.id != old.id
+    assert new.sender_key != old.sender_key
+
+
+async def test_key_and_channel_must_match_if_both_are_given(env: Environment, operator: RecordingProvider) -> None:
+    await begin(env)
+    await auth(env, operator.token)
+    profile = await find(env)
+    assert profile is not None
+    owner = await account_id_of(env)
+
+    refused = await refusal(delete(env.context, owner, profile.sender_key, "@another"))
+    assert refused.code is Code.SENDER_NOT_FOUND
+    await delete(env.context, owner, profile.sender_key, "@shop")
+    assert await find(env) is None
+
+
+async def test_no_channel_is_registered_without_a_profile_provider(env: Environment, carrier: FakeCarrier) -> None:
+    assert (await refusal(begin(env))).code is Code.PRODUCT_NOT_AVAILABLE
+    assert await find(env) is None

@@ -70,164 +70,148 @@ async def story(env: Environment, call: Caller) -> tuple[list[tuple[str, str]], 
     return [(each.carrier, each.verdict) for each in found.tries], found.delivery.cost
 
 
-def test_alimtalk_fails_over_to_another_relay_under_its_names(stage: TwoRelays) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await stage.caller(env)
-        stage.relays[OTHER].add_template(OTHER_KEY, "ship-1", TEMPLATE)
-        await map_profile(env)
-        await send(call)
-        await env.wait(20)
-        stage.set_reachable(HOME, False)
-        await env.wait(20)
-        await send(call, "010-2222-2222")
-        await env.wait(20)
+async def test_alimtalk_fails_over_to_another_relay_under_its_names(stage: TwoRelays) -> None:
+    env = await stage.start()
+    call = await stage.caller(env)
+    stage.relays[OTHER].add_template(OTHER_KEY, "ship-1", TEMPLATE)
+    await map_profile(env)
+    await send(call)
+    await env.wait(20)
+    stage.set_reachable(HOME, False)
+    await env.wait(20)
+    await send(call, "010-2222-2222")
+    await env.wait(20)
 
-        assert stage.sent(HOME) == [(SENDER_KEY, "T1")]
-        assert stage.sent(OTHER) == [(OTHER_KEY, "ship-1")]
-        for number in (PHONE, "010-2222-2222"):
-            message = await get_message(call, number)
-            assert describe_outcome(message) == "completed 1000"
-            assert (message["senderKey"], message["templateCode"]) == (SENDER_KEY, "T1")
-
-    stage.run(scenario)
+    assert stage.sent(HOME) == [(SENDER_KEY, "T1")]
+    assert stage.sent(OTHER) == [(OTHER_KEY, "ship-1")]
+    for number in (PHONE, "010-2222-2222"):
+        message = await get_message(call, number)
+        assert describe_outcome(message) == "completed 1000"
+        assert (message["senderKey"], message["templateCode"]) == (SENDER_KEY, "T1")
 
 
-def test_message_without_a_mapping_waits_for_its_own_relay(stage: TwoRelays) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await stage.caller(env)
-        stage.set_reachable(HOME, False)
-        await env.wait(30)
-        await send(call)
-        await env.wait(120)
-        waiting = describe_outcome(await get_message(call))
-        stage.set_reachable(HOME, True)
-        await env.wait(120)
+async def test_message_without_a_mapping_waits_for_its_own_relay(stage: TwoRelays) -> None:
+    env = await stage.start()
+    call = await stage.caller(env)
+    stage.set_reachable(HOME, False)
+    await env.wait(30)
+    await send(call)
+    await env.wait(120)
+    waiting = describe_outcome(await get_message(call))
+    stage.set_reachable(HOME, True)
+    await env.wait(120)
 
-        assert waiting == "sending"
-        assert describe_outcome(await get_message(call)) == "completed 1000"
-        assert (stage.sent(HOME), stage.sent(OTHER)) == ([(SENDER_KEY, "T1")], [])
-
-    stage.run(scenario)
+    assert waiting == "sending"
+    assert describe_outcome(await get_message(call)) == "completed 1000"
+    assert (stage.sent(HOME), stage.sent(OTHER)) == ([(SENDER_KEY, "T1")], [])
 
 
-def test_message_in_doubt_keeps_its_names_when_its_mapping_breaks(stage: TwoRelays) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await stage.caller(env)
-        stage.relays[OTHER].add_template(OTHER_KEY, "ship-1", TEMPLATE)
-        await map_profile(env)
-        mapping = await template_mapping(env)
-        assert mapping is not None
-        stage.relays[OTHER].inject_fault("lose request", "raw-messages")
-        await send(call)
-        await env.wait(3)
-        await env.store.write(profile_mappings.save, mapping._replace(problem="differs", is_manual=True), 0)
-        await env.wait(300)
+async def test_message_in_doubt_keeps_its_names_when_its_mapping_breaks(stage: TwoRelays) -> None:
+    env = await stage.start(routes={"alimTalk": [OTHER]})
+    call = await stage.caller(env)
+    stage.relays[OTHER].add_template(OTHER_KEY, "ship-1", TEMPLATE)
+    await map_profile(env)
+    mapping = await template_mapping(env)
+    assert mapping is not None
+    stage.relays[OTHER].inject_fault("lose request", "raw-messages")
+    await send(call)
+    await env.wait(3)
+    await env.store.write(profile_mappings.save, mapping._replace(problem="differs", is_manual=True), 0)
+    await env.wait(300)
 
-        assert describe_outcome(await get_message(call)) == "completed 1000"
-        assert stage.sent(OTHER) == [(OTHER_KEY, "ship-1")]
-
-    stage.run(scenario, routes={"alimTalk": [OTHER]})
+    assert describe_outcome(await get_message(call)) == "completed 1000"
+    assert stage.sent(OTHER) == [(OTHER_KEY, "ship-1")]
 
 
-def test_message_that_its_own_relay_declines_ends_where_no_other_knows_it(stage: TwoRelays) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await stage.caller(env)
-        stage.relays[HOME].templates.clear()
-        await send(call, PHONE, **FALLBACK)
-        await env.wait(20)
+async def test_message_that_its_own_relay_declines_ends_where_no_other_knows_it(stage: TwoRelays) -> None:
+    env = await stage.start()
+    call = await stage.caller(env)
+    stage.relays[HOME].templates.clear()
+    await send(call, PHONE, **FALLBACK)
+    await env.wait(20)
 
-        fallback, origin = await list_messages(call)
-        assert describe_outcome(origin) == "fail 3018"
-        assert describe_outcome(fallback) == "completed 1000"
-        assert stage.sent(OTHER) == []
-
-    stage.run(scenario)
+    fallback, origin = await list_messages(call)
+    assert describe_outcome(origin) == "fail 3018"
+    assert describe_outcome(fallback) == "completed 1000"
+    assert stage.sent(OTHER) == []
 
 
 @pytest.mark.parametrize(("is_mapped", "way", "cost"), [(True, OTHER, 650), (False, HOME, 700)])
-def test_cheapest_relay_comes_first_if_it_knows_the_template(
+async def test_cheapest_relay_comes_first_if_it_knows_the_template(
     stage: TwoRelays, is_mapped: bool, way: str, cost: int
 ) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await stage.caller(env)
-        stage.relays[OTHER].add_template(OTHER_KEY, "T1", TEMPLATE if is_mapped else "다른 내용 #{name}")
-        await map_profile(env)
-        await send(call)
-        await env.wait(20)
-
-        tries, charged = await story(env, call)
-        assert describe_outcome(await get_message(call)) == "completed 1000"
-        assert [name for name in (HOME, OTHER) if stage.sent(name)] == [way]
-        assert tries == ([] if is_mapped else [(OTHER, "unmapped")])
-        assert charged == cost
-
     prices = {HOME: {"alimTalk": "7"}, OTHER: {"alimTalk": "6.5"}}
-    stage.run(scenario, prices=prices, route_by="price")
+    env = await stage.start(prices=prices, route_by="price")
+    call = await stage.caller(env)
+    stage.relays[OTHER].add_template(OTHER_KEY, "T1", TEMPLATE if is_mapped else "다른 내용 #{name}")
+    await map_profile(env)
+    await send(call)
+    await env.wait(20)
+
+    tries, charged = await story(env, call)
+    assert describe_outcome(await get_message(call)) == "completed 1000"
+    assert [name for name in (HOME, OTHER) if stage.sent(name)] == [way]
+    assert tries == ([] if is_mapped else [(OTHER, "unmapped")])
+    assert charged == cost
 
 
-def test_fallback_goes_by_another_relay_at_its_own_price(stage: TwoRelays) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await stage.caller(env)
-        await send(call, NO_USER, **FALLBACK)
-        await env.wait(20)
-
-        fallback, origin = await list_messages(call, NO_USER)
-        assert (describe_outcome(fallback), describe_outcome(origin)) == ("completed 1000", "fail 3019")
-        found = await get_timeline(env.context, 1, bytes.fromhex(fallback["messageId"]))
-        assert found is not None
-        assert found.delivery.cost == 900
-        assert [each.kind for each in stage.relays[OTHER].messages] == ["SMS"]
-
+async def test_fallback_goes_by_another_relay_at_its_own_price(stage: TwoRelays) -> None:
     routes = {"alimTalk": [HOME], "sms": [HOME, OTHER]}
     prices = {HOME: {"alimTalk": "7", "sms": "10"}, OTHER: {"sms": "9"}}
-    stage.run(scenario, routes=routes, prices=prices, route_by="price")
+    env = await stage.start(routes=routes, prices=prices, route_by="price")
+    call = await stage.caller(env)
+    await send(call, NO_USER, **FALLBACK)
+    await env.wait(20)
+
+    fallback, origin = await list_messages(call, NO_USER)
+    assert (describe_outcome(fallback), describe_outcome(origin)) == ("completed 1000", "fail 3019")
+    found = await get_timeline(env.context, 1, bytes.fromhex(fallback["messageId"]))
+    assert found is not None
+    assert found.delivery.cost == 900
+    assert [each.kind for each in stage.relays[OTHER].messages] == ["SMS"]
 
 
-def test_synchronization_follows_what_the_other_relay_has(stage: TwoRelays) -> None:
-    async def scenario(env: Environment) -> None:
-        await stage.caller(env)
-        relay = stage.relays[OTHER]
-        await map_profile(env)
-        missing = await template_mapping(env)
-        relay.add_template(OTHER_KEY, "T1", TEMPLATE)
-        await env.wait(SYNC_ROUND_S)
-        found = await template_mapping(env)
-        relay.templates.clear()
-        relay.add_template(OTHER_KEY, "T1", "다른 내용")
-        await env.wait(SYNC_ROUND_S)
-        different = await template_mapping(env)
-        relay.profiles.clear()
-        await env.wait(SYNC_ROUND_S)
-        gone = await env.store.read(profile_mappings.get, 1, OTHER, "")
+async def test_synchronization_follows_what_the_other_relay_has(stage: TwoRelays) -> None:
+    env = await stage.start()
+    await stage.caller(env)
+    relay = stage.relays[OTHER]
+    await map_profile(env)
+    missing = await template_mapping(env)
+    relay.add_template(OTHER_KEY, "T1", TEMPLATE)
+    await env.wait(SYNC_ROUND_S)
+    found = await template_mapping(env)
+    relay.templates.clear()
+    relay.add_template(OTHER_KEY, "T1", "다른 내용")
+    await env.wait(SYNC_ROUND_S)
+    different = await template_mapping(env)
+    relay.profiles.clear()
+    await env.wait(SYNC_ROUND_S)
+    gone = await env.store.read(profile_mappings.get, 1, OTHER, "")
 
-        assert missing == ProfileMapping(1, OTHER, "T1", "", False, "missing")
-        assert found == ProfileMapping(1, OTHER, "T1", "T1", False, None)
-        assert different == ProfileMapping(1, OTHER, "T1", "T1", False, "differs")
-        assert gone is not None
-        assert gone.problem == "gone"
-
-    stage.run(scenario)
+    assert missing == ProfileMapping(1, OTHER, "T1", "", False, "missing")
+    assert found == ProfileMapping(1, OTHER, "T1", "T1", False, None)
+    assert different == ProfileMapping(1, OTHER, "T1", "T1", False, "differs")
+    assert gone is not None
+    assert gone.problem == "gone"
 
 
-def test_mapping_by_hand_is_verified_and_kept(stage: TwoRelays) -> None:
-    async def scenario(env: Environment) -> None:
-        await stage.caller(env)
-        relay = stage.relays[OTHER]
-        relay.add_template(OTHER_KEY, "T1", TEMPLATE)
-        relay.add_template(OTHER_KEY, "T9", TEMPLATE, templateName="둘째")
-        await map_profile(env)
+async def test_mapping_by_hand_is_verified_and_kept(stage: TwoRelays) -> None:
+    env = await stage.start()
+    await stage.caller(env)
+    relay = stage.relays[OTHER]
+    relay.add_template(OTHER_KEY, "T1", TEMPLATE)
+    relay.add_template(OTHER_KEY, "T9", TEMPLATE, templateName="둘째")
+    await map_profile(env)
 
-        usable = await mappings.map_template(env.context, 1, CHANNEL, OTHER, "T1", "T9", entry(env))
-        await env.wait(SYNC_ROUND_S)
-        kept = await template_mapping(env)
-        absent = await mappings.map_template(env.context, 1, CHANNEL, OTHER, "T1", "T5", entry(env))
-        await mappings.remove_mapping(env.context, 1, CHANNEL, OTHER, "", entry(env))
+    usable = await mappings.map_template(env.context, 1, CHANNEL, OTHER, "T1", "T9", entry(env))
+    await env.wait(SYNC_ROUND_S)
+    kept = await template_mapping(env)
+    absent = await mappings.map_template(env.context, 1, CHANNEL, OTHER, "T1", "T5", entry(env))
+    await mappings.remove_mapping(env.context, 1, CHANNEL, OTHER, "", entry(env))
 
-        assert kept == usable == ProfileMapping(1, OTHER, "T1", "T9", True, None)
-        assert absent.problem == "gone"
-        assert await mappings.list_mappings(env.context) == []
-
-    stage.run(scenario)
+    assert kept == usable == ProfileMapping(1, OTHER, "T1", "T9", True, None)
+    assert absent.problem == "gone"
+    assert await mappings.list_mappings(env.context) == []
 
 
 @pytest.mark.parametrize(
@@ -239,35 +223,31 @@ def test_mapping_by_hand_is_verified_and_kept(stage: TwoRelays) -> None:
         ({"account_id": 2}, Code.SENDER_NOT_FOUND),
     ],
 )
-def test_impossible_mapping_is_refused(stage: TwoRelays, changes: dict[str, Any], code: Code) -> None:
-    async def scenario(env: Environment) -> None:
-        await stage.caller(env)
-        given: dict[str, Any] = {"account_id": 1, "channel_id": CHANNEL, "carrier": OTHER, **changes}
+async def test_impossible_mapping_is_refused(stage: TwoRelays, changes: dict[str, Any], code: Code) -> None:
+    env = await stage.start()
+    await stage.caller(env)
+    given: dict[str, Any] = {"account_id": 1, "channel_id": CHANNEL, "carrier": OTHER, **changes}
 
-        with pytest.raises(Refused) as refusal:
-            await mappings.map_profile(env.context, **given, entry=entry(env))
+    with pytest.raises(Refused) as refusal:
+        await mappings.map_profile(env.context, **given, entry=entry(env))
 
-        assert refusal.value.code is code
-        assert await mappings.list_mappings(env.context) == []
-
-    stage.run(scenario)
+    assert refusal.value.code is code
+    assert await mappings.list_mappings(env.context) == []
 
 
-def test_profile_of_another_account_is_not_mapped(stage: TwoRelays) -> None:
-    async def scenario(env: Environment) -> None:
-        await stage.caller(env)
-        await env.caller("rival")
-        await env.store.write(channel.add_to_store, "rival", env.world.now(), None, OTHER_KEY)
+async def test_profile_of_another_account_is_not_mapped(stage: TwoRelays) -> None:
+    env = await stage.start()
+    await stage.caller(env)
+    await env.caller("rival")
+    await env.store.write(channel.add_to_store, "rival", env.world.now(), None, OTHER_KEY)
 
-        with pytest.raises(Refused) as refusal:
-            await map_profile(env)
+    with pytest.raises(Refused) as refusal:
+        await map_profile(env)
 
-        assert refusal.value.code is Code.DUPLICATE
-
-    stage.run(scenario)
+    assert refusal.value.code is Code.DUPLICATE
 
 
-def test_alimtalk_fails_over_to_a_relay_of_another_kind(stage: TwoRelays) -> None:
+async def test_alimtalk_fails_over_to_a_relay_of_another_kind(stage: TwoRelays) -> None:
     solapi = FakeSolapi(virtual_clock, seed=1)
     solapi_channel.add_to_relay(solapi)
     world = VirtualWorld(7)
@@ -279,19 +259,17 @@ def test_alimtalk_fails_over_to_a_relay_of_another_kind(stage: TwoRelays) -> Non
         around = Dependencies(world, no_image, InMemoryCursor(), lambda _: None)
         return SolapiCarrier(settings, around, client, SolapiProvider(client, 5))
 
-    async def scenario(env: Environment) -> None:
-        call = await stage.caller(env)
-        await map_profile(env)
-        mapped = await template_mapping(env)
-        stage.set_reachable(HOME, False)
-        await env.wait(20)
-        await send(call)
-        await env.wait(30)
+    env = await stage.start(other=(settings, build))
+    call = await stage.caller(env)
+    await map_profile(env)
+    mapped = await template_mapping(env)
+    stage.set_reachable(HOME, False)
+    await env.wait(20)
+    await send(call)
+    await env.wait(30)
 
-        assert mapped == ProfileMapping(1, OTHER, "T1", "T1", False, None)
-        assert describe_outcome(await get_message(call)) == "completed 1000"
-        (message,) = solapi.messages
-        assert message.kakao is not None
-        assert message.kakao["pfId"] == solapi_channel.SENDER_KEY
-
-    stage.run(scenario, other=(settings, build))
+    assert mapped == ProfileMapping(1, OTHER, "T1", "T1", False, None)
+    assert describe_outcome(await get_message(call)) == "completed 1000"
+    (message,) = solapi.messages
+    assert message.kakao is not None
+    assert message.kakao["pfId"] == solapi_channel.SENDER_KEY

@@ -21,7 +21,6 @@ from tests.fixtures.relay import (
     SYNC_ROUND_S,
     HiddenFromLists,
     RelayEnvironment,
-    connected_caller,
     get_sender,
     send_alimtalk,
     template_body,
@@ -40,103 +39,83 @@ async def names(call: Caller) -> list[str]:
     return [each["channelId"] for each in (await call("sender/list")).items]
 
 
-def test_profile_exists_at_the_relay_from_registration_to_deletion(stage: RelayEnvironment) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await connected_caller(env)
+async def test_profile_exists_at_the_relay_from_registration_to_deletion(stage: RelayEnvironment) -> None:
+    call = await stage.connect()
 
-        created = await call_ok(call, "sender/create", channel_body())
-        assert created.item["authStatus"]["value"] == "waiting"
-        assert "senderKey" not in created.item
-        ((_, phone, to_channel, token),) = stage.relay.tokens_sent
-        assert (phone, to_channel) == ("01099990000", CHANNEL)
+    created = await call_ok(call, "sender/create", channel_body())
+    assert created.item["authStatus"]["value"] == "waiting"
+    assert "senderKey" not in created.item
+    ((_, phone, to_channel, token),) = stage.relay.tokens_sent
+    assert (phone, to_channel) == ("01099990000", CHANNEL)
 
-        await call_ok(call, "sender/auth", {**PROOF, "token": str(token)})
-        known = await get_sender(call)
-        assert known["senderKey"] == stage.profile().sender_key
-        assert (known["authStatus"]["value"], known["enable"]) == ("approval", True)
+    await call_ok(call, "sender/auth", {**PROOF, "token": str(token)})
+    known = await get_sender(call)
+    assert known["senderKey"] == stage.profile().sender_key
+    assert (known["authStatus"]["value"], known["enable"]) == ("approval", True)
 
-        await call_ok(call, "sender/delete", {"senderKey": known["senderKey"]})
-        assert stage.relay.profiles == {}
-        assert await names(call) == []
-
-    stage.run(scenario)
+    await call_ok(call, "sender/delete", {"senderKey": known["senderKey"]})
+    assert stage.relay.profiles == {}
+    assert await names(call) == []
 
 
-def test_relay_rejects_a_wrong_token_and_five_lock_the_profile(stage: RelayEnvironment) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await connected_caller(env)
-        await call_ok(call, "sender/create", channel_body())
+async def test_relay_rejects_a_wrong_token_and_five_lock_the_profile(stage: RelayEnvironment) -> None:
+    call = await stage.connect()
+    await call_ok(call, "sender/create", channel_body())
 
-        for _ in range(5):
-            answer = await call("sender/auth", {**PROOF, "token": wrong(stage)})
-            assert summarize_refusal(answer) == ("TOKEN_INVALID", {"token": "TOKEN_INVALID"})
-        asked = stage.calls("POST", "sender/token")
-        right = {**PROOF, "token": str(stage.relay.last_token)}
-        assert (await call("sender/auth", right)).result == "TOKEN_LOCKED"
-        assert stage.calls("POST", "sender/token") == asked
+    for _ in range(5):
+        answer = await call("sender/auth", {**PROOF, "token": wrong(stage)})
+        assert summarize_refusal(answer) == ("TOKEN_INVALID", {"token": "TOKEN_INVALID"})
+    asked = stage.calls("POST", "sender/token")
+    right = {**PROOF, "token": str(stage.relay.last_token)}
+    assert (await call("sender/auth", right)).result == "TOKEN_LOCKED"
+    assert stage.calls("POST", "sender/token") == asked
 
-        await call_ok(call, "sender/create", channel_body())
-        await call_ok(call, "sender/auth", {**PROOF, "token": str(stage.relay.last_token)})
-
-    stage.run(scenario)
+    await call_ok(call, "sender/create", channel_body())
+    await call_ok(call, "sender/auth", {**PROOF, "token": str(stage.relay.last_token)})
 
 
 @pytest.mark.parametrize("spelling", ["abc", "１２３４５６", "0" * 200, "-1", "1.5"])
-def test_token_that_is_not_a_number_is_not_sent_to_the_relay(stage: RelayEnvironment, spelling: str) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await connected_caller(env)
-        await call_ok(call, "sender/create", channel_body())
+async def test_token_that_is_not_a_number_is_not_sent_to_the_relay(stage: RelayEnvironment, spelling: str) -> None:
+    call = await stage.connect()
+    await call_ok(call, "sender/create", channel_body())
 
-        assert (await call("sender/auth", {**PROOF, "token": spelling})).result == "TOKEN_INVALID"
-        assert stage.calls("POST", "sender/token") == 0
-
-    stage.run(scenario)
+    assert (await call("sender/auth", {**PROOF, "token": spelling})).result == "TOKEN_INVALID"
+    assert stage.calls("POST", "sender/token") == 0
 
 
-def test_registration_refused_by_the_relay_stores_nothing(stage: RelayEnvironment) -> None:
+async def test_registration_refused_by_the_relay_stores_nothing(stage: RelayEnvironment) -> None:
     stage.relay.unknown_channels.add(CHANNEL)
+    call = await stage.connect()
 
-    async def scenario(env: Environment) -> None:
-        call = await connected_caller(env)
+    answer = await call("sender/create", channel_body())
 
-        answer = await call("sender/create", channel_body())
-
-        assert summarize_refusal(answer) == ("INVALID_PARAMETER", {"channelId": "INVALID_PARAMETER"})
-        assert "Vender request API is failed. (-7000)" in answer.body["errors"][0]["message"]
-        assert await names(call) == []
-
-    stage.run(scenario)
+    assert summarize_refusal(answer) == ("INVALID_PARAMETER", {"channelId": "INVALID_PARAMETER"})
+    assert "Vender request API is failed. (-7000)" in answer.body["errors"][0]["message"]
+    assert await names(call) == []
 
 
-def test_refused_registration_does_not_change_the_earlier_one(stage: RelayEnvironment) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await connected_caller(env)
-        await call_ok(call, "sender/create", channel_body())
-        stage.relay.inject_fault("throttle", "POST", times=1)
+async def test_refused_registration_does_not_change_the_earlier_one(stage: RelayEnvironment) -> None:
+    call = await stage.connect()
+    await call_ok(call, "sender/create", channel_body())
+    stage.relay.inject_fault("throttle", "POST", times=1)
 
-        answer = await call("sender/create", channel_body(cellphone="010-5555-6666"))
+    answer = await call("sender/create", channel_body(cellphone="010-5555-6666"))
 
-        assert answer.result == "SERVICE_UNAVAILABLE"
-        assert (await get_sender(call))["cellphone"] == "010-9999-0000"
-        await call_ok(call, "sender/auth", {**PROOF, "token": str(stage.relay.last_token)})
-
-    stage.run(scenario)
+    assert answer.result == "SERVICE_UNAVAILABLE"
+    assert (await get_sender(call))["cellphone"] == "010-9999-0000"
+    await call_ok(call, "sender/auth", {**PROOF, "token": str(stage.relay.last_token)})
 
 
-def test_channel_registered_in_the_relay_console_must_be_adopted_by_the_operator(
+async def test_channel_registered_in_the_relay_console_must_be_adopted_by_the_operator(
     stage: RelayEnvironment,
 ) -> None:
     stage.relay.add_profile(CHANNEL)
+    call = await stage.connect()
+    answer = await call("sender/create", channel_body())
 
-    async def scenario(env: Environment) -> None:
-        call = await connected_caller(env)
-        answer = await call("sender/create", channel_body())
-
-        assert summarize_refusal(answer) == ("DUPLICATE", {"channelId": "DUPLICATE"})
-        assert "pabal profile adopt" in answer.body["errors"][0]["message"]
-        assert await names(call) == []
-
-    stage.run(scenario)
+    assert summarize_refusal(answer) == ("DUPLICATE", {"channelId": "DUPLICATE"})
+    assert "pabal profile adopt" in answer.body["errors"][0]["message"]
+    assert await names(call) == []
 
 
 async def adopt(env: Environment, name: str = "acme", channel_id: str = CHANNEL) -> None:
@@ -144,41 +123,34 @@ async def adopt(env: Environment, name: str = "acme", channel_id: str = CHANNEL)
     await profiles.adopt(env.context, account_id, CARRIER, channel_id)
 
 
-def test_adopted_profile_is_approved_and_its_templates_are_imported(stage: RelayEnvironment) -> None:
+async def test_adopted_profile_is_approved_and_its_templates_are_imported(stage: RelayEnvironment) -> None:
     key = stage.relay.add_profile(CHANNEL).sender_key
     stage.relay.add_template(key, "T1", "배송이 시작되었습니다.")
+    call = await stage.connect()
+    await adopt(stage.env)
+    await adopt(stage.env)
 
-    async def scenario(env: Environment) -> None:
-        call = await connected_caller(env)
-        await adopt(env)
-        await adopt(env)
+    known = await get_sender(call)
+    assert (known["senderKey"], known["authStatus"]["value"]) == (key, "approval")
+    assert (known["cellphone"], known["enable"]) == ("", True)
+    await stage.wait(SYNC_ROUND_S)
+    assert (await send_alimtalk(call, key)).result == "SUCCESS"
 
-        known = await get_sender(call)
-        assert (known["senderKey"], known["authStatus"]["value"]) == (key, "approval")
-        assert (known["cellphone"], known["enable"]) == ("", True)
-        await env.wait(SYNC_ROUND_S)
-        assert (await send_alimtalk(call, key)).result == "SUCCESS"
-
-        for name, channel_id, code in (
-            ("other", CHANNEL, Code.DUPLICATE),
-            ("acme", "@nothing", Code.SENDER_NOT_FOUND),
-        ):
-            with pytest.raises(Refused) as refused:
-                await adopt(env, name, channel_id)
-            assert refused.value.code is code
-
-    stage.run(scenario)
-
-
-def test_profile_awaiting_its_token_at_the_relay_cannot_be_adopted(stage: RelayEnvironment) -> None:
-    async def scenario(env: Environment) -> None:
-        await call_ok(await connected_caller(env), "sender/create", channel_body())
-
+    for name, channel_id, code in (
+        ("other", CHANNEL, Code.DUPLICATE),
+        ("acme", "@nothing", Code.SENDER_NOT_FOUND),
+    ):
         with pytest.raises(Refused) as refused:
-            await adopt(env, "other")
-        assert refused.value.code is Code.SENDER_NOT_FOUND
+            await adopt(stage.env, name, channel_id)
+        assert refused.value.code is code
 
-    stage.run(scenario)
+
+async def test_profile_awaiting_its_token_at_the_relay_cannot_be_adopted(stage: RelayEnvironment) -> None:
+    await call_ok(await stage.connect(), "sender/create", channel_body())
+
+    with pytest.raises(Refused) as refused:
+        await adopt(stage.env, "other")
+    assert refused.value.code is Code.SENDER_NOT_FOUND
 
 
 def block(stage: RelayEnvironment, key: str, is_so: bool) -> None:
@@ -203,171 +175,140 @@ def vanish(stage: RelayEnvironment, key: str, is_so: bool) -> None:
 @pytest.mark.parametrize(
     ("happen", "reason"), [(block, "blocked"), (sleep, "dormant"), (close, "inactive"), (vanish, "gone")]
 )
-def test_profile_changes_in_the_relay_console_are_applied_within_a_minute(
+async def test_profile_changes_in_the_relay_console_are_applied_within_a_minute(
     stage: RelayEnvironment, happen: Any, reason: str
 ) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await connected_caller(env)
-        key = await stage.register_channel(call)
-        await stage.approve_template(env, call, key)
-        assert (await send_alimtalk(call, key)).result == "SUCCESS"
+    call = await stage.connect()
+    key = await stage.register_channel(call)
+    await stage.approve_template(call, key)
+    assert (await send_alimtalk(call, key)).result == "SUCCESS"
 
-        happen(stage, key, True)
-        await env.wait(SYNC_ROUND_S)
+    happen(stage, key, True)
+    await stage.wait(SYNC_ROUND_S)
 
-        known = await get_sender(call)
-        assert (known["enable"], known["disabledReason"]["value"]) == (False, reason)
-        refused = await send_alimtalk(call, key)
-        assert summarize_refusal(refused) == ("SENDER_NOT_APPROVED", {"senderKey": "SENDER_NOT_APPROVED"})
-        assert known["disabledReason"]["label"] in refused.body["errors"][0]["message"]
+    known = await get_sender(call)
+    assert (known["enable"], known["disabledReason"]["value"]) == (False, reason)
+    refused = await send_alimtalk(call, key)
+    assert summarize_refusal(refused) == ("SENDER_NOT_APPROVED", {"senderKey": "SENDER_NOT_APPROVED"})
+    assert known["disabledReason"]["label"] in refused.body["errors"][0]["message"]
 
-        happen(stage, key, False)
-        await env.wait(SYNC_ROUND_S)
-        known = await get_sender(call)
-        assert known["enable"] is True
-        assert "disabledReason" not in known
-        assert (await send_alimtalk(call, key)).result == "SUCCESS"
-
-    stage.run(scenario)
+    happen(stage, key, False)
+    await stage.wait(SYNC_ROUND_S)
+    known = await get_sender(call)
+    assert known["enable"] is True
+    assert "disabledReason" not in known
+    assert (await send_alimtalk(call, key)).result == "SUCCESS"
 
 
-def test_profile_disabled_by_the_operator_stays_disabled(stage: RelayEnvironment) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await connected_caller(env)
-        key = await stage.register_channel(call)
-        profile_id = int((await get_sender(call))["id"])
-        await env.store.write(kept_profiles.set_enabled, profile_id, False, env.world.now())
+async def test_profile_disabled_by_the_operator_stays_disabled(stage: RelayEnvironment) -> None:
+    call = await stage.connect()
+    key = await stage.register_channel(call)
+    profile_id = int((await get_sender(call))["id"])
+    await stage.env.store.write(kept_profiles.set_enabled, profile_id, False, stage.env.world.now())
 
-        for is_blocked in (True, False):
-            block(stage, key, is_blocked)
-            await env.wait(SYNC_ROUND_S)
-            assert (await get_sender(call))["disabledReason"]["value"] == "operator"
-
-    stage.run(scenario)
+    for is_blocked in (True, False):
+        block(stage, key, is_blocked)
+        await stage.wait(SYNC_ROUND_S)
+        assert (await get_sender(call))["disabledReason"]["value"] == "operator"
 
 
-def test_profile_missing_from_a_list_is_kept_while_the_relay_has_it(stage: RelayEnvironment) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await connected_caller(env)
-        await stage.register_channel(call)
-        there = stage.relay.profiles
-        stage.relay.profiles = HiddenFromLists(there)
+async def test_profile_missing_from_a_list_is_kept_while_the_relay_has_it(stage: RelayEnvironment) -> None:
+    call = await stage.connect()
+    await stage.register_channel(call)
+    there = stage.relay.profiles
+    stage.relay.profiles = HiddenFromLists(there)
 
-        await env.wait(3 * SYNC_ROUND_S)
+    await stage.wait(3 * SYNC_ROUND_S)
 
-        assert (await get_sender(call))["enable"] is True
-
-    stage.run(scenario)
+    assert (await get_sender(call))["enable"] is True
 
 
-def test_profile_gone_at_the_relay_can_be_deleted(stage: RelayEnvironment) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await connected_caller(env)
-        key = await stage.register_channel(call)
-        stage.relay.console.remove_profile(key)
+async def test_profile_gone_at_the_relay_can_be_deleted(stage: RelayEnvironment) -> None:
+    call = await stage.connect()
+    key = await stage.register_channel(call)
+    stage.relay.console.remove_profile(key)
 
-        await call_ok(call, "sender/delete", {"senderKey": key})
+    await call_ok(call, "sender/delete", {"senderKey": key})
 
-        assert await names(call) == []
-        assert await stage.register_channel(call) != key
-
-    stage.run(scenario)
+    assert await names(call) == []
+    assert await stage.register_channel(call) != key
 
 
-def test_relay_categories_replace_the_built_in_ones_in_every_process(stage: RelayEnvironment) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        await env.wait(1)
+async def test_relay_categories_replace_the_built_in_ones_in_every_process(stage: RelayEnvironment) -> None:
+    env = await stage.start()
+    call = await env.caller()
+    await env.wait(1)
 
-        known = {each["code"]: each["name"] for each in (await call("sender/categories", {})).items}
-        assert known["00200010009"] == "교육,학원,등대지기 학원"
-        assert len(known) == 4
-        assert (await call("sender/create", channel_body(category="00200010009"))).result == "SUCCESS"
-        ours = await call("sender/create", channel_body(category="00300010001", channelId="@other"))
-        assert ours.result == "CATEGORY_NOT_FOUND"
-        groups = {each["groupName"] for each in (await call("template/categories")).items}
-        assert groups
-        assert (await get_sender(call))["category"]["label"] == "교육,학원,등대지기 학원"
-
-    stage.run(scenario)
+    known = {each["code"]: each["name"] for each in (await call("sender/categories", {})).items}
+    assert known["00200010009"] == "교육,학원,등대지기 학원"
+    assert len(known) == 4
+    assert (await call("sender/create", channel_body(category="00200010009"))).result == "SUCCESS"
+    ours = await call("sender/create", channel_body(category="00300010001", channelId="@other"))
+    assert ours.result == "CATEGORY_NOT_FOUND"
+    groups = {each["groupName"] for each in (await call("template/categories")).items}
+    assert groups
+    assert (await get_sender(call))["category"]["label"] == "교육,학원,등대지기 학원"
 
 
-def test_built_in_categories_are_used_until_the_relay_sends_its_own(stage: RelayEnvironment) -> None:
+async def test_built_in_categories_are_used_until_the_relay_sends_its_own(stage: RelayEnvironment) -> None:
     stage.relay.inject_fault("throttle", "categories", times=1e9)
+    call = await stage.connect()
 
-    async def scenario(env: Environment) -> None:
-        call = await connected_caller(env)
-
-        assert len((await call("sender/categories", {})).items) > 4
-
-    stage.run(scenario)
+    assert len((await call("sender/categories", {})).items) > 4
 
 
-def test_lists_are_read_page_by_page(stage: RelayEnvironment) -> None:
+async def test_lists_are_read_page_by_page(stage: RelayEnvironment) -> None:
     stage.page_limit = 2
+    call = await stage.connect()
+    for number in range(5):
+        await stage.register_channel(call, channelId=f"@shop{number}", cellphone=f"010-9999-000{number}")
+    key = (await get_sender(call, "@shop3"))["senderKey"]
+    for number in range(4):
+        stage.relay.add_template(key, f"T{number}", "글", categoryCode=template_body(key)["category"])
+    block(stage, key, True)
 
-    async def scenario(env: Environment) -> None:
-        call = await connected_caller(env)
-        for number in range(5):
-            await stage.register_channel(call, channelId=f"@shop{number}", cellphone=f"010-9999-000{number}")
-        key = (await get_sender(call, "@shop3"))["senderKey"]
-        for number in range(4):
-            stage.relay.add_template(key, f"T{number}", "글", categoryCode=template_body(key)["category"])
-        block(stage, key, True)
+    await stage.wait(SYNC_ROUND_S)
 
-        await env.wait(SYNC_ROUND_S)
-
-        assert [each["enable"] for each in (await call("sender/list")).items] == [True, False, True, True, True]
-        assert len((await call("template/list")).items) == 4
-
-    stage.run(scenario)
+    assert [each["enable"] for each in (await call("sender/list")).items] == [True, False, True, True, True]
+    assert len((await call("template/list")).items) == 4
 
 
-def test_process_without_workers_uses_the_synced_categories(stage: RelayEnvironment) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await connected_caller(env)
-        asked = stage.calls("GET", "categories")
-        without_workers = build_context(load({}), env.store, env.world, Metrics(), {CARRIER: stage.carrier()})
+async def test_process_without_workers_uses_the_synced_categories(stage: RelayEnvironment) -> None:
+    call = await stage.connect()
+    asked = stage.calls("GET", "categories")
+    without_workers = build_context(
+        load({}), stage.env.store, stage.env.world, Metrics(), {CARRIER: stage.carrier()}
+    )
 
-        assert "00200010009" in await categories.sender_categories(without_workers)
-        assert "002009" in await categories.template_categories(without_workers)
-        assert stage.calls("GET", "categories") == asked
-        assert (await call("sender/list")).items == []
-
-    stage.run(scenario)
-
-
-def test_only_the_housekeeping_worker_syncs_with_the_relay(stage: RelayEnvironment) -> None:
-    async def scenario(env: Environment) -> None:
-        await connected_caller(env)
-        before = len(stage.relay.calls)
-        other = Slots(2, worker="other")
-        context = dataclasses.replace(env.context, slots=other)
-
-        looking = asyncio.ensure_future(run_sync(context))
-        await env.wait(20)
-
-        assert not other.held
-        assert not any("categories" in each.path for each in stage.relay.calls[before:])
-        looking.cancel()
-
-    stage.run(scenario)
+    assert "00200010009" in await categories.sender_categories(without_workers)
+    assert "002009" in await categories.template_categories(without_workers)
+    assert stage.calls("GET", "categories") == asked
+    assert (await call("sender/list")).items == []
 
 
-def test_profile_of_a_removed_carrier_can_be_deleted_but_not_verified(
-    stage: RelayEnvironment,
-) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await connected_caller(env)
-        key = await stage.register_channel(call)
-        await call_ok(call, "sender/create", channel_body(channelId="@other"))
-        account_id = await env.store.write(accounts.ensure_account, "acme", env.world.now())
-        context = dataclasses.replace(env.context, carriers={})
+async def test_only_the_housekeeping_worker_syncs_with_the_relay(stage: RelayEnvironment) -> None:
+    await stage.connect()
+    before = len(stage.relay.calls)
+    other = Slots(2, worker="other")
+    context = dataclasses.replace(stage.env.context, slots=other)
 
-        with pytest.raises(Refused) as refused:
-            await profiles.authenticate(context, account_id, "@other", "1")
-        assert refused.value.code is Code.PRODUCT_NOT_AVAILABLE
-        await profiles.delete(context, account_id, key, None)
-        assert await names(call) == ["@other"]
+    looking = asyncio.ensure_future(run_sync(context))
+    await stage.wait(20)
 
-    stage.run(scenario)
+    assert not other.held
+    assert not any("categories" in each.path for each in stage.relay.calls[before:])
+    looking.cancel()
+
+
+async def test_profile_of_a_removed_carrier_can_be_deleted_but_not_verified(stage: RelayEnvironment) -> None:
+    call = await stage.connect()
+    key = await stage.register_channel(call)
+    await call_ok(call, "sender/create", channel_body(channelId="@other"))
+    account_id = await stage.env.store.write(accounts.ensure_account, "acme", stage.env.world.now())
+    context = dataclasses.replace(stage.env.context, carriers={})
+
+    with pytest.raises(Refused) as refused:
+        await profiles.authenticate(context, account_id, "@other", "1")
+    assert refused.value.code is Code.PRODUCT_NOT_AVAILABLE
+    await profiles.delete(context, account_id, key, None)
+    assert await names(call) == ["@other"]

@@ -8,14 +8,12 @@ from tests.fakes.nhncloud.templates import THUMBNAIL
 from tests.fixtures.relay import (
     SYNC_ROUND_S,
     RelayEnvironment,
-    connected_caller,
     get_template,
     request_review,
     send_alimtalk,
     template_body,
     template_status,
 )
-from tests.fixtures.virtual import Caller, Environment
 from tests.fixtures.web import (
     alimtalk_body,
     call_ok,
@@ -27,11 +25,6 @@ from tests.fixtures.web import (
 )
 
 OLD = "배송이 시작되었습니다."
-
-
-async def opened(stage: RelayEnvironment, env: Environment) -> tuple[Caller, str]:
-    call = await connected_caller(env)
-    return call, await stage.register_channel(call)
 
 
 def link(name: str, **changes: Any) -> dict[str, Any]:
@@ -61,20 +54,17 @@ WHOLE = {
         ({"templateEmphasizeType": "HOLOGRAM"}, "unreadable"),
     ],
 )
-def test_template_with_unsupported_parts_is_listed_with_the_reason(
+async def test_template_with_unsupported_parts_is_listed_with_the_reason(
     stage: RelayEnvironment, fields: dict[str, Any], reason: str
 ) -> None:
-    async def scenario(env: Environment) -> None:
-        call, key = await opened(stage, env)
-        stage.relay.add_template(key, "T1", OLD, **fields)
+    call, key = await stage.open()
+    stage.relay.add_template(key, "T1", OLD, **fields)
 
-        await env.wait(SYNC_ROUND_S)
+    await stage.wait(SYNC_ROUND_S)
 
-        found = await get_template(call)
-        assert (found["enable"], found["disabledReason"]["value"]) == (False, reason)
-        assert (await send_alimtalk(call, key)).result == "TEMPLATE_NOT_APPROVED"
-
-    stage.run(scenario)
+    found = await get_template(call)
+    assert (found["enable"], found["disabledReason"]["value"]) == (False, reason)
+    assert (await send_alimtalk(call, key)).result == "TEMPLATE_NOT_APPROVED"
 
 
 ITEM_LIST = {
@@ -95,91 +85,77 @@ CALL = {"buttonType": "phoneCall", "name": "고객센터 연결", "telNumber": "
 PARTS = {**ITEM_LIST, "representLink": LINKS, "quickReplies": REPLIES, "buttons": [CALL]}
 
 
-def test_parts_are_submitted_read_back_and_sent_with_variables(stage: RelayEnvironment) -> None:
-    async def scenario(env: Environment) -> None:
-        call, key = await opened(stage, env)
-        await call_ok(call, "template/create", template_body(key, **PARTS))
-        await request_review(call, key)
-        stage.relay.console.approve(key, "T1")
-        await env.wait(SYNC_ROUND_S)
-        found = await get_template(call)
-        receivers = receivers_of(templateData={"이름": "길동", "금액": "12,000", "상품": "사과"})
+async def test_parts_are_submitted_read_back_and_sent_with_variables(stage: RelayEnvironment) -> None:
+    call, key = await stage.open()
+    await call_ok(call, "template/create", template_body(key, **PARTS))
+    await request_review(call, key)
+    stage.relay.console.approve(key, "T1")
+    await stage.wait(SYNC_ROUND_S)
+    found = await get_template(call)
+    receivers = receivers_of(templateData={"이름": "길동", "금액": "12,000", "상품": "사과"})
 
-        sent = await call("message/sendAlimtalk", alimtalk_body(key, receivers=receivers))
-        await env.wait(5)
+    sent = await call("message/sendAlimtalk", alimtalk_body(key, receivers=receivers))
+    await stage.wait(5)
 
-        assert await template_status(call) == "approved"
-        assert {name: found[name] for name in ITEM_LIST} == ITEM_LIST
-        assert found["representLink"] == LINKS
-        assert found["quickReplies"] == REPLIES
-        assert found["buttons"] == [CALL]
-        assert found["variables"] == ["이름", "금액", "상품"]
-        assert sent.result == "SUCCESS", sent.body
-        (message,) = stage.relay.messages
-        assert message.recipient.templateHeader == "길동님 영수증"
-        assert message.recipient.templateItem.lines[0].description == "사과"
-        assert message.recipient.templateItem.summary.description == "12,000원"
-        assert message.recipient.templateItemHighlight.title == "12,000원"
-        assert message.recipient.templateRepresentLink.linkMo == "https://example.com/12,000"
-        assert message.recipient.quickReplies[0].linkMo == "https://example.com/사과"
-        assert message.recipient.buttons[0].telNumber == "1588-0000"
-        assert describe_outcome(await get_message(call)) == "completed 1000"
-
-    stage.run(scenario)
+    assert await template_status(call) == "approved"
+    assert {name: found[name] for name in ITEM_LIST} == ITEM_LIST
+    assert found["representLink"] == LINKS
+    assert found["quickReplies"] == REPLIES
+    assert found["buttons"] == [CALL]
+    assert found["variables"] == ["이름", "금액", "상품"]
+    assert sent.result == "SUCCESS", sent.body
+    (message,) = stage.relay.messages
+    assert message.recipient.templateHeader == "길동님 영수증"
+    assert message.recipient.templateItem.lines[0].description == "사과"
+    assert message.recipient.templateItem.summary.description == "12,000원"
+    assert message.recipient.templateItemHighlight.title == "12,000원"
+    assert message.recipient.templateRepresentLink.linkMo == "https://example.com/12,000"
+    assert message.recipient.quickReplies[0].linkMo == "https://example.com/사과"
+    assert message.recipient.buttons[0].telNumber == "1588-0000"
+    assert describe_outcome(await get_message(call)) == "completed 1000"
 
 
-def test_empty_parts_count_as_missing(stage: RelayEnvironment) -> None:
-    async def scenario(env: Environment) -> None:
-        call, key = await opened(stage, env)
-        nothing = {"linkMo": None, "linkPc": "", "schemeIos": None, "schemeAndroid": None}
-        items = {"list": [], "summary": {"title": None, "description": ""}}
-        stage.relay.add_template(key, "T1", OLD, templateRepresentLink=nothing, templateItem=items)
+async def test_empty_parts_count_as_missing(stage: RelayEnvironment) -> None:
+    call, key = await stage.open()
+    nothing = {"linkMo": None, "linkPc": "", "schemeIos": None, "schemeAndroid": None}
+    items = {"list": [], "summary": {"title": None, "description": ""}}
+    stage.relay.add_template(key, "T1", OLD, templateRepresentLink=nothing, templateItem=items)
 
-        await env.wait(SYNC_ROUND_S)
+    await stage.wait(SYNC_ROUND_S)
 
-        assert (await send_alimtalk(call, key)).result == "SUCCESS"
-
-    stage.run(scenario)
+    assert (await send_alimtalk(call, key)).result == "SUCCESS"
 
 
-def test_image_is_submitted_with_the_template(stage: RelayEnvironment) -> None:
-    async def scenario(env: Environment) -> None:
-        call, key = await opened(stage, env)
-        body = template_body(key, emphasisType="image", image=image_body(fileName="그림"))
-        await call_ok(call, "template/create", body)
+async def test_image_is_submitted_with_the_template(stage: RelayEnvironment) -> None:
+    call, key = await stage.open()
+    body = template_body(key, emphasisType="image", image=image_body(fileName="그림"))
+    await call_ok(call, "template/create", body)
 
-        await request_review(call, key)
+    await request_review(call, key)
 
-        fields = stage.template().current.fields
-        assert fields["templateImageName"] == "그림.jpg"
-        assert fields["templateImageUrl"] in stage.relay.pictures
-        stage.relay.console.approve(key, "T1")
-        await env.wait(SYNC_ROUND_S)
-        assert (await get_template(call))["image"]["fileName"] == "그림"
-
-    stage.run(scenario)
+    fields = stage.template().current.fields
+    assert fields["templateImageName"] == "그림.jpg"
+    assert fields["templateImageUrl"] in stage.relay.pictures
+    stage.relay.console.approve(key, "T1")
+    await stage.wait(SYNC_ROUND_S)
+    assert (await get_template(call))["image"]["fileName"] == "그림"
 
 
-def test_every_field_is_submitted_and_unsupported_ones_stay_stored(
-    stage: RelayEnvironment,
-) -> None:
-    async def scenario(env: Environment) -> None:
-        call, key = await opened(stage, env)
-        await stage.approve_template(env, call, key, **WHOLE)
+async def test_every_field_is_submitted_and_unsupported_ones_stay_stored(stage: RelayEnvironment) -> None:
+    call, key = await stage.open()
+    await stage.approve_template(call, key, **WHOLE)
 
-        fields = stage.template().current.fields
-        kept = {name: fields[name] for name in ("templateMessageType", "templateEmphasizeType", "securityFlag")}
-        assert kept == {"templateMessageType": "MI", "templateEmphasizeType": "TEXT", "securityFlag": True}
-        assert (fields["templateTitle"], fields["templateSubtitle"], fields["templateExtra"]) == (
-            "제목",
-            "보조",
-            "덧붙임",
-        )
-        found = await get_template(call)
-        assert {name: found[name] for name in WHOLE} == WHOLE
-        assert found["status"]["value"] == "approved"
-
-    stage.run(scenario)
+    fields = stage.template().current.fields
+    kept = {name: fields[name] for name in ("templateMessageType", "templateEmphasizeType", "securityFlag")}
+    assert kept == {"templateMessageType": "MI", "templateEmphasizeType": "TEXT", "securityFlag": True}
+    assert (fields["templateTitle"], fields["templateSubtitle"], fields["templateExtra"]) == (
+        "제목",
+        "보조",
+        "덧붙임",
+    )
+    found = await get_template(call)
+    assert {name: found[name] for name in WHOLE} == WHOLE
+    assert found["status"]["value"] == "approved"
 
 
 @pytest.mark.parametrize(
@@ -197,21 +173,18 @@ def test_every_field_is_submitted_and_unsupported_ones_stay_stored(
         ),
     ],
 )
-def test_template_refused_by_the_relay_stays_registered_with_the_reason(
+async def test_template_refused_by_the_relay_stays_registered_with_the_reason(
     stage: RelayEnvironment, changes: dict[str, Any], code: str, field: str
 ) -> None:
-    async def scenario(env: Environment) -> None:
-        call, key = await opened(stage, env)
-        stage.relay.add_template(key, "other", OLD, templateName="taken")
-        await call_ok(call, "template/create", template_body(key, **changes))
+    call, key = await stage.open()
+    stage.relay.add_template(key, "other", OLD, templateName="taken")
+    await call_ok(call, "template/create", template_body(key, **changes))
 
-        answer = await call("template/request", {"senderKey": key, "templateCode": "T1"})
+    answer = await call("template/request", {"senderKey": key, "templateCode": "T1"})
 
-        assert summarize_refusal(answer) == (code, {field: code})
-        assert await template_status(call) == "registered"
-        assert list(stage.relay.templates) == [(key, "other")]
-
-    stage.run(scenario)
+    assert summarize_refusal(answer) == (code, {field: code})
+    assert await template_status(call) == "registered"
+    assert list(stage.relay.templates) == [(key, "other")]
 
 
 def thumbnail(**changes: Any) -> dict[str, Any]:
@@ -222,40 +195,33 @@ def thumbnail(**changes: Any) -> dict[str, Any]:
     }
 
 
-def test_thumbnail_of_a_highlight_is_uploaded_and_sent(stage: RelayEnvironment) -> None:
+async def test_thumbnail_of_a_highlight_is_uploaded_and_sent(stage: RelayEnvironment) -> None:
     """Alimtalk ko/alimtalk-api-guide.md, "템플릿 아이템 하이라이트 이미지 등록"."""
+    call, key = await stage.open()
+    await call_ok(call, "template/create", template_body(key, **thumbnail()))
+    await request_review(call, key)
+    stage.relay.console.approve(key, "T1")
+    await stage.wait(SYNC_ROUND_S)
+    values = {"이름": "길동", "금액": "12,000", "상품": "사과"}
+    await call_ok(call, "message/sendAlimtalk", alimtalk_body(key, receivers=receivers_of(templateData=values)))
+    await stage.wait(5)
 
-    async def scenario(env: Environment) -> None:
-        call, key = await opened(stage, env)
-        await call_ok(call, "template/create", template_body(key, **thumbnail()))
-        await request_review(call, key)
-        stage.relay.console.approve(key, "T1")
-        await env.wait(SYNC_ROUND_S)
-        values = {"이름": "길동", "금액": "12,000", "상품": "사과"}
-        await call_ok(call, "message/sendAlimtalk", alimtalk_body(key, receivers=receivers_of(templateData=values)))
-        await env.wait(5)
-
-        (picture,) = stage.relay.pictures.values()
-        (message,) = stage.relay.messages
-        assert (picture.kind, picture.name) == (THUMBNAIL, "photo.jpg")
-        assert (await get_template(call))["itemHighlight"]["imageUrl"] == picture.address
-        assert message.recipient.templateItemHighlight.imageUrl == picture.address
-        assert describe_outcome(await get_message(call)) == "completed 1000"
-
-    stage.run(scenario)
+    (picture,) = stage.relay.pictures.values()
+    (message,) = stage.relay.messages
+    assert (picture.kind, picture.name) == (THUMBNAIL, "photo.jpg")
+    assert (await get_template(call))["itemHighlight"]["imageUrl"] == picture.address
+    assert message.recipient.templateItemHighlight.imageUrl == picture.address
+    assert describe_outcome(await get_message(call)) == "completed 1000"
 
 
-def test_template_is_not_stored_if_its_thumbnail_cannot_be_uploaded(stage: RelayEnvironment) -> None:
-    async def scenario(env: Environment) -> None:
-        call, key = await opened(stage, env)
-        stage.relay.inject_fault("refuse", "template-image")
+async def test_template_is_not_stored_if_its_thumbnail_cannot_be_uploaded(stage: RelayEnvironment) -> None:
+    call, key = await stage.open()
+    stage.relay.inject_fault("refuse", "template-image")
 
-        away = await call("template/create", template_body(key, **thumbnail()))
-        stage.relay.faults.faults.clear()
-        other = await call("template/create", template_body(key, **thumbnail(contentType="image/vnd.wap.sis")))
+    away = await call("template/create", template_body(key, **thumbnail()))
+    stage.relay.faults.faults.clear()
+    other = await call("template/create", template_body(key, **thumbnail(contentType="image/vnd.wap.sis")))
 
-        assert away.result == "SERVICE_UNAVAILABLE"
-        assert summarize_refusal(other).errors == {"itemHighlight.image.contentType": "INVALID_IMAGE"}
-        assert (await call_ok(call, "template/list")).items == []
-
-    stage.run(scenario)
+    assert away.result == "SERVICE_UNAVAILABLE"
+    assert summarize_refusal(other).errors == {"itemHighlight.image.contentType": "INVALID_IMAGE"}
+    assert (await call_ok(call, "template/list")).items == []

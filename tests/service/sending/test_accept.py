@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Awaitable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -24,7 +23,7 @@ from tests.fixtures.service import (
     PHONE,
     SENDER,
     FakeCarrier,
-    RunScenario,
+    Start,
     account_id_of,
     add_profile,
     alimtalk,
@@ -34,21 +33,15 @@ from tests.fixtures.service import (
     messages_of,
     metric_value,
     outcomes_of,
-    run_scenario_with,
     send,
     sms,
 )
 from tests.fixtures.virtual import NOON, Environment
 
+pytestmark = pytest.mark.carrier(is_connected=False)
+
 WAITING = Status.WAITING
 DESIGN = TemplateContent("주문", "주문", "999999")
-
-
-def idle() -> dict[str, FakeCarrier]:
-    """Return a carrier that accepts nothing, so that stored messages do not change."""
-    post = FakeCarrier()
-    post.is_connected = False
-    return {DEFAULT_CARRIER: post}
 
 
 async def refusal(work: Awaitable[Any]) -> Refused:
@@ -57,252 +50,204 @@ async def refusal(work: Awaitable[Any]) -> Refused:
     return refused.value
 
 
-def test_every_receiver_gets_a_waiting_message_and_a_job(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        receivers = [
-            Receiver(PHONE, ("a",)),
-            Receiver(PHONE, ("b",), reference="ref"),
-            Receiver("01099998888", ("c",)),
-        ]
-        request_id = await send(env, sms(receivers=receivers, variables=("x",)))
+async def test_every_receiver_gets_a_waiting_message_and_a_job(env: Environment) -> None:
+    receivers = [
+        Receiver(PHONE, ("a",)),
+        Receiver(PHONE, ("b",), reference="ref"),
+        Receiver("01099998888", ("c",)),
+    ]
+    request_id = await send(env, sms(receivers=receivers, variables=("x",)))
 
-        kept = await messages_of(env, request_id)
-        assert [(each.receiver, each.values, each.reference, each.status) for each in kept] == [
-            (PHONE, ("a",), None, WAITING),
-            (PHONE, ("b",), "ref", WAITING),
-            ("01099998888", ("c",), None, WAITING),
-        ]
-        assert await count_rows(env, "jobs") == 3
-        assert metric_value(env, "pabal_messages_accepted_total", product="sms") == 3
-
-    run_scenario(scenario, carriers=idle())
+    kept = await messages_of(env, request_id)
+    assert [(each.receiver, each.values, each.reference, each.status) for each in kept] == [
+        (PHONE, ("a",), None, WAITING),
+        (PHONE, ("b",), "ref", WAITING),
+        ("01099998888", ("c",), None, WAITING),
+    ]
+    assert await count_rows(env, "jobs") == 3
+    assert metric_value(env, "pabal_messages_accepted_total", product="sms") == 3
 
 
-def test_request_id_holds_acceptance_time_which_is_the_default_send_time(
-    run_scenario: RunScenario,
-) -> None:
-    async def scenario(env: Environment) -> None:
-        await env.wait(5)
-        now = await send(env, sms())
-        scheduled = await send(env, sms(scheduled_at=NOON + 60_000))
+async def test_request_id_holds_acceptance_time_which_is_the_default_send_time(env: Environment) -> None:
+    await env.wait(5)
+    now = await send(env, sms())
+    scheduled = await send(env, sms(scheduled_at=NOON + 60_000))
 
-        kept = await env.store.read(requests.get, [now, scheduled])
+    kept = await env.store.read(requests.get, [now, scheduled])
 
-        assert requested_at(now) == requested_at(scheduled) == NOON + 5_000
-        assert (kept[now].scheduled_at, kept[scheduled].scheduled_at) == (NOON + 5_000, NOON + 60_000)
-
-    run_scenario(scenario, carriers=idle())
+    assert requested_at(now) == requested_at(scheduled) == NOON + 5_000
+    assert (kept[now].scheduled_at, kept[scheduled].scheduled_at) == (NOON + 5_000, NOON + 60_000)
 
 
 @pytest.mark.parametrize(("receivers", "lane"), [(1, 0), (10, 0), (11, 1), (1000, 1)])
-def test_small_sends_get_a_faster_lane_than_campaigns(run_scenario: RunScenario, receivers: int, lane: int) -> None:
-    async def scenario(env: Environment) -> None:
-        await send(env, sms(*[PHONE] * receivers))
+async def test_small_sends_get_a_faster_lane_than_campaigns(env: Environment, receivers: int, lane: int) -> None:
+    await send(env, sms(*[PHONE] * receivers))
 
-        def lanes(tx: Tx) -> list[Any]:
-            return tx.fetch_all("select lane, count(*) from jobs group by lane")
+    def lanes(tx: Tx) -> list[Any]:
+        return tx.fetch_all("select lane, count(*) from jobs group by lane")
 
-        assert await env.store.read(lanes) == [(lane, receivers)]
-
-    run_scenario(scenario, carriers=idle())
+    assert await env.store.read(lanes) == [(lane, receivers)]
 
 
-def test_product_without_a_route_is_refused(tmp_path: Path) -> None:
-    async def scenario(env: Environment) -> None:
-        refused = await refusal(send(env, sms(product=Product.LMS)))
+async def test_product_without_a_route_is_refused(start: Start, carrier: FakeCarrier) -> None:
+    env = await start(carrier, routes={"sms": [DEFAULT_CARRIER]})
+    refused = await refusal(send(env, sms(product=Product.LMS)))
 
-        assert refused.code is Code.PRODUCT_NOT_AVAILABLE
-        assert await count_rows(env, "requests") == 0
-
-    run_scenario_with(tmp_path, scenario, idle(), {"sms": [DEFAULT_CARRIER]})
+    assert refused.code is Code.PRODUCT_NOT_AVAILABLE
+    assert await count_rows(env, "requests") == 0
 
 
 @pytest.mark.parametrize(
     ("ahead", "carrier"), [(None, "two"), (0, "two"), (WAKE_HORIZON_MS, "two"), (WAKE_HORIZON_MS + 1, "one")]
 )
-def test_scheduled_send_does_not_avoid_a_carrier_with_an_open_circuit(
-    tmp_path: Path, ahead: int | None, carrier: str
+async def test_scheduled_send_does_not_avoid_a_carrier_with_an_open_circuit(
+    start: Start, ahead: int | None, carrier: str
 ) -> None:
     one, two = FakeCarrier("one", failover_after_s=5), FakeCarrier("two")
     one.is_connected = False
+    env = await start(one, two)
+    await env.wait(10)
+    assert env.context.open_circuits == {"one"}
 
-    async def scenario(env: Environment) -> None:
-        await env.wait(10)
-        assert env.context.open_circuits == {"one"}
+    now = env.world.now()
+    request_id = await send(env, sms(scheduled_at=None if ahead is None else now + ahead))
 
-        now = env.world.now()
-        request_id = await send(env, sms(scheduled_at=None if ahead is None else now + ahead))
-
-        found = await job_of(env, message_id_of(request_id))
-        assert found is not None
-        assert found[0] == carrier
-
-    run_scenario_with(tmp_path, scenario, {"one": one, "two": two}, {"sms": ["one", "two"]})
+    found = await job_of(env, message_id_of(request_id))
+    assert found is not None
+    assert found[0] == carrier
 
 
-def test_unregistered_sender_number_is_refused_where_numbers_are_checked(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        owner, other = await account_id_of(env), await account_id_of(env, "other")
-        await env.store.write(numbers.add, other, SENDER, NOON)
+@pytest.mark.settings(check_sender_numbers=True)
+async def test_unregistered_sender_number_is_refused_where_numbers_are_checked(env: Environment) -> None:
+    owner, other = await account_id_of(env), await account_id_of(env, "other")
+    await env.store.write(numbers.add, other, SENDER, NOON)
 
-        refused = await refusal(accept(env.context, owner, sms()))
-        assert (refused.code, refused.problems[0].field) == (Code.SENDER_NUMBER_NOT_REGISTERED, "sender")
+    refused = await refusal(accept(env.context, owner, sms()))
+    assert (refused.code, refused.problems[0].field) == (Code.SENDER_NUMBER_NOT_REGISTERED, "sender")
 
-        await env.store.write(numbers.add, owner, SENDER, NOON, NumberState.PENDING)
-        assert (await refusal(accept(env.context, owner, sms()))).code is Code.SENDER_NUMBER_NOT_REGISTERED
+    await env.store.write(numbers.add, owner, SENDER, NOON, NumberState.PENDING)
+    assert (await refusal(accept(env.context, owner, sms()))).code is Code.SENDER_NUMBER_NOT_REGISTERED
 
-        for account_id in (other, owner):
-            await env.store.write(numbers.remove, account_id, SENDER)
-        await env.store.write(numbers.add, owner, SENDER, NOON)
-        await accept(env.context, owner, sms())
-
-    run_scenario(scenario, carriers=idle(), check_sender_numbers=True)
+    for account_id in (other, owner):
+        await env.store.write(numbers.remove, account_id, SENDER)
+    await env.store.write(numbers.add, owner, SENDER, NOON)
+    await accept(env.context, owner, sms())
 
 
-def test_sender_number_of_the_fallback_is_checked_too(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        profile = await add_profile(env)
+@pytest.mark.settings(check_sender_numbers=True)
+async def test_sender_number_of_the_fallback_is_checked_too(env: Environment) -> None:
+    profile = await add_profile(env)
 
-        refused = await refusal(send(env, alimtalk(profile, fallback=Fallback("15881588", None))))
-        assert (refused.code, refused.problems[0].field) == (Code.SENDER_NUMBER_NOT_REGISTERED, "resendPhoneNumber")
+    refused = await refusal(send(env, alimtalk(profile, fallback=Fallback("15881588", None))))
+    assert (refused.code, refused.problems[0].field) == (Code.SENDER_NUMBER_NOT_REGISTERED, "resendPhoneNumber")
 
-        await send(env, alimtalk(profile, fallback_text=None))
-        await env.store.write(numbers.add, await account_id_of(env), "15881588", NOON)
-        await send(env, alimtalk(profile, fallback=Fallback("15881588", None)))
-
-    run_scenario(scenario, carriers=idle(), check_sender_numbers=True)
+    await send(env, alimtalk(profile, fallback_text=None))
+    await env.store.write(numbers.add, await account_id_of(env), "15881588", NOON)
+    await send(env, alimtalk(profile, fallback=Fallback("15881588", None)))
 
 
-def test_sender_numbers_are_not_checked_with_only_the_simulator(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        request_id = await send(env, sms())
+async def test_sender_numbers_are_not_checked_with_only_the_simulator(env: Environment) -> None:
+    request_id = await send(env, sms())
 
-        assert await outcomes_of(env, request_id) == [(WAITING, None)]
-
-    run_scenario(scenario, carriers=idle())
+    assert await outcomes_of(env, request_id) == [(WAITING, None)]
 
 
 REPEATABLE = IdempotencyKey("key", b"digest")
 
 
-def test_repeated_request_is_stored_once_and_gets_the_same_answer(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        owner = await account_id_of(env)
-        assert await find_accepted(env.context, owner, REPEATABLE) is None
+async def test_repeated_request_is_stored_once_and_gets_the_same_answer(env: Environment) -> None:
+    owner = await account_id_of(env)
+    assert await find_accepted(env.context, owner, REPEATABLE) is None
 
-        one = await accept(env.context, owner, sms(), REPEATABLE)
-        await env.wait(3600)
-        again = await accept(env.context, owner, sms(), REPEATABLE)
+    one = await accept(env.context, owner, sms(), REPEATABLE)
+    await env.wait(3600)
+    again = await accept(env.context, owner, sms(), REPEATABLE)
 
-        assert one == again == await find_accepted(env.context, owner, REPEATABLE)
-        assert await count_rows(env, "messages") == 1
-        assert metric_value(env, "pabal_messages_accepted_total", product="sms") == 1
-
-    run_scenario(scenario, carriers=idle())
+    assert one == again == await find_accepted(env.context, owner, REPEATABLE)
+    assert await count_rows(env, "messages") == 1
+    assert metric_value(env, "pabal_messages_accepted_total", product="sms") == 1
 
 
-def test_one_of_many_concurrent_equal_requests_is_stored(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        owner = await account_id_of(env)
+async def test_one_of_many_concurrent_equal_requests_is_stored(env: Environment) -> None:
+    owner = await account_id_of(env)
 
-        answers = await asyncio.gather(*(accept(env.context, owner, sms(), REPEATABLE) for _ in range(20)))
+    answers = await asyncio.gather(*(accept(env.context, owner, sms(), REPEATABLE) for _ in range(20)))
 
-        assert len(set(answers)) == 1
-        assert await count_rows(env, "messages") == 1
-
-    run_scenario(scenario, carriers=idle())
+    assert len(set(answers)) == 1
+    assert await count_rows(env, "messages") == 1
 
 
-def test_key_used_for_a_different_request_is_a_duplicate(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        owner = await account_id_of(env)
-        await accept(env.context, owner, sms(), REPEATABLE)
-        other = REPEATABLE._replace(digest=b"another")
+async def test_key_used_for_a_different_request_is_a_duplicate(env: Environment) -> None:
+    owner = await account_id_of(env)
+    await accept(env.context, owner, sms(), REPEATABLE)
+    other = REPEATABLE._replace(digest=b"another")
 
-        for work in (
-            accept(env.context, owner, sms(), other),
-            find_accepted(env.context, owner, other),
-        ):
-            refused = await refusal(work)
-            assert (refused.code, refused.problems[0].field) == (Code.DUPLICATE, "Idempotency-Key")
-        assert await count_rows(env, "requests") == 1
-
-    run_scenario(scenario, carriers=idle())
+    for work in (
+        accept(env.context, owner, sms(), other),
+        find_accepted(env.context, owner, other),
+    ):
+        refused = await refusal(work)
+        assert (refused.code, refused.problems[0].field) == (Code.DUPLICATE, "Idempotency-Key")
+    assert await count_rows(env, "requests") == 1
 
 
-def test_idempotency_key_belongs_to_its_account(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        mine = await accept(env.context, await account_id_of(env), sms(), REPEATABLE)
-        theirs = await accept(
-            env.context, await account_id_of(env, "other"), sms(), REPEATABLE._replace(digest=b"another")
-        )
+async def test_idempotency_key_belongs_to_its_account(env: Environment) -> None:
+    mine = await accept(env.context, await account_id_of(env), sms(), REPEATABLE)
+    theirs = await accept(
+        env.context, await account_id_of(env, "other"), sms(), REPEATABLE._replace(digest=b"another")
+    )
 
-        assert mine != theirs
-
-    run_scenario(scenario, carriers=idle())
+    assert mine != theirs
 
 
-def test_refused_request_leaves_its_key_unused(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        owner = await account_id_of(env)
-        await refusal(accept(env.context, owner, sms(), REPEATABLE))
-        await env.store.write(numbers.add, owner, SENDER, NOON)
+@pytest.mark.settings(check_sender_numbers=True)
+async def test_refused_request_leaves_its_key_unused(env: Environment) -> None:
+    owner = await account_id_of(env)
+    await refusal(accept(env.context, owner, sms(), REPEATABLE))
+    await env.store.write(numbers.add, owner, SENDER, NOON)
 
-        await accept(env.context, owner, sms(content="다른 글"), REPEATABLE._replace(digest=b"another"))
+    await accept(env.context, owner, sms(content="다른 글"), REPEATABLE._replace(digest=b"another"))
 
-        assert await count_rows(env, "requests") == 1
-
-    run_scenario(scenario, carriers=idle(), check_sender_numbers=True)
+    assert await count_rows(env, "requests") == 1
 
 
-def test_request_that_cannot_be_stored_is_not_accepted(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        owner = await account_id_of(env)
-        await env.store.close()
+async def test_request_that_cannot_be_stored_is_not_accepted(env: Environment) -> None:
+    owner = await account_id_of(env)
+    await env.store.close()
 
-        with pytest.raises(StoreUnavailable):
-            await accept(env.context, owner, sms())
-
-    run_scenario(scenario, carriers=idle())
+    with pytest.raises(StoreUnavailable):
+        await accept(env.context, owner, sms())
 
 
-def test_only_enabled_approved_profiles_of_the_account_may_send(
-    run_scenario: RunScenario,
-) -> None:
-    async def scenario(env: Environment) -> None:
-        owner, other = await account_id_of(env), await account_id_of(env, "other")
-        profile = await add_profile(env)
-        key = f"{profile:040x}"
+async def test_only_enabled_approved_profiles_of_the_account_may_send(env: Environment) -> None:
+    owner, other = await account_id_of(env), await account_id_of(env, "other")
+    profile = await add_profile(env)
+    key = f"{profile:040x}"
 
-        assert (await get_usable_profile(env.context, owner, key)).id == profile
-        assert (await refusal(get_usable_profile(env.context, other, key))).code is Code.SENDER_NOT_FOUND
-        assert (await refusal(get_usable_profile(env.context, owner, "f" * 40))).code is Code.SENDER_NOT_FOUND
-        await env.store.write(profiles.set_enabled, profile, False, NOON)
-        assert (await refusal(get_usable_profile(env.context, owner, key))).code is Code.SENDER_NOT_APPROVED
-        await env.store.write(profiles.set_enabled, profile, True, NOON)
-        await env.store.write(profiles.delete, profile, NOON)
-        assert (await refusal(get_usable_profile(env.context, owner, key))).code is Code.SENDER_NOT_FOUND
-
-    run_scenario(scenario, carriers=idle())
+    assert (await get_usable_profile(env.context, owner, key)).id == profile
+    assert (await refusal(get_usable_profile(env.context, other, key))).code is Code.SENDER_NOT_FOUND
+    assert (await refusal(get_usable_profile(env.context, owner, "f" * 40))).code is Code.SENDER_NOT_FOUND
+    await env.store.write(profiles.set_enabled, profile, False, NOON)
+    assert (await refusal(get_usable_profile(env.context, owner, key))).code is Code.SENDER_NOT_APPROVED
+    await env.store.write(profiles.set_enabled, profile, True, NOON)
+    await env.store.write(profiles.delete, profile, NOON)
+    assert (await refusal(get_usable_profile(env.context, owner, key))).code is Code.SENDER_NOT_FOUND
 
 
-def test_only_approved_templates_of_the_profile_may_be_sent(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        owner = await account_id_of(env)
-        number = await add_profile(env)
-        other = await get_usable_profile(env.context, owner, f"{await add_profile(env, '@other'):040x}")
-        profile = await get_usable_profile(env.context, owner, f"{number:040x}")
-        template = await env.store.write(templates.add, owner, number, "order", DESIGN, None, NOON)
+async def test_only_approved_templates_of_the_profile_may_be_sent(env: Environment) -> None:
+    owner = await account_id_of(env)
+    number = await add_profile(env)
+    other = await get_usable_profile(env.context, owner, f"{await add_profile(env, '@other'):040x}")
+    profile = await get_usable_profile(env.context, owner, f"{number:040x}")
+    template = await env.store.write(templates.add, owner, number, "order", DESIGN, None, NOON)
 
-        async def code() -> Code:
-            return (await refusal(get_usable_template(env.context, profile, "order"))).code
+    async def code() -> Code:
+        return (await refusal(get_usable_template(env.context, profile, "order"))).code
 
-        assert await code() is Code.TEMPLATE_NOT_APPROVED
-        await env.store.write(templates.set_status, template, TemplateStatus.APPROVED, None, NOON)
-        assert await get_usable_template(env.context, profile, "order") == DESIGN
-        assert (await refusal(get_usable_template(env.context, other, "order"))).code is Code.TEMPLATE_NOT_FOUND
-        assert (await refusal(get_usable_template(env.context, profile, "?"))).code is Code.TEMPLATE_NOT_FOUND
-        await env.store.write(templates.update_design, template, DESIGN._replace(content="고친 글"), None, NOON)
-        assert await get_usable_template(env.context, profile, "order") == DESIGN
-
-    run_scenario(scenario, carriers=idle())
+    assert await code() is Code.TEMPLATE_NOT_APPROVED
+    await env.store.write(templates.set_status, template, TemplateStatus.APPROVED, None, NOON)
+    assert await get_usable_template(env.context, profile, "order") == DESIGN
+    assert (await refusal(get_usable_template(env.context, other, "order"))).code is Code.TEMPLATE_NOT_FOUND
+    assert (await refusal(get_usable_template(env.context, profile, "?"))).code is Code.TEMPLATE_NOT_FOUND
+    await env.store.write(templates.update_design, template, DESIGN._replace(content="고친 글"), None, NOON)
+    assert await get_usable_template(env.context, profile, "order") == DESIGN

@@ -1,10 +1,13 @@
 """Budgets: the first carrier's price is reserved at acceptance, and corrected when messages end."""
 
 import dataclasses
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from pabal.carriers.base import Rejected
 from pabal.domain.base.codes import Refused
@@ -15,41 +18,32 @@ from pabal.service.upkeep.housekeeping import run_round
 from pabal.settings.carriers import CarrierSettings, SimulatorSettings
 from pabal.store.accounts import account_limits
 from tests.fixtures.service import FakeCarrier, account_id_of, add_profile, alimtalk, count_rows, send, sms
-from tests.fixtures.virtual import NOON, Environment, build_environment, run_in_virtual_time, settings_for
+from tests.fixtures.virtual import NOON, Environment, build_environment, settings_for
 
 CHEAP, DEAR = 9_00, 12_50
 
 
-def run_with_prices(
-    folder: Path,
-    scenario: Callable[[Environment], Awaitable[None]],
-    carriers: dict[str, FakeCarrier],
-    *,
-    charges_failed: bool = False,
-    **settings: Any,
-) -> None:
-    """Run a scenario with the carriers `cheap` and, for Kakao messages, `dear`."""
+@asynccontextmanager
+async def open_with_prices(
+    folder: Path, carriers: dict[str, FakeCarrier], *, charges_failed: bool = False, **settings: Any
+) -> AsyncIterator[Environment]:
+    """Open an environment with the carriers `cheap` and, for Kakao messages, `dear`."""
     prices = {"cheap": {"sms": Decimal("9.00")}, "dear": {"alimTalk": Decimal("12.50")}}
     configured: dict[str, CarrierSettings] = {
         name: SimulatorSettings(name=name, prices=prices[name], charges_failed=charges_failed) for name in carriers
     }
     routes = {"sms": ["cheap"], "lms": ["cheap"], "alimTalk": ["dear"]}
 
-    async def whole() -> None:
-        base = settings_for(folder, **settings)
-        env = await build_environment(
-            folder,
-            carriers=carriers,
-            settings=dataclasses.replace(base, carriers=configured, routes=routes),
-        )
-        try:
-            account_id = await account_id_of(env)
-            await env.store.write(account_limits.save, account_id, AccountLimits(budget_per_month=1000))
-            await scenario(env)
-        finally:
-            await env.service.stop()
-
-    run_in_virtual_time(whole())
+    base = settings_for(folder, **settings)
+    env = await build_environment(
+        folder, carriers=carriers, settings=dataclasses.replace(base, carriers=configured, routes=routes)
+    )
+    try:
+        account_id = await account_id_of(env)
+        await env.store.write(account_limits.save, account_id, AccountLimits(budget_per_month=1000))
+        yield env
+    finally:
+        await env.service.stop()
 
 
 async def used(env: Environment) -> int:
@@ -65,8 +59,8 @@ def carriers(**answers: Any) -> dict[str, FakeCarrier]:
     return {name: FakeCarrier(name, **answers) for name in ("cheap", "dear")}
 
 
-def test_budget_refuses_what_would_cost_more(tmp_path: Path) -> None:
-    async def scenario(env: Environment) -> None:
+async def test_budget_refuses_what_would_cost_more(tmp_path: Path) -> None:
+    async with open_with_prices(tmp_path, carriers()) as env:
         await send(env, sms(*["01012345678"] * 110))  # 990 won
         try:
             await send(env, sms("01012345678", "01012345678"))
@@ -78,31 +72,23 @@ def test_budget_refuses_what_would_cost_more(tmp_path: Path) -> None:
         await send(env, sms())
         assert await used(env) == 111 * CHEAP
 
-    run_with_prices(tmp_path, scenario, carriers())
+
+@pytest.mark.parametrize(("charges_failed", "cost"), [(False, CHEAP), (True, 2 * CHEAP)])
+async def test_failed_messages_are_given_back_unless_they_are_charged(
+    tmp_path: Path, charges_failed: bool, cost: int
+) -> None:
+    both = carriers()
+    async with open_with_prices(tmp_path, both, charges_failed=charges_failed) as env:
+        await send(env, sms("01012345678", "01087654321"))
+        await env.wait(1)
+        delivered, failed = (each.hex() for each in both["cheap"].ids)
+        await both["cheap"].report((delivered, Outcome.DELIVERED), (failed, Outcome.PHONE_OFF))
+
+        assert await used(env) == cost
 
 
-def test_failed_messages_are_given_back_unless_they_are_charged(tmp_path: Path) -> None:
-    made: dict[bool, int] = {}
-    for charges_failed in (False, True):
-        folder = tmp_path / str(charges_failed)
-        folder.mkdir()
-        both = carriers()
-
-        async def scenario(
-            env: Environment, both: dict[str, FakeCarrier] = both, is_charged: bool = charges_failed
-        ) -> None:
-            await send(env, sms("01012345678", "01087654321"))
-            await env.wait(1)
-            delivered, failed = (each.hex() for each in both["cheap"].ids)
-            await both["cheap"].report((delivered, Outcome.DELIVERED), (failed, Outcome.PHONE_OFF))
-            made[is_charged] = await used(env)
-
-        run_with_prices(folder, scenario, both, charges_failed=charges_failed)
-    assert made == {False: CHEAP, True: 2 * CHEAP}
-
-
-def test_rejected_and_cancelled_messages_cost_nothing(tmp_path: Path) -> None:
-    async def scenario(env: Environment) -> None:
+async def test_rejected_and_cancelled_messages_cost_nothing(tmp_path: Path) -> None:
+    async with open_with_prices(tmp_path, carriers(answer=lambda attempt: Rejected(Outcome.NO_SUBSCRIBER))) as env:
         await send(env, sms())
         later = await send(env, sms(scheduled_at=NOON + 3_600_000))
         await env.wait(1)
@@ -112,13 +98,10 @@ def test_rejected_and_cancelled_messages_cost_nothing(tmp_path: Path) -> None:
 
         assert await used(env) == 0
 
-    run_with_prices(tmp_path, scenario, carriers(answer=lambda attempt: Rejected(Outcome.NO_SUBSCRIBER)))
 
-
-def test_fallback_has_its_own_cost(tmp_path: Path) -> None:
+async def test_fallback_has_its_own_cost(tmp_path: Path) -> None:
     both = carriers()
-
-    async def scenario(env: Environment) -> None:
+    async with open_with_prices(tmp_path, both) as env:
         await send(env, alimtalk(await add_profile(env)))
         await env.wait(1)
         assert await used(env) == DEAR
@@ -128,14 +111,10 @@ def test_fallback_has_its_own_cost(tmp_path: Path) -> None:
 
         assert await used(env) == CHEAP
 
-    run_with_prices(tmp_path, scenario, both)
 
-
-def test_dropped_duplicates_cost_nothing(tmp_path: Path) -> None:
-    async def scenario(env: Environment) -> None:
+async def test_dropped_duplicates_cost_nothing(tmp_path: Path) -> None:
+    async with open_with_prices(tmp_path, carriers(), duplicate_minutes=5, duplicate_action="drop") as env:
         await send(env, sms())
         await send(env, sms("01012345678", "01087654321"))
 
         assert await used(env) == 2 * CHEAP
-
-    run_with_prices(tmp_path, scenario, carriers(), duplicate_minutes=5, duplicate_action="drop")

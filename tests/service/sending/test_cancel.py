@@ -12,10 +12,9 @@ from pabal.service.relay.profiles import delete
 from pabal.service.sending.accept import accept
 from pabal.service.sending.cancel import SWEEP_BATCH_REQUESTS, CancelResult, cancel_request
 from tests.fixtures.service import (
-    DEFAULT_CARRIER,
     PHONE,
     FakeCarrier,
-    RunScenario,
+    Start,
     account_id_of,
     add_profile,
     alimtalk,
@@ -38,153 +37,124 @@ async def cancel(env: Environment, request_id: bytes | None, message_id: bytes |
     return await cancel_request(env.context, await account_id_of(env), request_id, message_id)
 
 
-def test_waiting_messages_are_cancelled_and_never_submitted(run_scenario: RunScenario) -> None:
-    post = FakeCarrier()
+async def test_waiting_messages_are_cancelled_and_never_submitted(env: Environment, carrier: FakeCarrier) -> None:
+    request_id = await send(env, sms(PHONE, PHONE, scheduled_at=LATER))
+    await env.wait(60)
 
-    async def scenario(env: Environment) -> None:
-        request_id = await send(env, sms(PHONE, PHONE, scheduled_at=LATER))
-        await env.wait(60)
+    assert await cancel(env, request_id) == CancelResult(2, 2)
 
-        assert await cancel(env, request_id) == CancelResult(2, 2)
-
-        for message in await messages_of(env, request_id):
-            assert (message.status, message.outcome, message.completed_at) == (CANCEL, None, env.world.now())
-        assert await count_rows(env, "jobs") == 0
-        await env.wait(2 * 3600)
-        assert post.submitted == []
-        assert metric_value(env, "pabal_messages_cancelled_total") == 2
-
-    run_scenario(scenario, carriers={DEFAULT_CARRIER: post})
+    for message in await messages_of(env, request_id):
+        assert (message.status, message.outcome, message.completed_at) == (CANCEL, None, env.world.now())
+    assert await count_rows(env, "jobs") == 0
+    await env.wait(2 * 3600)
+    assert carrier.submitted == []
+    assert metric_value(env, "pabal_messages_cancelled_total") == 2
 
 
-def test_single_message_can_be_cancelled(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        request_id = await send(env, sms(PHONE, PHONE, scheduled_at=LATER))
+async def test_single_message_can_be_cancelled(env: Environment, carrier: FakeCarrier) -> None:
+    request_id = await send(env, sms(PHONE, PHONE, scheduled_at=LATER))
 
-        assert await cancel(env, request_id, message_id_of(request_id, 2)) == CancelResult(1, 1)
+    assert await cancel(env, request_id, message_id_of(request_id, 2)) == CancelResult(1, 1)
 
-        assert [status for status, _ in await outcomes_of(env, request_id)] == [WAITING, CANCEL]
-        assert await cancel(env, request_id, message_id_of(request_id, 2)) == CancelResult(1, 0)
-        assert await cancel(env, request_id) == CancelResult(2, 1)
-
-    run_scenario(scenario, carriers={DEFAULT_CARRIER: FakeCarrier()})
+    assert [status for status, _ in await outcomes_of(env, request_id)] == [WAITING, CANCEL]
+    assert await cancel(env, request_id, message_id_of(request_id, 2)) == CancelResult(1, 0)
+    assert await cancel(env, request_id) == CancelResult(2, 1)
 
 
-def test_message_once_in_flight_is_not_cancelled(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        request_id = await send(env, sms())
-        await env.wait(1)  # the carrier answered busy, and the message is not in flight
+@pytest.mark.carrier(answer=lambda attempt: Busy())
+async def test_message_once_in_flight_is_not_cancelled(env: Environment) -> None:
+    request_id = await send(env, sms())
+    await env.wait(1)  # the carrier answered busy, and the message is not in flight
 
-        assert await cancel(env, request_id) == CancelResult(1, 0)
-        assert await outcomes_of(env, request_id) == [(SENDING, None)]
-
-    run_scenario(scenario, carriers={DEFAULT_CARRIER: FakeCarrier(answer=lambda attempt: Busy())})
+    assert await cancel(env, request_id) == CancelResult(1, 0)
+    assert await outcomes_of(env, request_id) == [(SENDING, None)]
 
 
-def test_ended_message_is_not_cancelled(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        request_id = await send(env, sms())
-        await env.wait(1)
+@pytest.mark.carrier(answer=lambda attempt: Accepted(None))
+async def test_ended_message_is_not_cancelled(env: Environment) -> None:
+    request_id = await send(env, sms())
+    await env.wait(1)
 
-        assert await cancel(env, request_id) == CancelResult(1, 0)
-        assert await outcomes_of(env, request_id) == [(DONE, Outcome.DELIVERED)]
-
-    run_scenario(scenario, carriers={DEFAULT_CARRIER: FakeCarrier(answer=lambda attempt: Accepted(None))})
+    assert await cancel(env, request_id) == CancelResult(1, 0)
+    assert await outcomes_of(env, request_id) == [(DONE, Outcome.DELIVERED)]
 
 
-def test_unknown_or_foreign_message_cannot_be_cancelled(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        mine = await send(env, sms(scheduled_at=LATER))
-        foreign = await accept(env.context, await account_id_of(env, "other"), sms(scheduled_at=LATER))
+async def test_unknown_or_foreign_message_cannot_be_cancelled(env: Environment, carrier: FakeCarrier) -> None:
+    mine = await send(env, sms(scheduled_at=LATER))
+    foreign = await accept(env.context, await account_id_of(env, "other"), sms(scheduled_at=LATER))
 
-        for request_id, message_id in (
-            (None, None),
-            (bytes(13), None),
-            (foreign, None),
-            (foreign, message_id_of(foreign)),
-            (mine, message_id_of(foreign)),
-            (mine, message_id_of(mine, 2)),
-        ):
-            with pytest.raises(Refused) as refusal:
-                await cancel(env, request_id, message_id)
-            assert refusal.value.code is Code.REQUEST_NOT_FOUND
-        assert await outcomes_of(env, foreign) == [(WAITING, None)]
-        assert await outcomes_of(env, mine) == [(WAITING, None)]
-
-    run_scenario(scenario, carriers={DEFAULT_CARRIER: FakeCarrier()})
+    for request_id, message_id in (
+        (None, None),
+        (bytes(13), None),
+        (foreign, None),
+        (foreign, message_id_of(foreign)),
+        (mine, message_id_of(foreign)),
+        (mine, message_id_of(mine, 2)),
+    ):
+        with pytest.raises(Refused) as refusal:
+            await cancel(env, request_id, message_id)
+        assert refusal.value.code is Code.REQUEST_NOT_FOUND
+    assert await outcomes_of(env, foreign) == [(WAITING, None)]
+    assert await outcomes_of(env, mine) == [(WAITING, None)]
 
 
 @pytest.mark.parametrize("turns", range(8))
-def test_first_commit_wins_between_cancel_and_claim(run_scenario: RunScenario, turns: int) -> None:
-    post = FakeCarrier(window=3, answer=lambda attempt: Accepted(None))
+@pytest.mark.carrier(window=3, answer=lambda attempt: Accepted(None))
+async def test_first_commit_wins_between_cancel_and_claim(
+    env: Environment, carrier: FakeCarrier, turns: int
+) -> None:
+    request_id = await send(env, sms(*[PHONE] * 8))
+    for _ in range(turns):
+        await asyncio.sleep(0)
 
-    async def scenario(env: Environment) -> None:
-        request_id = await send(env, sms(*[PHONE] * 8))
-        for _ in range(turns):
-            await asyncio.sleep(0)
+    done = await cancel(env, request_id)
+    await env.wait(60)
 
-        done = await cancel(env, request_id)
-        await env.wait(60)
-
-        handed = set(post.ids)
-        cancelled = {each.id for each in await messages_of(env, request_id) if each.status is CANCEL}
-        assert len(cancelled) == done.canceled
-        assert handed.isdisjoint(cancelled)
-        assert len(handed) + len(cancelled) == 8
-
-    run_scenario(scenario, carriers={DEFAULT_CARRIER: post})
+    handed = set(carrier.ids)
+    cancelled = {each.id for each in await messages_of(env, request_id) if each.status is CANCEL}
+    assert len(cancelled) == done.canceled
+    assert handed.isdisjoint(cancelled)
+    assert len(handed) + len(cancelled) == 8
 
 
-def test_concurrent_cancels_cancel_each_message_once(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        request_id = await send(env, sms(*[PHONE] * 5, scheduled_at=LATER))
+async def test_concurrent_cancels_cancel_each_message_once(env: Environment, carrier: FakeCarrier) -> None:
+    request_id = await send(env, sms(*[PHONE] * 5, scheduled_at=LATER))
 
-        done = await asyncio.gather(*(cancel(env, request_id) for _ in range(4)))
+    done = await asyncio.gather(*(cancel(env, request_id) for _ in range(4)))
 
-        assert sorted(each.canceled for each in done) == [0, 0, 0, 5]
-
-    run_scenario(scenario, carriers={DEFAULT_CARRIER: FakeCarrier()})
+    assert sorted(each.canceled for each in done) == [0, 0, 0, 5]
 
 
-def test_deleting_a_profile_cancels_only_its_waiting_messages(run_scenario: RunScenario) -> None:
-    post = FakeCarrier()
+async def test_deleting_a_profile_cancels_only_its_waiting_messages(env: Environment, carrier: FakeCarrier) -> None:
+    profile, other = await add_profile(env), await add_profile(env, "@other")
+    soon = NOON + HOUR
+    doomed = [await send(env, alimtalk(profile, scheduled_at=soon)) for _ in range(SWEEP_BATCH_REQUESTS + 5)]
+    doomed += [await send(env, alimtalk(profile, scheduled_at=soon + day * DAY)) for day in range(30)]
+    kept = await send(env, alimtalk(other, scheduled_at=soon))
+    a_text = await send(env, sms(scheduled_at=soon))
 
-    async def scenario(env: Environment) -> None:
-        profile, other = await add_profile(env), await add_profile(env, "@other")
-        soon = NOON + HOUR
-        doomed = [await send(env, alimtalk(profile, scheduled_at=soon)) for _ in range(SWEEP_BATCH_REQUESTS + 5)]
-        doomed += [await send(env, alimtalk(profile, scheduled_at=soon + day * DAY)) for day in range(30)]
-        kept = await send(env, alimtalk(other, scheduled_at=soon))
-        a_text = await send(env, sms(scheduled_at=soon))
+    await delete(env.context, await account_id_of(env), f"{profile:040x}", None)
 
-        await delete(env.context, await account_id_of(env), f"{profile:040x}", None)
-
-        for request_id in doomed:
-            assert await outcomes_of(env, request_id) == [(CANCEL, None)]
-        await env.wait(3700)
-        assert sorted(post.ids) == sorted([message_id_of(kept), message_id_of(a_text)])
-
-    run_scenario(scenario, carriers={DEFAULT_CARRIER: post})
+    for request_id in doomed:
+        assert await outcomes_of(env, request_id) == [(CANCEL, None)]
+    await env.wait(3700)
+    assert sorted(carrier.ids) == sorted([message_id_of(kept), message_id_of(a_text)])
 
 
-def test_housekeeping_finishes_a_cancel_interrupted_by_a_crash(run_scenario: RunScenario) -> None:
+async def test_housekeeping_finishes_a_cancel_interrupted_by_a_crash(start: Start) -> None:
     sent: list[bytes] = []
+    env = await start(FakeCarrier())
+    profile = await add_profile(env)
+    sent.extend([await send(env, alimtalk(profile, scheduled_at=NOON + DAY)) for _ in range(50)])
+    deleting = asyncio.ensure_future(delete(env.context, await account_id_of(env), f"{profile:040x}", None))
+    while await count_rows(env, "profiles where deleted_at is not null") == 0:
+        pass  # each query yields to the event loop, so the deletion proceeds
+    deleting.cancel()
+    await asyncio.gather(deleting, return_exceptions=True)
+    assert (WAITING, None) in [(await outcomes_of(env, request_id))[0] for request_id in sent]
 
-    async def scenario(env: Environment) -> None:
-        profile = await add_profile(env)
-        sent.extend([await send(env, alimtalk(profile, scheduled_at=NOON + DAY)) for _ in range(50)])
-        deleting = asyncio.ensure_future(delete(env.context, await account_id_of(env), f"{profile:040x}", None))
-        while await count_rows(env, "profiles where deleted_at is not null") == 0:
-            pass  # each query yields to the event loop, so the deletion proceeds
-        deleting.cancel()
-        await asyncio.gather(deleting, return_exceptions=True)
-        assert (WAITING, None) in [(await outcomes_of(env, request_id))[0] for request_id in sent]
+    env = await start(FakeCarrier(), world=VirtualWorld(1, later(NOON, 60)))
+    await env.wait(1)
 
-    async def next_start(env: Environment) -> None:
-        await env.wait(1)
-
-        assert {(await outcomes_of(env, request_id))[0] for request_id in sent} == {(CANCEL, None)}
-        assert await count_rows(env, "profiles where is_swept = 0") == 0
-
-    run_scenario(scenario, carriers={DEFAULT_CARRIER: FakeCarrier()})
-    run_scenario(next_start, carriers={DEFAULT_CARRIER: FakeCarrier()}, world=VirtualWorld(1, later(NOON, 60)))
+    assert {(await outcomes_of(env, request_id))[0] for request_id in sent} == {(CANCEL, None)}
+    assert await count_rows(env, "profiles where is_swept = 0") == 0

@@ -20,11 +20,9 @@ from pabal.store.accounts import account_limits
 from pabal.store.engine.base import Tx
 from tests.fixtures.campaigns import checked_campaign, phones, start_campaign
 from tests.fixtures.service import (
-    DEFAULT_CARRIER,
     PHONE,
     SENDER,
     FakeCarrier,
-    RunScenario,
     accept_with_reference,
     account_id_of,
     add_profile,
@@ -51,41 +49,34 @@ async def opt_out(env: Environment, *numbers: str, sender: str = "") -> None:
     await opt_outs.add(env.context, NewOptOuts(await account_id_of(env), entries, OptOutSource.API))
 
 
-def test_receiver_who_opts_out_while_it_waits_gets_nothing(run_scenario: RunScenario) -> None:
-    carrier = FakeCarrier()
+async def test_receiver_who_opts_out_while_it_waits_gets_nothing(env: Environment, carrier: FakeCarrier) -> None:
+    sent = await send(env, ad(PHONE, OTHER, scheduled_at=NOON + HOUR))
+    plain = await send(env, sms(PHONE, scheduled_at=NOON + HOUR))
 
-    async def scenario(env: Environment) -> None:
-        sent = await send(env, ad(PHONE, OTHER, scheduled_at=NOON + HOUR))
-        plain = await send(env, sms(PHONE, scheduled_at=NOON + HOUR))
+    await opt_out(env, PHONE)
+    await env.wait(3605)
 
-        await opt_out(env, PHONE)
-        await env.wait(3605)
-
-        assert [attempt.receiver for _, attempt in carrier.submitted].count(OTHER) == 1
-        assert carrier.ids.count(message_id_of(plain)) == 1
-        assert await outcomes_of(env, sent) == [OPTED_OUT, (Status.SENDING, None)]
-        assert metric_value(env, "pabal_messages_ended_total", product="sms", code="9003") == 1
-
-    run_scenario(scenario, carriers={DEFAULT_CARRIER: carrier})
+    assert [attempt.receiver for _, attempt in carrier.submitted].count(OTHER) == 1
+    assert carrier.ids.count(message_id_of(plain)) == 1
+    assert await outcomes_of(env, sent) == [OPTED_OUT, (Status.SENDING, None)]
+    assert metric_value(env, "pabal_messages_ended_total", product="sms", code="9003") == 1
 
 
-def test_busy_carrier_does_not_get_it_again_but_one_in_doubt_is_left_alone(run_scenario: RunScenario) -> None:
+@pytest.mark.carrier(answer=lambda each: Busy() if each.receiver == PHONE else Unknown(), max_resends=3)
+async def test_busy_carrier_does_not_get_it_again_but_one_in_doubt_is_left_alone(
+    env: Environment, carrier: FakeCarrier
+) -> None:
     """A message in doubt may have arrived: only its carrier knows."""
-    carrier = FakeCarrier(answer=lambda each: Busy() if each.receiver == PHONE else Unknown(), max_resends=3)
+    busy, doubtful = await send(env, ad(PHONE)), await send(env, ad(OTHER))
+    await env.wait(0.5)
 
-    async def scenario(env: Environment) -> None:
-        busy, doubtful = await send(env, ad(PHONE)), await send(env, ad(OTHER))
-        await env.wait(0.5)
+    await opt_out(env, PHONE, OTHER)
+    await env.wait(60)
 
-        await opt_out(env, PHONE, OTHER)
-        await env.wait(60)
-
-        assert await outcomes_of(env, busy) == [OPTED_OUT]
-        assert carrier.ids.count(message_id_of(busy)) == 1
-        assert await outcomes_of(env, doubtful) == [(Status.SENDING, None)]
-        assert carrier.ids.count(message_id_of(doubtful)) > 1
-
-    run_scenario(scenario, carriers={DEFAULT_CARRIER: carrier})
+    assert await outcomes_of(env, busy) == [OPTED_OUT]
+    assert carrier.ids.count(message_id_of(busy)) == 1
+    assert await outcomes_of(env, doubtful) == [(Status.SENDING, None)]
+    assert carrier.ids.count(message_id_of(doubtful)) > 1
 
 
 def _fail_talk(attempt: Attempt, outcome: Outcome) -> Verdict:
@@ -93,44 +84,36 @@ def _fail_talk(attempt: Attempt, outcome: Outcome) -> Verdict:
 
 
 @pytest.mark.parametrize(("sender", "expected"), [(SENDER, OPTED_OUT), ("0299999999", (Status.SENDING, None))])
-def test_fallback_is_checked_for_its_own_sender_number(
-    run_scenario: RunScenario, sender: str, expected: object
+@pytest.mark.carrier(answer=lambda each: _fail_talk(each, Outcome.NOT_A_FRIEND))
+async def test_fallback_is_checked_for_its_own_sender_number(
+    env: Environment, sender: str, expected: object
 ) -> None:
-    carrier = FakeCarrier(answer=lambda each: _fail_talk(each, Outcome.NOT_A_FRIEND))
+    profile = await add_profile(env)
+    talk = Sending(
+        Product.FRIENDTALK_TEXT,
+        "(광고)할인",
+        [Receiver(PHONE)],
+        is_ad=True,
+        fallback=Fallback(SENDER, "할인"),
+        profile_id=profile,
+        opt_out_number="0801234567",
+    )
+    await opt_out(env, PHONE, sender=sender)
 
-    async def scenario(env: Environment) -> None:
-        profile = await add_profile(env)
-        talk = Sending(
-            Product.FRIENDTALK_TEXT,
-            "(광고)할인",
-            [Receiver(PHONE)],
-            is_ad=True,
-            fallback=Fallback(SENDER, "할인"),
-            profile_id=profile,
-            opt_out_number="0801234567",
-        )
-        await opt_out(env, PHONE, sender=sender)
+    sent = await send(env, talk)
+    await env.wait(5)
 
-        sent = await send(env, talk)
-        await env.wait(5)
-
-        assert await outcomes_of(env, sent) == [(Status.FAIL, Outcome.NOT_A_FRIEND), expected]
-
-    run_scenario(scenario, carriers={DEFAULT_CARRIER: carrier})
+    assert await outcomes_of(env, sent) == [(Status.FAIL, Outcome.NOT_A_FRIEND), expected]
 
 
-def test_fallback_of_an_alimtalk_is_no_advertising(run_scenario: RunScenario) -> None:
-    carrier = FakeCarrier(answer=lambda each: _fail_talk(each, Outcome.NOT_A_USER))
+@pytest.mark.carrier(answer=lambda each: _fail_talk(each, Outcome.NOT_A_USER))
+async def test_fallback_of_an_alimtalk_is_no_advertising(env: Environment) -> None:
+    await opt_out(env, PHONE)
 
-    async def scenario(env: Environment) -> None:
-        await opt_out(env, PHONE)
+    sent = await send(env, alimtalk(await add_profile(env)))
+    await env.wait(5)
 
-        sent = await send(env, alimtalk(await add_profile(env)))
-        await env.wait(5)
-
-        assert await outcomes_of(env, sent) == [(Status.FAIL, Outcome.NOT_A_USER), (Status.SENDING, None)]
-
-    run_scenario(scenario, carriers={DEFAULT_CARRIER: carrier})
+    assert await outcomes_of(env, sent) == [(Status.FAIL, Outcome.NOT_A_USER), (Status.SENDING, None)]
 
 
 def test_opted_out_receivers_cost_nothing_and_are_not_duplicates(tmp_path: Path) -> None:
@@ -159,20 +142,15 @@ def test_opted_out_receivers_cost_nothing_and_are_not_duplicates(tmp_path: Path)
     run_in_virtual_time(whole())
 
 
-def test_campaigns_skip_receivers_who_opted_out(run_scenario: RunScenario) -> None:
-    carrier = FakeCarrier()
+async def test_campaigns_skip_receivers_who_opted_out(env: Environment, carrier: FakeCarrier) -> None:
+    to = phones(30)
+    await opt_out(env, *to[:3])
+    campaign = await checked_campaign(env, to, sending=ad())
+    await start_campaign(env, campaign)
+    await env.wait(20)
 
-    async def scenario(env: Environment) -> None:
-        to = phones(30)
-        await opt_out(env, *to[:3])
-        campaign = await checked_campaign(env, to, sending=ad())
-        await start_campaign(env, campaign)
-        await env.wait(20)
-
-        submitted = [attempt.receiver for _, attempt in carrier.submitted]
-        assert sorted(submitted) == to[3:]
-
-    run_scenario(scenario, carriers={DEFAULT_CARRIER: carrier})
+    submitted = [attempt.receiver for _, attempt in carrier.submitted]
+    assert sorted(submitted) == to[3:]
 
 
 async def test_other_sends_do_not_look_at_opt_outs(env: Environment) -> None:

@@ -6,7 +6,8 @@ claimed together with the request, and receivers of advertising may opt out unti
 
 import dataclasses
 import itertools
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -31,7 +32,6 @@ from tests.fixtures.virtual import (
     VirtualWorld,
     build_environment,
     open_store,
-    run_in_virtual_time,
     settings_for,
 )
 from tests.fixtures.web import (
@@ -110,75 +110,60 @@ async def set_up(env: Environment, store: CountingStore) -> Sender:
     return sender
 
 
-def run(folder: Path, scenario: Callable[[Sender], Awaitable[None]]) -> None:
-    """Run a scenario with one process that accepts sends of an account that has sent before."""
-
-    async def whole() -> None:
-        world = VirtualWorld()
-        store = CountingStore(open_store(folder, world))
-        settings = settings_of_an_operator(folder)
-        env = await build_environment(folder, world=world, store=store, settings=settings, delivers=False)
-        try:
-            await scenario(await set_up(env, store))
-        finally:
-            await env.service.stop()
-
-    run_in_virtual_time(whole())
+@pytest.fixture
+@asynccontextmanager
+async def here(tmp_path: Path) -> AsyncIterator[Sender]:
+    """The only process, which accepts sends of an account that has sent before."""
+    world = VirtualWorld()
+    store = CountingStore(open_store(tmp_path, world))
+    settings = settings_of_an_operator(tmp_path)
+    env = await build_environment(tmp_path, world=world, store=store, settings=settings, delivers=False)
+    try:
+        yield await set_up(env, store)
+    finally:
+        await env.service.stop()
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_send_is_one_write_and_no_read(tmp_path: Path, kind: str) -> None:
-    async def scenario(sender: Sender) -> None:
-        for _ in range(20):
-            assert (await sender.send(kind)).result == "SUCCESS"
+async def test_send_is_one_write_and_no_read(here: Sender, kind: str) -> None:
+    for _ in range(20):
+        assert (await here.send(kind)).result == "SUCCESS"
 
-        assert sender.store.reads == []
-        assert sender.store.writes == ["store_request"] * 20
-        assert sender.store.relaxed_writes == []
-
-    run(tmp_path, scenario)
+    assert here.store.reads == []
+    assert here.store.writes == ["store_request"] * 20
+    assert here.store.relaxed_writes == []
 
 
 @pytest.mark.parametrize("kind", ["SMS", "LMS", "Friendtalk"])
-def test_advertisement_is_one_write_and_no_read(tmp_path: Path, kind: str) -> None:
-    async def scenario(sender: Sender) -> None:
-        assert (await sender.send(kind, **AD)).result == "SUCCESS"
+async def test_advertisement_is_one_write_and_no_read(here: Sender, kind: str) -> None:
+    assert (await here.send(kind, **AD)).result == "SUCCESS"
 
-        assert sender.store.reads == []
-        assert sender.store.writes == ["store_request"]
-
-    run(tmp_path, scenario)
+    assert here.store.reads == []
+    assert here.store.writes == ["store_request"]
 
 
-def test_send_with_an_idempotency_key_is_one_write_and_so_is_its_repeat(tmp_path: Path) -> None:
-    async def scenario(sender: Sender) -> None:
-        receivers, headers = receivers_of("010-7777-7777"), {"Idempotency-Key": "k1"}
+async def test_send_with_an_idempotency_key_is_one_write_and_so_is_its_repeat(here: Sender) -> None:
+    receivers, headers = receivers_of("010-7777-7777"), {"Idempotency-Key": "k1"}
 
-        first = await sender.send("SMS", headers=headers, receivers=receivers)
-        again = await sender.send("SMS", headers=headers, receivers=receivers)
+    first = await here.send("SMS", headers=headers, receivers=receivers)
+    again = await here.send("SMS", headers=headers, receivers=receivers)
 
-        assert first.request_id == again.request_id
-        assert sender.store.reads == []
-        assert sender.store.writes == ["store_request"] * 2
-
-    run(tmp_path, scenario)
+    assert first.request_id == again.request_id
+    assert here.store.reads == []
+    assert here.store.writes == ["store_request"] * 2
 
 
-def test_sends_over_time_read_only_the_counts_of_changes(tmp_path: Path, engine: str) -> None:
+async def test_sends_over_time_read_only_the_counts_of_changes(here: Sender, engine: str) -> None:
     watched = {"list_slots"} if engine == "citus" else set()  # whether receipts wait for a node
+    for _ in range(100):
+        for kind in KINDS:
+            assert (await here.send(kind)).result == "SUCCESS"
+        await here.env.wait(0.1)
 
-    async def scenario(sender: Sender) -> None:
-        for _ in range(100):
-            for kind in KINDS:
-                assert (await sender.send(kind)).result == "SUCCESS"
-            await sender.env.wait(0.1)
-
-        assert set(sender.store.reads) - watched == {"count_all"}
-        assert len(sender.store.reads) <= 30
-        assert sender.store.writes.count("store_request") == 100 * len(KINDS)
-        assert len(sender.store.writes) <= 101 * len(KINDS)
-
-    run(tmp_path, scenario)
+    assert set(here.store.reads) - watched == {"count_all"}
+    assert len(here.store.reads) <= 30
+    assert here.store.writes.count("store_request") == 100 * len(KINDS)
+    assert len(here.store.writes) <= 101 * len(KINDS)
 
 
 def _revoke_keys(tx: Tx) -> None:
@@ -236,31 +221,29 @@ WITHDRAWALS: dict[str, tuple[Callable[[Tx], None], str, Code]] = {
 
 
 @pytest.mark.parametrize("withdrawal", WITHDRAWALS)
-def test_withdrawal_is_seen_at_once_here_and_within_a_second_elsewhere(tmp_path: Path, withdrawal: str) -> None:
+async def test_withdrawal_is_seen_at_once_here_and_within_a_second_elsewhere(
+    here: Sender, tmp_path: Path, withdrawal: str
+) -> None:
     withdraw, kind, code = WITHDRAWALS[withdrawal]
+    other_store: Store = open_store(tmp_path, here.env.world)
+    elsewhere = await build_environment(
+        tmp_path,
+        world=here.env.world,
+        store=other_store,
+        settings=settings_of_an_operator(tmp_path),
+        delivers=False,
+    )
+    call_elsewhere = Caller(elsewhere.service, here.call.key)
+    assert (await here.send(kind, call_elsewhere)).result == "SUCCESS"
+    await here.env.wait(0.3)
+    assert (await here.send(kind, call_elsewhere)).result == "SUCCESS"
 
-    async def scenario(here: Sender) -> None:
-        other_store: Store = open_store(tmp_path, here.env.world)
-        elsewhere = await build_environment(
-            tmp_path,
-            world=here.env.world,
-            store=other_store,
-            settings=settings_of_an_operator(tmp_path),
-            delivers=False,
-        )
-        call_elsewhere = Caller(elsewhere.service, here.call.key)
-        assert (await here.send(kind, call_elsewhere)).result == "SUCCESS"
-        await here.env.wait(0.3)
-        assert (await here.send(kind, call_elsewhere)).result == "SUCCESS"
+    await here.env.store.write(withdraw)
 
-        await here.env.store.write(withdraw)
-
-        assert (await here.send(kind)).result == code.name
-        for _ in range(9):  # it is used all the time, so that what is cached stays in use
-            await here.env.wait(0.1)
-            await here.send(kind, call_elsewhere)
+    assert (await here.send(kind)).result == code.name
+    for _ in range(9):  # it is used all the time, so that what is cached stays in use
         await here.env.wait(0.1)
-        assert (await here.send(kind, call_elsewhere)).result == code.name
-        await elsewhere.service.stop()
-
-    run(tmp_path, scenario)
+        await here.send(kind, call_elsewhere)
+    await here.env.wait(0.1)
+    assert (await here.send(kind, call_elsewhere)).result == code.name
+    await elsewhere.service.stop()

@@ -2,11 +2,9 @@
 
 import hashlib
 from contextlib import nullcontext
-from typing import Any
 
 import pytest
 
-from pabal.carriers.base import Accepted
 from pabal.domain.base.codes import Code, Refused
 from pabal.domain.sends.message import Status
 from pabal.domain.sends.sending import Sending
@@ -15,11 +13,11 @@ from pabal.service.sending.cancel import cancel_request
 from pabal.service.sending.replace import replace_request
 from pabal.service.sending.send_now import send_now
 from pabal.store.accounts.audit_log import AuditEntry
+from tests.fixtures.delivery import accept_without_receipt
 from tests.fixtures.service import (
-    DEFAULT_CARRIER,
     PHONE,
     FakeCarrier,
-    RunScenario,
+    Start,
     account_id_of,
     count_rows,
     later,
@@ -28,6 +26,8 @@ from tests.fixtures.service import (
     sms,
 )
 from tests.fixtures.virtual import NOON, Environment
+
+pytestmark = pytest.mark.carrier(answer=accept_without_receipt)
 
 SOON, LATE = later(NOON, 300), later(NOON, 900)
 OTHER = "01077778888"
@@ -40,96 +40,77 @@ async def replace(env: Environment, old: bytes, sending: Sending, key: str = "k"
     return await replace_request(env.context, account_id, old, sending, IdempotencyKey(key, digest), entry)
 
 
-def carrier() -> FakeCarrier:
-    return FakeCarrier(answer=lambda attempt: Accepted(None))
-
-
 @pytest.mark.parametrize("receivers", [1, 25])
-def test_new_text_goes_out_at_the_new_time_and_the_old_never(run_scenario: RunScenario, receivers: int) -> None:
-    post = carrier()
+async def test_new_text_goes_out_at_the_new_time_and_the_old_never(
+    env: Environment, carrier: FakeCarrier, receivers: int
+) -> None:
+    old = await send(env, sms(*[PHONE] * receivers, content="옛말", scheduled_at=SOON))
 
-    async def scenario(env: Environment) -> None:
-        old = await send(env, sms(*[PHONE] * receivers, content="옛말", scheduled_at=SOON))
+    new = await replace(env, old, sms(PHONE, OTHER, content="새말", scheduled_at=LATE))
+    await env.wait(600)
+    between = len(carrier.submitted)
+    await env.wait(600)
 
-        new = await replace(env, old, sms(PHONE, OTHER, content="새말", scheduled_at=LATE))
-        await env.wait(600)
-        between = len(post.submitted)
-        await env.wait(600)
-
-        assert between == 0
-        assert [each.content for _, each in post.submitted] == ["새말", "새말"]
-        assert {status for status, _ in await outcomes_of(env, old)} == {Status.CANCEL}
-        assert {status for status, _ in await outcomes_of(env, new)} == {Status.COMPLETED}
-
-    run_scenario(scenario, carriers={DEFAULT_CARRIER: post})
+    assert between == 0
+    assert [each.content for _, each in carrier.submitted] == ["새말", "새말"]
+    assert {status for status, _ in await outcomes_of(env, old)} == {Status.CANCEL}
+    assert {status for status, _ in await outcomes_of(env, new)} == {Status.COMPLETED}
 
 
-def test_repeated_form_replaces_once(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        old = await send(env, sms(PHONE, scheduled_at=SOON))
-        sending = sms(PHONE, content="새말", scheduled_at=LATE)
+async def test_repeated_form_replaces_once(env: Environment) -> None:
+    old = await send(env, sms(PHONE, scheduled_at=SOON))
+    sending = sms(PHONE, content="새말", scheduled_at=LATE)
 
-        first, second = await replace(env, old, sending), await replace(env, old, sending)
+    first, second = await replace(env, old, sending), await replace(env, old, sending)
 
-        assert first == second
-        assert await count_rows(env, "requests") == 2
-
-    run_scenario(scenario, carriers={DEFAULT_CARRIER: carrier()})
+    assert first == second
+    assert await count_rows(env, "requests") == 2
 
 
 @pytest.mark.parametrize("deed", ["sent", "expedited", "cancelled"])
-def test_request_that_does_not_wait_is_not_replaced(run_scenario: RunScenario, deed: str) -> None:
-    post = carrier()
+async def test_request_that_does_not_wait_is_not_replaced(
+    env: Environment, carrier: FakeCarrier, deed: str
+) -> None:
+    old = await send(env, sms(PHONE, scheduled_at=SOON))
+    if deed == "sent":
+        await env.wait(400)
+    elif deed == "expedited":
+        await send_now(env.context, await account_id_of(env), old)
+    else:
+        await cancel_request(env.context, await account_id_of(env), old, None)
 
-    async def scenario(env: Environment) -> None:
-        old = await send(env, sms(PHONE, scheduled_at=SOON))
-        if deed == "sent":
-            await env.wait(400)
-        elif deed == "expedited":
-            await send_now(env.context, await account_id_of(env), old)
-        else:
-            await cancel_request(env.context, await account_id_of(env), old, None)
+    with pytest.raises(Refused) as refusal:
+        await replace(env, old, sms(PHONE, content="새말", scheduled_at=LATE))
+    await env.wait(1200)
 
-        with pytest.raises(Refused) as refusal:
-            await replace(env, old, sms(PHONE, content="새말", scheduled_at=LATE))
-        await env.wait(1200)
-
-        assert refusal.value.code is Code.INVALID_STATE
-        assert await count_rows(env, "requests") == 1
-        assert len(post.submitted) == (0 if deed == "cancelled" else 1)
-
-    run_scenario(scenario, carriers={DEFAULT_CARRIER: post})
+    assert refusal.value.code is Code.INVALID_STATE
+    assert await count_rows(env, "requests") == 1
+    assert len(carrier.submitted) == (0 if deed == "cancelled" else 1)
 
 
-def test_request_of_another_account_is_not_found(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        old = await send(env, sms(PHONE, scheduled_at=SOON))
-        await env.caller("other")
+async def test_request_of_another_account_is_not_found(env: Environment) -> None:
+    old = await send(env, sms(PHONE, scheduled_at=SOON))
+    await env.caller("other")
 
-        with pytest.raises(Refused) as refusal:
-            await replace(env, old, sms(PHONE, scheduled_at=LATE), account="other")
+    with pytest.raises(Refused) as refusal:
+        await replace(env, old, sms(PHONE, scheduled_at=LATE), account="other")
 
-        assert refusal.value.code is Code.REQUEST_NOT_FOUND
-        assert {status for status, _ in await outcomes_of(env, old)} == {Status.WAITING}
-
-    run_scenario(scenario, carriers={DEFAULT_CARRIER: carrier()})
+    assert refusal.value.code is Code.REQUEST_NOT_FOUND
+    assert {status for status, _ in await outcomes_of(env, old)} == {Status.WAITING}
 
 
 @pytest.mark.parametrize("action", ["refuse", "drop"])
-def test_duplicate_guard_lets_a_request_replace_its_own_text(run_scenario: RunScenario, action: str) -> None:
-    post = carrier()
+async def test_duplicate_guard_lets_a_request_replace_its_own_text(
+    start: Start, carrier: FakeCarrier, action: str
+) -> None:
+    env = await start(carrier, duplicate_minutes=60, duplicate_action=action)
+    old = await send(env, sms(PHONE, content="같은 말", scheduled_at=SOON))
 
-    async def scenario(env: Environment) -> None:
-        old = await send(env, sms(PHONE, content="같은 말", scheduled_at=SOON))
+    new = await replace(env, old, sms(PHONE, OTHER, content="같은 말", scheduled_at=SOON))
+    with pytest.raises(Refused) if action == "refuse" else nullcontext():
+        await send(env, sms(PHONE, content="같은 말", scheduled_at=SOON))
+    await env.wait(600)
 
-        new = await replace(env, old, sms(PHONE, OTHER, content="같은 말", scheduled_at=SOON))
-        with pytest.raises(Refused) if action == "refuse" else nullcontext():
-            await send(env, sms(PHONE, content="같은 말", scheduled_at=SOON))
-        await env.wait(600)
-
-        assert len(post.submitted) == 2
-        assert {status for status, _ in await outcomes_of(env, old)} == {Status.CANCEL}
-        assert {status for status, _ in await outcomes_of(env, new)} == {Status.COMPLETED}
-
-    guard: dict[str, Any] = {"duplicate_minutes": 60, "duplicate_action": action}
-    run_scenario(scenario, carriers={DEFAULT_CARRIER: post}, **guard)
+    assert len(carrier.submitted) == 2
+    assert {status for status, _ in await outcomes_of(env, old)} == {Status.CANCEL}
+    assert {status for status, _ in await outcomes_of(env, new)} == {Status.COMPLETED}

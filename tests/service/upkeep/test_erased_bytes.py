@@ -9,8 +9,8 @@ from pabal.domain.sends.sending import Receiver
 from pabal.service.upkeep.housekeeping import run_round
 from pabal.store.engine.sqlite import sqlite_backup
 from tests.fixtures.engines import sqlite_only
-from tests.fixtures.service import RunScenario, send, sms
-from tests.fixtures.virtual import NOON, Environment, VirtualWorld
+from tests.fixtures.service import Start, send, sms
+from tests.fixtures.virtual import NOON, VirtualWorld
 
 REQUESTS = 60
 RECEIVERS = 20
@@ -33,41 +33,38 @@ def found_in(folder: Path) -> list[bytes]:
 
 
 @sqlite_only
-def test_nothing_erased_is_readable_in_the_files(run_scenario: RunScenario, tmp_path: Path) -> None:
-    async def begin(env: Environment) -> None:
-        for number in range(REQUESTS):
-            content, subject, value, own, reference = canary_texts(number)
-            receivers = [
-                Receiver(
-                    f"0{FIRST_NUMBER + number * RECEIVERS + each}",
-                    (value * 3,),
-                    own * 20 if each % 7 == 0 else None,
-                    reference,
-                )
-                for each in range(RECEIVERS)
-            ]
-            await send(
-                env,
-                sms(
-                    product=Product.LMS,
-                    content=f"{content} " * (90 if number % 9 == 0 else 3),  # some need pages of their own
-                    subject=subject,
-                    variables=("name",),
-                    receivers=receivers,
-                ),
+async def test_nothing_erased_is_readable_in_the_files(start: Start, tmp_path: Path) -> None:
+    env = await start()
+    for number in range(REQUESTS):
+        content, subject, value, own, reference = canary_texts(number)
+        receivers = [
+            Receiver(
+                f"0{FIRST_NUMBER + number * RECEIVERS + each}",
+                (value * 3,),
+                own * 20 if each % 7 == 0 else None,
+                reference,
             )
-        await env.wait(30)
-        assert len(found_in(tmp_path)) > REQUESTS * RECEIVERS
+            for each in range(RECEIVERS)
+        ]
+        await send(
+            env,
+            sms(
+                product=Product.LMS,
+                content=f"{content} " * (90 if number % 9 == 0 else 3),  # some need pages of their own
+                subject=subject,
+                variables=("name",),
+                receivers=receivers,
+            ),
+        )
+    await env.wait(30)
+    assert len(found_in(tmp_path)) > REQUESTS * RECEIVERS
 
-    async def much_later(env: Environment) -> None:
-        await env.wait(1)
-        await run_round(env.context)
-        assert found_in(tmp_path) == []
-        assert await env.store.read(lambda tx: tx.fetch_all("pragma integrity_check")) == [("ok",)]
-        copy = tmp_path / "backup.db"
-        with sqlite_backup.verified_copy(tmp_path / "pabal.db", copy, lambda done, total: None) as part:
-            sqlite_backup.install(part, copy)
-        assert found_in(tmp_path) == []
-
-    run_scenario(begin)
-    run_scenario(much_later, world=VirtualWorld(1, NOON + 181 * DAY))
+    env = await start(world=VirtualWorld(1, NOON + 181 * DAY))
+    await env.wait(1)
+    await run_round(env.context)
+    assert found_in(tmp_path) == []
+    assert await env.store.read(lambda tx: tx.fetch_all("pragma integrity_check")) == [("ok",)]
+    copy = tmp_path / "backup.db"
+    with sqlite_backup.verified_copy(tmp_path / "pabal.db", copy, lambda done, total: None) as part:
+        sqlite_backup.install(part, copy)
+    assert found_in(tmp_path) == []

@@ -1,7 +1,5 @@
 """Housekeeping: every message ends, and old data is deleted."""
 
-from pathlib import Path
-
 import pytest
 
 from pabal.carriers.base import Accepted, Busy
@@ -20,10 +18,9 @@ from pabal.store.messages.history import MessageFilter
 from pabal.store.queue import cursors
 from tests.fixtures.engines import sqlite_only
 from tests.fixtures.service import (
-    DEFAULT_CARRIER,
     PHONE,
     FakeCarrier,
-    RunScenario,
+    Start,
     account_id_of,
     add_profile,
     alimtalk,
@@ -33,7 +30,6 @@ from tests.fixtures.service import (
     messages_of,
     metric_value,
     outcomes_of,
-    run_scenario_with,
     send,
     sms,
 )
@@ -48,179 +44,144 @@ def after(milliseconds: int) -> VirtualWorld:
 
 
 @pytest.mark.parametrize(("product", "hours"), [(Product.SMS, 25), (Product.LMS, 80), (Product.ALIMTALK, 80)])
-def test_message_without_a_receipt_fails_after_the_timeout(
-    run_scenario: RunScenario, product: Product, hours: int
+async def test_message_without_a_receipt_fails_after_the_timeout(
+    start: Start, product: Product, hours: int
 ) -> None:
-    sent: list[bytes] = []
+    env = await start(FakeCarrier())
+    profile = await add_profile(env)
+    sending = sms() if product.is_text else alimtalk(profile)
+    sent = await send(env, sending._replace(product=product))
+    await env.wait(1)
 
-    async def begin(env: Environment) -> None:
-        profile = await add_profile(env)
-        sending = sms() if product.is_text else alimtalk(profile)
-        sent.append(await send(env, sending._replace(product=product)))
-        await env.wait(1)
+    env = await start(FakeCarrier(), world=after(hours * HOUR - MINUTE))
+    await env.wait(5)
+    assert await outcomes_of(env, sent) == [(SENDING, None)]
 
-    async def just_before(env: Environment) -> None:
-        await env.wait(5)
-        assert await outcomes_of(env, sent[0]) == [(SENDING, None)]
-
-    async def just_after(env: Environment) -> None:
-        await env.wait(5)
-        message = await message_of(env, sent[0])
-        assert (message.status, message.outcome) == (FAILED, Outcome.TIMED_OUT)
-        assert message.completed_at is not None
-        assert await count_rows(env, "jobs") == 0
-        assert await count_rows(env, "receipts") == 0
-        assert metric_value(env, "pabal_messages_ended_total", product=product.code, code="2000") == 1
-
-    run_scenario(begin, carriers={DEFAULT_CARRIER: FakeCarrier()})
-    run_scenario(just_before, carriers={DEFAULT_CARRIER: FakeCarrier()}, world=after(hours * HOUR - MINUTE))
-    run_scenario(just_after, carriers={DEFAULT_CARRIER: FakeCarrier()}, world=after(hours * HOUR + MINUTE))
+    env = await start(FakeCarrier(), world=after(hours * HOUR + MINUTE))
+    await env.wait(5)
+    message = await message_of(env, sent)
+    assert (message.status, message.outcome) == (FAILED, Outcome.TIMED_OUT)
+    assert message.completed_at is not None
+    assert await count_rows(env, "jobs") == 0
+    assert await count_rows(env, "receipts") == 0
+    assert metric_value(env, "pabal_messages_ended_total", product=product.code, code="2000") == 1
 
 
-def test_receipt_timeout_is_a_setting(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        request_id = await send(env, sms())
-        await env.wait(3600 + 20)
+@pytest.mark.settings(sms_timeout_hours=1)
+async def test_receipt_timeout_is_a_setting(env: Environment, carrier: FakeCarrier) -> None:
+    request_id = await send(env, sms())
+    await env.wait(3600 + 20)
 
-        assert await outcomes_of(env, request_id) == [(FAILED, Outcome.TIMED_OUT)]
-
-    run_scenario(scenario, carriers={DEFAULT_CARRIER: FakeCarrier()}, sms_timeout_hours=1)
+    assert await outcomes_of(env, request_id) == [(FAILED, Outcome.TIMED_OUT)]
 
 
-def test_messages_beyond_one_batch_all_time_out(run_scenario: RunScenario) -> None:
-    sent: list[bytes] = []
+async def test_messages_beyond_one_batch_all_time_out(start: Start) -> None:
+    env = await start(FakeCarrier(window=2000))
+    sent = await send(env, sms(*[PHONE] * 1200))
+    await env.wait(5)
 
-    async def begin(env: Environment) -> None:
-        sent.append(await send(env, sms(*[PHONE] * 1200)))
-        await env.wait(5)
-
-    async def a_day_later(env: Environment) -> None:
-        await env.wait(1)
-        assert await outcomes_of(env, sent[0]) == [(FAILED, Outcome.TIMED_OUT)] * 1200
-
-    run_scenario(begin, carriers={DEFAULT_CARRIER: FakeCarrier(window=2000)})
-    run_scenario(a_day_later, carriers={DEFAULT_CARRIER: FakeCarrier()}, world=after(26 * HOUR))
+    env = await start(FakeCarrier(), world=after(26 * HOUR))
+    await env.wait(1)
+    assert await outcomes_of(env, sent) == [(FAILED, Outcome.TIMED_OUT)] * 1200
 
 
-def test_receipt_after_the_timeout_changes_nothing(run_scenario: RunScenario) -> None:
-    post = FakeCarrier()
+@pytest.mark.settings(sms_timeout_hours=1)
+async def test_receipt_after_the_timeout_changes_nothing(env: Environment, carrier: FakeCarrier) -> None:
+    request_id = await send(env, sms())
+    await env.wait(3600 + 20)
 
-    async def scenario(env: Environment) -> None:
-        request_id = await send(env, sms())
-        await env.wait(3600 + 20)
+    await carrier.report((message_id_of(request_id).hex(), Outcome.DELIVERED))
 
-        await post.report((message_id_of(request_id).hex(), Outcome.DELIVERED))
-
-        assert await outcomes_of(env, request_id) == [(FAILED, Outcome.TIMED_OUT)]
-
-    run_scenario(scenario, carriers={DEFAULT_CARRIER: post}, sms_timeout_hours=1)
+    assert await outcomes_of(env, request_id) == [(FAILED, Outcome.TIMED_OUT)]
 
 
-def test_idempotency_key_is_valid_for_a_day(run_scenario: RunScenario) -> None:
+async def test_idempotency_key_is_valid_for_a_day(start: Start) -> None:
     repeatable = IdempotencyKey("key", b"digest")
-    sent: list[bytes] = []
+    env = await start()
+    sent = await accept(env.context, await account_id_of(env), sms(), repeatable)
 
-    async def begin(env: Environment) -> None:
-        sent.append(await accept(env.context, await account_id_of(env), sms(), repeatable))
+    env = await start(world=after(DAY - MINUTE))
+    await env.wait(1)
+    assert await find_accepted(env.context, await account_id_of(env), repeatable) == sent
 
-    async def nearly_a_day_later(env: Environment) -> None:
-        await env.wait(1)
-        assert await find_accepted(env.context, await account_id_of(env), repeatable) == sent[0]
-
-    async def a_day_later(env: Environment) -> None:
-        await env.wait(1)
-        assert await find_accepted(env.context, await account_id_of(env), repeatable) is None
-        assert await count_rows(env, "idempotency_keys") == 0
-
-    run_scenario(begin)
-    run_scenario(nearly_a_day_later, world=after(DAY - MINUTE))
-    run_scenario(a_day_later, world=after(DAY + MINUTE))
+    env = await start(world=after(DAY + MINUTE))
+    await env.wait(1)
+    assert await find_accepted(env.context, await account_id_of(env), repeatable) is None
+    assert await count_rows(env, "idempotency_keys") == 0
 
 
-def test_tokens_are_deleted_when_they_no_longer_count(run_scenario: RunScenario) -> None:
-    async def begin(env: Environment) -> None:
-        await register(env.context, await account_id_of(env), Registration("@shop", "00100010001", PHONE))
+async def test_tokens_are_deleted_when_they_no_longer_count(start: Start) -> None:
+    env = await start()
+    await register(env.context, await account_id_of(env), Registration("@shop", "00100010001", PHONE))
 
-    async def look(env: Environment, left: int) -> None:
+    for wait_ms, left in ((HOUR + 30 * MINUTE, 1), (3 * HOUR, 0)):
+        env = await start(world=after(wait_ms))
         await env.wait(1)
         assert await count_rows(env, "tokens") == left
 
-    run_scenario(begin)
-    run_scenario(lambda env: look(env, 1), world=after(HOUR + 30 * MINUTE))
-    run_scenario(lambda env: look(env, 0), world=after(3 * HOUR))
-
 
 @sqlite_only
-def test_numbers_and_texts_are_blanked_after_retention_and_counts_stay(run_scenario: RunScenario) -> None:
+async def test_numbers_and_texts_are_blanked_after_retention_and_counts_stay(start: Start) -> None:
     old: list[bytes] = []
     young: list[bytes] = []
     picture = Image("image/jpeg", "a.jpg", b"\xff\xd8\xff")
-
-    async def begin(env: Environment) -> None:
-        receivers = [Receiver(PHONE, ("길동",), None, "ref"), Receiver("01000000001", ("길순",), "따로", None)]
-        old.append(
-            await send(
-                env,
-                sms(
-                    content="#{name}님",
-                    subject="제목",
-                    variables=("name",),
-                    receivers=receivers,
-                    image=picture,
-                    product=Product.MMS,
-                ),
-            )
+    env = await start()
+    receivers = [Receiver(PHONE, ("길동",), None, "ref"), Receiver("01000000001", ("길순",), "따로", None)]
+    old.append(
+        await send(
+            env,
+            sms(
+                content="#{name}님",
+                subject="제목",
+                variables=("name",),
+                receivers=receivers,
+                image=picture,
+                product=Product.MMS,
+            ),
         )
-        old.extend([await send(env, sms()) for _ in range(ERASE_BATCH + 5)])
-        await env.wait(5)
+    )
+    old.extend([await send(env, sms()) for _ in range(ERASE_BATCH + 5)])
+    await env.wait(5)
 
-    async def a_day_later(env: Environment) -> None:
-        young.append(await send(env, sms(content="새 글")))
-        await env.wait(5)
+    env = await start(world=after(DAY))
+    young.append(await send(env, sms(content="새 글")))
+    await env.wait(5)
 
-    async def just_before(env: Environment) -> None:
-        await env.wait(1)
-        assert (await messages_of(env, old[0]))[0].receiver == PHONE
+    env = await start(world=VirtualWorld(2, NOON + 180 * DAY - MINUTE))
+    await env.wait(1)
+    assert (await messages_of(env, old[0]))[0].receiver == PHONE
 
-    async def half_a_year_later(env: Environment) -> None:
-        await env.wait(1)
-        owner = await account_id_of(env)
+    env = await start(world=VirtualWorld(3, NOON + 180 * DAY + MINUTE))
+    await env.wait(1)
+    owner = await account_id_of(env)
 
-        assert [
-            (each.receiver, each.values, each.content, each.reference) for each in await messages_of(env, old[0])
-        ] == [("", (), None, None)] * 2
-        for request_id in old:
-            kept = (await env.store.read(requests.get, [request_id]))[request_id]
-            assert (kept.content, kept.subject, kept.sender, kept.variables) == ("", None, "", ())
-            assert await env.store.read(requests.get_image, request_id) is None
-        outlook = await history.get_request_details(env.context, owner, old[0], 1, 10)
-        assert outlook.counts == {DONE: 1, FAILED: 1}
-        found = await history.find_messages(env.context, MessageFilter(owner, receiver=PHONE), 1, 100)
-        assert [message.id for message, _ in found.found] == [message_id_of(young[0])]
-        assert (await env.store.read(requests.get, young))[young[0]].content == "새 글"
-
-    run_scenario(begin)
-    run_scenario(a_day_later, world=after(DAY))
-    run_scenario(just_before, world=VirtualWorld(2, NOON + 180 * DAY - MINUTE))
-    run_scenario(half_a_year_later, world=VirtualWorld(3, NOON + 180 * DAY + MINUTE))
+    assert [
+        (each.receiver, each.values, each.content, each.reference) for each in await messages_of(env, old[0])
+    ] == [("", (), None, None)] * 2
+    for request_id in old:
+        kept = (await env.store.read(requests.get, [request_id]))[request_id]
+        assert (kept.content, kept.subject, kept.sender, kept.variables) == ("", None, "", ())
+        assert await env.store.read(requests.get_image, request_id) is None
+    outlook = await history.get_request_details(env.context, owner, old[0], 1, 10)
+    assert outlook.counts == {DONE: 1, FAILED: 1}
+    found = await history.find_messages(env.context, MessageFilter(owner, receiver=PHONE), 1, 100)
+    assert [message.id for message, _ in found.found] == [message_id_of(young[0])]
+    assert (await env.store.read(requests.get, young))[young[0]].content == "새 글"
 
 
 @sqlite_only
-def test_blanked_requests_are_not_processed_again(run_scenario: RunScenario) -> None:
-    async def begin(env: Environment) -> None:
-        await send(env, sms())
-        await env.wait(5)
+async def test_blanked_requests_are_not_processed_again(start: Start) -> None:
+    env = await start()
+    await send(env, sms())
+    await env.wait(5)
 
-    async def later(env: Environment) -> None:
-        await env.wait(1)
-        before = await env.store.read(cursors.get, "blanked")
-        await run_round(env.context)
+    env = await start(world=after(181 * DAY))
+    await env.wait(1)
+    before = await env.store.read(cursors.get, "blanked")
+    await run_round(env.context)
 
-        assert before is not None
-        assert before == await env.store.read(cursors.get, "blanked")
-
-    run_scenario(begin)
-    run_scenario(later, world=after(181 * DAY))
+    assert before is not None
+    assert before == await env.store.read(cursors.get, "blanked")
 
 
 @pytest.mark.settings(simulator_messages=25)
@@ -237,68 +198,49 @@ async def test_simulator_is_trimmed_but_pending_receipts_stay(env: Environment) 
     assert await count_rows(env, "simulated_messages") == 25
 
 
-def test_jobs_of_a_removed_carrier_move_to_the_first_of_their_route(tmp_path: Path) -> None:
+async def test_jobs_of_a_removed_carrier_move_to_the_first_of_their_route(start: Start) -> None:
     old, new = FakeCarrier("old", lambda attempt: Busy()), FakeCarrier("new", lambda attempt: Accepted(None))
     sent: list[bytes] = []
+    env = await start(old)
+    sent.append(await send(env, sms(*[PHONE] * 600)))
+    sent.append(await send(env, sms(scheduled_at=NOON + 2 * HOUR)))
+    await env.wait(0.5)
 
-    async def begin(env: Environment) -> None:
-        sent.append(await send(env, sms(*[PHONE] * 600)))
-        sent.append(await send(env, sms(scheduled_at=NOON + 2 * HOUR)))
-        await env.wait(0.5)
+    env = await start(new, world=after(HOUR))
+    await env.wait(60)
 
-    async def with_another(env: Environment) -> None:
-        await env.wait(60)
-
-        assert await outcomes_of(env, sent[0]) == [(DONE, Outcome.DELIVERED)] * 600
-        assert await outcomes_of(env, sent[1]) == [(WAITING, None)]
-        assert {attempt.tries for _, attempt in new.submitted} == {0}
-
-    run_scenario_with(tmp_path, begin, {"old": old}, {"sms": ["old"]})
-    run_scenario_with(tmp_path, with_another, {"new": new}, {"sms": ["new"]}, world=after(HOUR))
+    assert await outcomes_of(env, sent[0]) == [(DONE, Outcome.DELIVERED)] * 600
+    assert await outcomes_of(env, sent[1]) == [(WAITING, None)]
+    assert {attempt.tries for _, attempt in new.submitted} == {0}
 
 
-def test_jobs_of_a_removed_carrier_without_a_route_are_undeliverable(tmp_path: Path) -> None:
+async def test_jobs_of_a_removed_carrier_without_a_route_are_undeliverable(start: Start) -> None:
     old = FakeCarrier("old", lambda attempt: Busy())
-    sent: list[bytes] = []
+    env = await start(old)
+    sent = await send(env, sms(scheduled_at=NOON + 2 * HOUR))
 
-    async def begin(env: Environment) -> None:
-        sent.append(await send(env, sms(scheduled_at=NOON + 2 * HOUR)))
-
-    async def without(env: Environment) -> None:
-        assert await outcomes_of(env, sent[0]) == [(FAILED, Outcome.UNDELIVERABLE)]
-        assert await count_rows(env, "jobs") == 0
-        assert metric_value(env, "pabal_messages_ended_total", product="sms", code="3018") == 1
-
-    run_scenario_with(tmp_path, begin, {"old": old}, {"sms": ["old"]})
-    run_scenario_with(tmp_path, without, {"new": FakeCarrier("new")}, {"lms": ["new"]}, world=after(HOUR))
+    env = await start(FakeCarrier("new"), routes={"lms": ["new"]}, world=after(HOUR))
+    assert await outcomes_of(env, sent) == [(FAILED, Outcome.UNDELIVERABLE)]
+    assert await count_rows(env, "jobs") == 0
+    assert metric_value(env, "pabal_messages_ended_total", product="sms", code="3018") == 1
 
 
-def test_messages_accepted_by_a_removed_carrier_time_out_without_resend(
-    tmp_path: Path,
-) -> None:
+async def test_messages_accepted_by_a_removed_carrier_time_out_without_resend(start: Start) -> None:
     old, new = FakeCarrier("old"), FakeCarrier("new", lambda attempt: Accepted(None))
-    sent: list[bytes] = []
+    env = await start(old)
+    sent = await send(env, sms())
+    await env.wait(1)
 
-    async def begin(env: Environment) -> None:
-        sent.append(await send(env, sms()))
-        await env.wait(1)
+    env = await start(new, world=after(HOUR))
+    await env.wait(60)
+    assert new.submitted == []
+    assert await outcomes_of(env, sent) == [(SENDING, None)]
 
-    async def with_another(env: Environment) -> None:
-        await env.wait(60)
-        assert new.submitted == []
-        assert await outcomes_of(env, sent[0]) == [(SENDING, None)]
-
-    async def a_day_later(env: Environment) -> None:
-        await env.wait(60)
-        assert new.submitted == []
-        assert await outcomes_of(env, sent[0]) == [(FAILED, Outcome.TIMED_OUT)]
-        assert await count_rows(env, "receipts") == 0
-
-    run_scenario_with(tmp_path, begin, {"old": old}, {"sms": ["old"]})
-    run_scenario_with(tmp_path, with_another, {"new": new}, {"sms": ["new"]}, world=after(HOUR))
-    run_scenario_with(
-        tmp_path, a_day_later, {"new": new}, {"sms": ["new"]}, world=VirtualWorld(2, NOON + 26 * HOUR)
-    )
+    env = await start(new, world=VirtualWorld(2, NOON + 26 * HOUR))
+    await env.wait(60)
+    assert new.submitted == []
+    assert await outcomes_of(env, sent) == [(FAILED, Outcome.TIMED_OUT)]
+    assert await count_rows(env, "receipts") == 0
 
 
 async def test_housekeeping_with_nothing_to_do_changes_nothing(env: Environment) -> None:

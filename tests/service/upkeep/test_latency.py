@@ -8,8 +8,8 @@ from pabal.service.upkeep.housekeeping import run_round
 from pabal.service.upkeep.latency import LATENCY_RETENTION_MS, LatencyReporter, add_up, find_percentiles
 from pabal.store.queue import carriers
 from pabal.store.queue.carriers import MinuteLatency
-from tests.fixtures.service import RunScenario
-from tests.fixtures.virtual import NOON, Environment
+from tests.fixtures.service import Start
+from tests.fixtures.virtual import NOON
 from tests.fixtures.web import AdjustableWorld, world_at_noon
 
 CLASSES = len(RESPONSE_BOUNDS_S) + 1
@@ -53,41 +53,37 @@ def test_rows_of_all_workers_add_up_except_those_with_other_classes() -> None:
     assert add_up(rows) == counts(ms10=5)
 
 
-def test_each_minute_has_its_own_answers(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        assert isinstance(env.world, AdjustableWorld)
-        seconds = env.context.metrics.carrier_response_seconds
-        seconds.labels("a").observe(7)
-        reporter = LatencyReporter(env.context)
-        for duration in (0.008, 0.009):
-            seconds.labels("a").observe(duration)
-            await reporter.report()
-        env.world.move_clock(60)
+async def test_each_minute_has_its_own_answers(start: Start) -> None:
+    env = await start(world=world_at_noon())
+    assert isinstance(env.world, AdjustableWorld)
+    seconds = env.context.metrics.carrier_response_seconds
+    seconds.labels("a").observe(7)
+    reporter = LatencyReporter(env.context)
+    for duration in (0.008, 0.009):
+        seconds.labels("a").observe(duration)
         await reporter.report()
-        seconds.labels("b").observe(0.3)
-        await reporter.report()
-        minute = NOON - NOON % MINUTE
+    env.world.move_clock(60)
+    await reporter.report()
+    seconds.labels("b").observe(0.3)
+    await reporter.report()
+    minute = NOON - NOON % MINUTE
 
-        stored = await env.store.read(carriers.list_latencies, minute)
-        mine = [each for each in stored if each.carrier in ("a", "b")]
+    stored = await env.store.read(carriers.list_latencies, minute)
+    mine = [each for each in stored if each.carrier in ("a", "b")]
 
-        assert mine == [
-            MinuteLatency("a", minute, "", counts(ms10=2)),
-            MinuteLatency("b", minute + MINUTE, "", counts(ms500=1)),
-        ]
-
-    run_scenario(scenario, world=world_at_noon())
+    assert mine == [
+        MinuteLatency("a", minute, "", counts(ms10=2)),
+        MinuteLatency("b", minute + MINUTE, "", counts(ms500=1)),
+    ]
 
 
-def test_minutes_are_deleted_after_a_day(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        old, new = NOON - LATENCY_RETENTION_MS - MINUTE, NOON
-        rows = [MinuteLatency("x", at, "", counts(ms10=1)) for at in (old, new)]
-        await env.store.write(carriers.save_latencies, rows)
+async def test_minutes_are_deleted_after_a_day(start: Start) -> None:
+    env = await start(world=world_at_noon())
+    old, new = NOON - LATENCY_RETENTION_MS - MINUTE, NOON
+    rows = [MinuteLatency("x", at, "", counts(ms10=1)) for at in (old, new)]
+    await env.store.write(carriers.save_latencies, rows)
 
-        await run_round(env.context)
+    await run_round(env.context)
 
-        kept = await env.store.read(carriers.list_latencies, 0)
-        assert [each.minute for each in kept if each.carrier == "x"] == [new]
-
-    run_scenario(scenario, world=world_at_noon())
+    kept = await env.store.read(carriers.list_latencies, 0)
+    assert [each.minute for each in kept if each.carrier == "x"] == [new]

@@ -6,7 +6,7 @@ from pabal.service.upkeep.retention import maintain_partitions
 from pabal.store.engine.postgres import partitions
 from pabal.store.messages import messages, requests, statistics
 from tests.fixtures.engines import partitioned_only
-from tests.fixtures.service import RunScenario, account_id_of, message_id_of, messages_of, send, sms
+from tests.fixtures.service import Start, account_id_of, message_id_of, messages_of, send, sms
 from tests.fixtures.virtual import NOON, Environment, VirtualWorld
 
 RETENTION = 180 * DAY
@@ -15,29 +15,24 @@ END = partitions.month_start(202612)
 
 
 @partitioned_only
-def test_month_is_dropped_when_all_of_it_exceeds_the_retention(run_scenario: RunScenario) -> None:
+async def test_month_is_dropped_when_all_of_it_exceeds_the_retention(start: Start) -> None:
     sent: list[bytes] = []
+    env = await start()
+    sent.append(await send(env, sms()))
+    await env.wait(5)
 
-    async def begin(env: Environment) -> None:
-        sent.append(await send(env, sms()))
-        await env.wait(5)
+    env = await start(world=VirtualWorld(1, END + RETENTION - MINUTE))
+    await env.wait(1)
+    assert len(await messages_of(env, sent[0])) == 1
 
-    async def just_before(env: Environment) -> None:
-        await env.wait(1)
-        assert len(await messages_of(env, sent[0])) == 1
-
-    async def after(env: Environment) -> None:
-        await env.wait(70)  # the first full round makes its statistics final
-        ((_, _, by_status, counts),) = await env.store.read(
-            statistics.list_groups, await account_id_of(env), [Period(0, END)], [], 10
-        )
-        assert (by_status[Status.COMPLETED.number], counts.messages) == (1, 1)
-        assert await env.store.read(requests.get, sent) == {}
-        assert await env.store.read(messages.get, [message_id_of(sent[0])]) == {}
-
-    run_scenario(begin)
-    run_scenario(just_before, world=VirtualWorld(1, END + RETENTION - MINUTE))
-    run_scenario(after, world=VirtualWorld(2, END + RETENTION + MINUTE))
+    env = await start(world=VirtualWorld(2, END + RETENTION + MINUTE))
+    await env.wait(70)  # the first full round makes its statistics final
+    ((_, _, by_status, counts),) = await env.store.read(
+        statistics.list_groups, await account_id_of(env), [Period(0, END)], [], 10
+    )
+    assert (by_status[Status.COMPLETED.number], counts.messages) == (1, 1)
+    assert await env.store.read(requests.get, sent) == {}
+    assert await env.store.read(messages.get, [message_id_of(sent[0])]) == {}
 
 
 @partitioned_only

@@ -24,9 +24,8 @@ from pabal.store.messages import requests
 from tests.fixtures.campaigns import checked_campaign, get_campaign, phones, start_campaign
 from tests.fixtures.interruptible_store import InterruptibleStore
 from tests.fixtures.service import (
-    DEFAULT_CARRIER,
     FakeCarrier,
-    RunScenario,
+    Start,
     account_id_of,
     add_profile,
     alimtalk,
@@ -38,13 +37,7 @@ from tests.fixtures.service import (
     send,
     sms,
 )
-from tests.fixtures.virtual import (
-    NOON,
-    Environment,
-    VirtualWorld,
-    build_environment,
-    open_store,
-)
+from tests.fixtures.virtual import NOON, Environment, VirtualWorld, build_environment, open_store
 
 NUMBER = "01077770001"
 OTHER = "01077770002"
@@ -122,39 +115,35 @@ def _add_campaign(tx: Tx, account_id: int) -> None:
     campaigns.add_findings(tx, CAMPAIGN, FileFindings(ReceiverBlock(1, 2, body), [row], 0), NOON, NOON)
 
 
-def test_message_in_flight_is_erased_at_its_end_with_its_fallback(run_scenario: RunScenario) -> None:
+async def test_message_in_flight_is_erased_at_its_end_with_its_fallback(start: Start) -> None:
     """Also if the service restarts in between."""
     carrier = FakeCarrier()
     sent: list[bytes] = []
+    env = await start(FakeCarrier())
+    profile = await add_profile(env)
+    sent.append(await send(env, alimtalk(profile, NUMBER, OTHER)))
+    sent.append(await send(env, sms(NUMBER, content=SECRET)))
+    await env.wait(5)
 
-    async def begin(env: Environment) -> None:
-        profile = await add_profile(env)
-        sent.append(await send(env, alimtalk(profile, NUMBER, OTHER)))
-        sent.append(await send(env, sms(NUMBER, content=SECRET)))
-        await env.wait(5)
+    done = await erase(env)
 
-        done = await erase(env)
+    assert (done.cancelled, done.pending) == (0, 2)
+    assert {one.receiver for one in await messages_of(env, sent[0])} == {NUMBER, OTHER}
 
-        assert (done.cancelled, done.pending) == (0, 2)
-        assert {one.receiver for one in await messages_of(env, sent[0])} == {NUMBER, OTHER}
+    env = await start(carrier, world=VirtualWorld(1, NOON + MINUTE))
+    await env.wait(5)
+    await carrier.report((message_id_of(sent[1]).hex(), Outcome.DELIVERED))
+    await carrier.report((message_id_of(sent[0]).hex(), Outcome.NOT_A_USER))
+    await env.wait(5)
+    assert carrier.submitted[-1][1].receiver == NUMBER  # the fallback
+    await run_round(env.context)
+    assert (await message_of(env, sent[1])).receiver == ""
+    await carrier.report((message_id_of(sent[0], 3).hex(), Outcome.DELIVERED))
+    await run_round(env.context)
 
-    async def after_a_restart(env: Environment) -> None:
-        await env.wait(5)
-        await carrier.report((message_id_of(sent[1]).hex(), Outcome.DELIVERED))
-        await carrier.report((message_id_of(sent[0]).hex(), Outcome.NOT_A_USER))
-        await env.wait(5)
-        assert carrier.submitted[-1][1].receiver == NUMBER  # the fallback
-        await run_round(env.context)
-        assert (await message_of(env, sent[1])).receiver == ""
-        await carrier.report((message_id_of(sent[0], 3).hex(), Outcome.DELIVERED))
-        await run_round(env.context)
-
-        assert [one.receiver for one in await messages_of(env, sent[0])] == ["", OTHER, ""]
-        assert await traces(env) == []
-        assert await count_rows(env, "pending_erasures") == 0
-
-    run_scenario(begin, carriers={DEFAULT_CARRIER: FakeCarrier()})
-    run_scenario(after_a_restart, carriers={DEFAULT_CARRIER: carrier}, world=VirtualWorld(1, NOON + MINUTE))
+    assert [one.receiver for one in await messages_of(env, sent[0])] == ["", OTHER, ""]
+    assert await traces(env) == []
+    assert await count_rows(env, "pending_erasures") == 0
 
 
 async def test_erasure_is_limited_to_one_account(env: Environment) -> None:

@@ -33,7 +33,7 @@ from tests.fixtures.service import (
     DEFAULT_CARRIER,
     SENDER,
     FakeCarrier,
-    RunScenario,
+    Start,
     account_id_of,
     add_profile,
     alimtalk,
@@ -77,211 +77,177 @@ async def advance(env: Environment, minutes: float) -> None:
     await env.wait(ROUND_S)
 
 
-def test_messages_are_recounted_until_they_have_ended(run_scenario: RunScenario) -> None:
+async def test_messages_are_recounted_until_they_have_ended(start: Start) -> None:
     post = FakeCarrier()
+    env = await start(post, world=world_at_noon())
+    await send(env, sms("01000000001", "01000000002"))
+    await send(env, sms("01000000003", scheduled_at=NOON + 1 * HOUR))
+    await env.wait(1)
+    await update_statistics(env.context)
+    first = await seen(env)
+    one, two = post.ids
+    await post.report((one.hex(), Outcome.DELIVERED), (two.hex(), Outcome.PHONE_OFF))
+    await update_statistics(env.context)
+    second = await seen(env)
+    await advance(env, 30)
+    await update_statistics(env.context)
+    (left,) = await env.store.read(statistics.list_unfinished)
+    await advance(env, 31)
+    await post.report((post.ids[2].hex(), Outcome.DELIVERED))
+    await update_statistics(env.context)
 
-    async def scenario(env: Environment) -> None:
-        await send(env, sms("01000000001", "01000000002"))
-        await send(env, sms("01000000003", scheduled_at=NOON + 1 * HOUR))
-        await env.wait(1)
-        await update_statistics(env.context)
-        first = await seen(env)
-        one, two = post.ids
-        await post.report((one.hex(), Outcome.DELIVERED), (two.hex(), Outcome.PHONE_OFF))
-        await update_statistics(env.context)
-        second = await seen(env)
-        await advance(env, 30)
-        await update_statistics(env.context)
-        (left,) = await env.store.read(statistics.list_unfinished)
-        await advance(env, 31)
-        await post.report((post.ids[2].hex(), Outcome.DELIVERED))
-        await update_statistics(env.context)
-
-        assert first == {"sms sending 0": 2, "sms waiting 0": 1}
-        assert second == {"sms completed 1000": 1, "sms fail 2003": 1, "sms waiting 0": 1}
-        assert not left.queue_digest.startswith(OPEN_PREFIX)
-        assert await seen(env) == {"sms completed 1000": 2, "sms fail 2003": 1}
-        assert await env.store.read(statistics.list_unfinished) == []
-
-    run_scenario(scenario, world=world_at_noon(), carriers={DEFAULT_CARRIER: post})
+    assert first == {"sms sending 0": 2, "sms waiting 0": 1}
+    assert second == {"sms completed 1000": 1, "sms fail 2003": 1, "sms waiting 0": 1}
+    assert not left.queue_digest.startswith(OPEN_PREFIX)
+    assert await seen(env) == {"sms completed 1000": 2, "sms fail 2003": 1}
+    assert await env.store.read(statistics.list_unfinished) == []
 
 
-def test_late_fallbacks_and_cancels_update_their_quarter(run_scenario: RunScenario) -> None:
+async def test_late_fallbacks_and_cancels_update_their_quarter(start: Start) -> None:
     post = FakeCarrier()
+    env = await start(post, world=world_at_noon(), fallback_within_minutes=120)
+    profile = await add_profile(env)
+    await send(env, alimtalk(profile))
+    request_id = await send(env, sms(scheduled_at=NOON + 2 * HOUR))
+    await advance(env, 60)
+    before = await seen(env)
+    await post.report((post.ids[0].hex(), Outcome.NOT_A_USER))
+    await env.wait(61)
+    fallen = await seen(env)
+    await cancel_request(env.context, await account_id_of(env), request_id, None)
+    await post.report((post.ids[1].hex(), Outcome.DELIVERED))
+    await env.wait(61)
 
-    async def scenario(env: Environment) -> None:
-        profile = await add_profile(env)
-        await send(env, alimtalk(profile))
-        request_id = await send(env, sms(scheduled_at=NOON + 2 * HOUR))
-        await advance(env, 60)
-        before = await seen(env)
-        await post.report((post.ids[0].hex(), Outcome.NOT_A_USER))
-        await env.wait(61)
-        fallen = await seen(env)
-        await cancel_request(env.context, await account_id_of(env), request_id, None)
-        await post.report((post.ids[1].hex(), Outcome.DELIVERED))
-        await env.wait(61)
-
-        assert before == {"alimTalk sending 0": 1, "sms waiting 0": 1}
-        assert fallen == {"alimTalk fail 3019": 1, "sms sending 0": 1, "sms waiting 0": 1}
-        assert await seen(env) == {"alimTalk fail 3019": 1, "sms completed 1000": 1, "sms cancel 0": 1}
-
-    run_scenario(scenario, world=world_at_noon(), carriers={DEFAULT_CARRIER: post}, fallback_within_minutes=120)
+    assert before == {"alimTalk sending 0": 1, "sms waiting 0": 1}
+    assert fallen == {"alimTalk fail 3019": 1, "sms sending 0": 1, "sms waiting 0": 1}
+    assert await seen(env) == {"alimTalk fail 3019": 1, "sms completed 1000": 1, "sms cancel 0": 1}
 
 
-def test_finished_quarter_is_never_counted_again(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        await send(env, sms())
-        await advance(env, 30)
-        await update_statistics(env.context)
-        kept = await seen(env)
+async def test_finished_quarter_is_never_counted_again(start: Start) -> None:
+    env = await start(FakeCarrier(answer=lambda attempt: Accepted(None)), world=world_at_noon())
+    await send(env, sms())
+    await advance(env, 30)
+    await update_statistics(env.context)
+    kept = await seen(env)
 
-        def change_message(tx: Tx) -> None:
-            tx.execute("update messages set outcome = 9999")
+    def change_message(tx: Tx) -> None:
+        tx.execute("update messages set outcome = 9999")
 
-        await env.store.write(change_message)
-        await send(env, sms())
-        await advance(env, 30)
+    await env.store.write(change_message)
+    await send(env, sms())
+    await advance(env, 30)
 
-        assert kept == {"sms completed 1000": 1}
-        assert await seen(env) == {"sms completed 1000": 2}
-
-    run_scenario(
-        scenario,
-        world=world_at_noon(),
-        carriers={DEFAULT_CARRIER: FakeCarrier(answer=lambda attempt: Accepted(None))},
-    )
+    assert kept == {"sms completed 1000": 1}
+    assert await seen(env) == {"sms completed 1000": 2}
 
 
-def test_statistics_are_separate_by_day_and_account(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        await send(env, sms())
-        other = await account_id_of(env, "other")
-        await accept(env.context, other, sms())
-        await advance(env, 13 * 60)
-        await send(env, sms("01000000001", "01000000002"))
-        await env.wait(61)
+async def test_statistics_are_separate_by_day_and_account(start: Start) -> None:
+    env = await start(world=world_at_noon())
+    await send(env, sms())
+    other = await account_id_of(env, "other")
+    await accept(env.context, other, sms())
+    await advance(env, 13 * 60)
+    await send(env, sms("01000000001", "01000000002"))
+    await env.wait(61)
 
-        midnight = NOON + 12 * HOUR
-        periods = [Period(midnight - DAY, midnight), Period(midnight, midnight + DAY)]
-        days = await env.store.read(statistics.count_by_account, await account_id_of(env), periods)
+    midnight = NOON + 12 * HOUR
+    periods = [Period(midnight - DAY, midnight), Period(midnight, midnight + DAY)]
+    days = await env.store.read(statistics.count_by_account, await account_id_of(env), periods)
 
-        assert [sum(day.values()) for day in days] == [1, 2]
-        theirs = await env.store.read(statistics.count_by_account, other, periods)
-        assert [sum(day.values()) for day in theirs] == [1, 0]
-
-    run_scenario(scenario, world=world_at_noon())
+    assert [sum(day.values()) for day in days] == [1, 2]
+    theirs = await env.store.read(statistics.count_by_account, other, periods)
+    assert [sum(day.values()) for day in theirs] == [1, 0]
 
 
-def test_statistics_always_equal_the_messages(run_scenario: RunScenario) -> None:
+async def test_statistics_always_equal_the_messages(start: Start) -> None:
     random = Random(7)
     ends: list[Verdict] = [Accepted(None), Rejected(Outcome.SPAM), Rejected(Outcome.NOT_A_USER)]
     post = FakeCarrier(answer=lambda attempt: random.choice(ends))
+    env = await start(post, world=world_at_noon(), fallback_within_minutes=300)
+    profile = await add_profile(env)
+    for _ in range(30):
+        at = env.world.now() + random.choice([0, 0, 20 * MINUTE, 3 * HOUR])
+        sending = random.choice([sms("01000000001", "01000000002"), alimtalk(profile)])
+        await send(env, sending._replace(scheduled_at=at))
+        await advance(env, random.randrange(2, 10))
+    await update_statistics(env.context)
+    in_between, then = await seen(env), await env.store.read(_count_all_messages)
+    await advance(env, 4 * 60)
 
-    async def scenario(env: Environment) -> None:
-        profile = await add_profile(env)
-        for _ in range(30):
-            at = env.world.now() + random.choice([0, 0, 20 * MINUTE, 3 * HOUR])
-            sending = random.choice([sms("01000000001", "01000000002"), alimtalk(profile)])
-            await send(env, sending._replace(scheduled_at=at))
-            await advance(env, random.randrange(2, 10))
-        await update_statistics(env.context)
-        in_between, then = await seen(env), await env.store.read(_count_all_messages)
-        await advance(env, 4 * 60)
-
-        assert in_between == then
-        assert "sms waiting 0" in in_between
-        assert await seen(env) == await env.store.read(_count_all_messages)
-        assert not {each for each in await seen(env) if "waiting" in each or "sending" in each}
-        assert await env.store.read(statistics.list_unfinished) == []
-
-    run_scenario(scenario, world=world_at_noon(), carriers={DEFAULT_CARRIER: post}, fallback_within_minutes=300)
+    assert in_between == then
+    assert "sms waiting 0" in in_between
+    assert await seen(env) == await env.store.read(_count_all_messages)
+    assert not {each for each in await seen(env) if "waiting" in each or "sending" in each}
+    assert await env.store.read(statistics.list_unfinished) == []
 
 
-def test_first_count_covers_the_whole_displayed_period(run_scenario: RunScenario) -> None:
+async def test_first_count_covers_the_whole_displayed_period(start: Start) -> None:
+
     def forget(tx: Tx) -> None:
         for table in ("statistics", "statistics_quarters", "cursors"):
             tx.execute(f"delete from {table}")
 
-    async def scenario(env: Environment) -> None:
-        await send(env, sms())
-        await env.wait(60)
-        await env.store.write(forget)
-        lost = await seen(env)
-        assert isinstance(env.world, AdjustableWorld)
-        env.world.move_clock((MAX_LOOKBACK_MS - QUARTER) / 1000)
-        await update_statistics(env.context)
-        again = await seen(env)
-        await env.store.write(forget)
-        env.world.move_clock(2 * QUARTER / 1000)
-        await update_statistics(env.context)
+    env = await start(FakeCarrier(answer=lambda attempt: Accepted(None)), world=world_at_noon())
+    await send(env, sms())
+    await env.wait(60)
+    await env.store.write(forget)
+    lost = await seen(env)
+    assert isinstance(env.world, AdjustableWorld)
+    env.world.move_clock((MAX_LOOKBACK_MS - QUARTER) / 1000)
+    await update_statistics(env.context)
+    again = await seen(env)
+    await env.store.write(forget)
+    env.world.move_clock(2 * QUARTER / 1000)
+    await update_statistics(env.context)
 
-        assert (lost, again, await seen(env)) == ({}, {"sms completed 1000": 1}, {})
-
-    run_scenario(
-        scenario,
-        world=world_at_noon(),
-        carriers={DEFAULT_CARRIER: FakeCarrier(answer=lambda attempt: Accepted(None))},
-    )
+    assert (lost, again, await seen(env)) == ({}, {"sms completed 1000": 1}, {})
 
 
-def test_old_quarters_are_merged_into_their_month(run_scenario: RunScenario) -> None:
+async def test_old_quarters_are_merged_into_their_month(start: Start) -> None:
     month = month_of(NOON, SEOUL)
 
     async def count_quarters(env: Environment) -> list[int]:
         return [row[0] for row in await env.store.read(lambda tx: tx.fetch_all("select quarter from statistics"))]
 
-    async def scenario(env: Environment) -> None:
-        for _ in range(3):
-            await send(env, sms())
-            await advance(env, 30)
-        await update_statistics(env.context)
-        before = await seen(env)
-        quarters = await count_quarters(env)
-
-        assert isinstance(env.world, AdjustableWorld)
-        env.world.move_clock((STATISTICS_RETENTION_MS + 2 * HOUR + GRACE_MS) / 1000)
-        await run_round(env.context)
-        await run_round(env.context)
-
-        assert len(quarters) == 3
-        assert await count_quarters(env) == [month.start]
-        assert before == await seen(env, month) == await seen(env) == {"sms completed 1000": 3}
-        assert await env.store.read(statistics.list_unfinished) == []
-
-    run_scenario(
-        scenario,
-        world=world_at_noon(),
-        carriers={DEFAULT_CARRIER: FakeCarrier(answer=lambda attempt: Accepted(None))},
-    )
-
-
-def test_only_quick_quarters_are_counted_while_a_caller_waits(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
+    env = await start(FakeCarrier(answer=lambda attempt: Accepted(None)), world=world_at_noon())
+    for _ in range(3):
         await send(env, sms())
-        await env.wait(1)
-        await update_statistics(env.context, max_ms=50)
-        first = await seen(env)
+        await advance(env, 30)
+    await update_statistics(env.context)
+    before = await seen(env)
+    quarters = await count_quarters(env)
 
-        def slow(tx: Tx) -> None:
-            tx.execute("update statistics_quarters set duration_ms = 51")
+    assert isinstance(env.world, AdjustableWorld)
+    env.world.move_clock((STATISTICS_RETENTION_MS + 2 * HOUR + GRACE_MS) / 1000)
+    await run_round(env.context)
+    await run_round(env.context)
 
-        await env.store.write(slow)
-        await send(env, sms())
-        await env.wait(30)
-        await update_statistics(env.context, max_ms=50)
-        second = await seen(env)
-        await env.wait(60)
+    assert len(quarters) == 3
+    assert await count_quarters(env) == [month.start]
+    assert before == await seen(env, month) == await seen(env) == {"sms completed 1000": 3}
+    assert await env.store.read(statistics.list_unfinished) == []
 
-        assert (first, second) == ({"sms completed 1000": 1}, {"sms completed 1000": 1})
-        assert await seen(env) == {"sms completed 1000": 2}
-        assert await env.store.read(statistics.counted_as_of) is not None
 
-    run_scenario(
-        scenario,
-        world=world_at_noon(),
-        carriers={DEFAULT_CARRIER: FakeCarrier(answer=lambda attempt: Accepted(None))},
-    )
+async def test_only_quick_quarters_are_counted_while_a_caller_waits(start: Start) -> None:
+    env = await start(FakeCarrier(answer=lambda attempt: Accepted(None)), world=world_at_noon())
+    await send(env, sms())
+    await env.wait(1)
+    await update_statistics(env.context, max_ms=50)
+    first = await seen(env)
+
+    def slow(tx: Tx) -> None:
+        tx.execute("update statistics_quarters set duration_ms = 51")
+
+    await env.store.write(slow)
+    await send(env, sms())
+    await env.wait(30)
+    await update_statistics(env.context, max_ms=50)
+    second = await seen(env)
+    await env.wait(60)
+
+    assert (first, second) == ({"sms completed 1000": 1}, {"sms completed 1000": 1})
+    assert await seen(env) == {"sms completed 1000": 2}
+    assert await env.store.read(statistics.counted_as_of) is not None
 
 
 def test_quarters_start_on_the_quarter_hour() -> None:
@@ -305,36 +271,33 @@ def test_smallest_groups_beyond_the_limit_are_merged_as_others() -> None:
     assert sum(each.messages for each in bounded.values()) == sum(each.messages for each in (many | other).values())
 
 
-def test_groups_are_those_of_request_carrier_and_origin(run_scenario: RunScenario) -> None:
+async def test_groups_are_those_of_request_carrier_and_origin(start: Start) -> None:
     post = FakeCarrier()
+    env = await start(post, world=world_at_noon())
+    profile = await add_profile(env)
+    await send(env, alimtalk(profile, "01000000001", "01000000002", "01000000003", template_code="T1"))
+    await env.wait(1)
+    first, second, third = post.ids
+    await post.report((first.hex(), Outcome.DELIVERED), (second.hex(), Outcome.NOT_A_USER))
+    await post.report((third.hex(), Outcome.NOT_A_USER))
+    await env.wait(1)
+    await post.report((post.ids[3].hex(), Outcome.DELIVERED))
+    await env.wait(61)
+    await update_statistics(env.context)
 
-    async def scenario(env: Environment) -> None:
-        profile = await add_profile(env)
-        await send(env, alimtalk(profile, "01000000001", "01000000002", "01000000003", template_code="T1"))
-        await env.wait(1)
-        first, second, third = post.ids
-        await post.report((first.hex(), Outcome.DELIVERED), (second.hex(), Outcome.NOT_A_USER))
-        await post.report((third.hex(), Outcome.NOT_A_USER))
-        await env.wait(1)
-        await post.report((post.ids[3].hex(), Outcome.DELIVERED))
-        await env.wait(61)
-        await update_statistics(env.context)
+    def read(tx: Tx) -> list[Any]:
+        return tx.fetch_all(
+            "select product, outcome, template_code, sender, carrier, messages, fallbacks, reached"
+            " from statistics order by product, outcome"
+        )
 
-        def read(tx: Tx) -> list[Any]:
-            return tx.fetch_all(
-                "select product, outcome, template_code, sender, carrier, messages, fallbacks, reached"
-                " from statistics order by product, outcome"
-            )
-
-        texts = [row for row in await env.store.read(read) if PRODUCT_BY_NUMBER[row[0]].is_text]
-        talk = [row[1:] for row in await env.store.read(read) if not PRODUCT_BY_NUMBER[row[0]].is_text]
-        assert talk == [
-            (1000, "T1", "@shop", DEFAULT_CARRIER, 1, 0, 1),
-            (3019, "T1", "@shop", DEFAULT_CARRIER, 2, 0, 1),
-        ]
-        assert [row[1:] for row in texts] == [
-            (0, "", SENDER, "", 1, 1, 0),
-            (1000, "", SENDER, DEFAULT_CARRIER, 1, 1, 0),
-        ]
-
-    run_scenario(scenario, world=world_at_noon(), carriers={DEFAULT_CARRIER: post})
+    texts = [row for row in await env.store.read(read) if PRODUCT_BY_NUMBER[row[0]].is_text]
+    talk = [row[1:] for row in await env.store.read(read) if not PRODUCT_BY_NUMBER[row[0]].is_text]
+    assert talk == [
+        (1000, "T1", "@shop", DEFAULT_CARRIER, 1, 0, 1),
+        (3019, "T1", "@shop", DEFAULT_CARRIER, 2, 0, 1),
+    ]
+    assert [row[1:] for row in texts] == [
+        (0, "", SENDER, "", 1, 1, 0),
+        (1000, "", SENDER, DEFAULT_CARRIER, 1, 1, 0),
+    ]

@@ -1,9 +1,11 @@
 """Throughput of carriers, measured every ten seconds."""
 
+import pytest
+
 from pabal.carriers.base import Accepted, Busy
 from pabal.store.queue import carriers
 from pabal.store.queue.carriers import CarrierState
-from tests.fixtures.service import DEFAULT_CARRIER, FakeCarrier, RunScenario, send, sms
+from tests.fixtures.service import send, sms
 from tests.fixtures.virtual import Environment
 
 
@@ -12,28 +14,24 @@ async def stored_throughput(env: Environment) -> CarrierState:
     return state
 
 
-def test_throughput_is_what_was_accepted_in_the_last_ten_seconds(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        await env.wait(1)
-        before = await stored_throughput(env)
-        await send(env, sms(*["01012345678"] * 50))
-        await env.wait(10)
-        busy = await stored_throughput(env)
-        await env.wait(10)
-        idle = await stored_throughput(env)
-        await env.wait(30)
+@pytest.mark.carrier(answer=lambda attempt: Accepted("x"))
+async def test_throughput_is_what_was_accepted_in_the_last_ten_seconds(env: Environment) -> None:
+    await env.wait(1)
+    before = await stored_throughput(env)
+    await send(env, sms(*["01012345678"] * 50))
+    await env.wait(10)
+    busy = await stored_throughput(env)
+    await env.wait(10)
+    idle = await stored_throughput(env)
+    await env.wait(30)
 
-        assert (before.messages_per_minute, busy.messages_per_minute, idle.messages_per_minute) == (None, 300, 0)
-        assert await stored_throughput(env) == idle, "nothing is written without traffic"
-
-    run_scenario(scenario, carriers={DEFAULT_CARRIER: FakeCarrier(answer=lambda attempt: Accepted("x"))})
+    assert (before.messages_per_minute, busy.messages_per_minute, idle.messages_per_minute) == (None, 300, 0)
+    assert await stored_throughput(env) == idle, "nothing is written without traffic"
 
 
-def test_messages_answered_busy_are_not_counted(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        await send(env, sms())
-        await env.wait(21)
+@pytest.mark.carrier(answer=lambda attempt: Busy())
+async def test_messages_answered_busy_are_not_counted(env: Environment) -> None:
+    await send(env, sms())
+    await env.wait(21)
 
-        assert (await stored_throughput(env)).messages_per_minute is None
-
-    run_scenario(scenario, carriers={DEFAULT_CARRIER: FakeCarrier(answer=lambda attempt: Busy())})
+    assert (await stored_throughput(env)).messages_per_minute is None

@@ -14,211 +14,150 @@ from pabal.store.events import events, webhook_posts, webhooks
 from pabal.webhooks.poster import sign
 from tests.fixtures.delivery import accept_without_receipt
 from tests.fixtures.endpoints import SECRET, URL, FakeEndpoints, add_webhook, get_webhook
-from tests.fixtures.service import (
-    DEFAULT_CARRIER,
-    PHONE,
-    FakeCarrier,
-    RunScenario,
-    account_id_of,
-    message_id_of,
-    send,
-    sms,
-)
+from tests.fixtures.service import PHONE, account_id_of, message_id_of, send, sms
 from tests.fixtures.virtual import NOON, Environment
 
+pytestmark = pytest.mark.carrier(answer=accept_without_receipt)
+
 OTHER_URL = "https://other.example/in"
-
-
-@pytest.fixture
-def carriers() -> dict[str, FakeCarrier]:
-    return {DEFAULT_CARRIER: FakeCarrier(answer=accept_without_receipt)}
 
 
 def event_ids_of(request_id: bytes, count: int = 1) -> set[str]:
     return {f"evt_{message_id_of(request_id, number).hex()}" for number in range(1, count + 1)}
 
 
-def test_a_result_is_posted_within_two_seconds(run_scenario: RunScenario, carriers: dict[str, FakeCarrier]) -> None:
-    endpoints = FakeEndpoints()
+async def test_a_result_is_posted_within_two_seconds(env: Environment, endpoints: FakeEndpoints) -> None:
+    await send(env, sms())
+    await env.wait(2)
+    await add_webhook(env)  # what ended before is not posted to it
+    sent = await send(env, sms(receivers=[Receiver(PHONE, reference="mine")]))
+    await env.wait(2)
 
-    async def scenario(env: Environment) -> None:
+    (post,) = endpoints.posts
+    (item,) = post.items
+    assert (post.url, post.account) == (URL, "acme")
+    assert json.loads(post.body)["type"] == "message.result"
+    assert json.loads(post.body)["timestamp"].startswith("2026-11-15T12:00:0")
+    assert {item["eventId"]} == event_ids_of(sent)
+    assert (item["reference"], item["resultCode"]["value"], item["receiver"]) == (
+        "mine",
+        "1000",
+        "010-1234-5678",
+    )
+    posted_at = NOON + int(post.at * SECOND)
+    assert dict(post.headers) == sign([SECRET], post.id, posted_at, post.body)
+
+
+async def test_results_are_posted_in_batches_each_once(env: Environment, endpoints: FakeEndpoints) -> None:
+    await add_webhook(env)
+    sent = await send(env, sms(*[PHONE] * 950))
+    await env.wait(5)
+
+    assert endpoints.event_ids() == Counter(event_ids_of(sent, 950))
+    assert max(len(post.items) for post in endpoints.posts) == MAX_ITEMS
+    assert len(endpoints.posts) <= 20
+    assert len({post.id for post in endpoints.posts}) == len(endpoints.posts)
+
+
+async def test_events_wait_a_second_at_most_for_company(env: Environment, endpoints: FakeEndpoints) -> None:
+    await add_webhook(env)
+    for _ in range(4):
         await send(env, sms())
-        await env.wait(2)
-        await add_webhook(env)  # what ended before is not posted to it
-        sent = await send(env, sms(receivers=[Receiver(PHONE, reference="mine")]))
-        await env.wait(2)
+        await env.wait(0.2)
+    await env.wait(3)
 
-        (post,) = endpoints.posts
-        (item,) = post.items
-        assert (post.url, post.account) == (URL, "acme")
-        assert json.loads(post.body)["type"] == "message.result"
-        assert json.loads(post.body)["timestamp"].startswith("2026-11-15T12:00:0")
-        assert {item["eventId"]} == event_ids_of(sent)
-        assert (item["reference"], item["resultCode"]["value"], item["receiver"]) == (
-            "mine",
-            "1000",
-            "010-1234-5678",
-        )
-        posted_at = NOON + int(post.at * SECOND)
-        assert dict(post.headers) == sign([SECRET], post.id, posted_at, post.body)
-
-    run_scenario(scenario, poster=endpoints, carriers=carriers)
+    (post,) = endpoints.posts
+    assert len(post.items) == 4
+    assert post.at < 1.5
 
 
-def test_results_are_posted_in_batches_each_once(
-    run_scenario: RunScenario, carriers: dict[str, FakeCarrier]
+async def test_each_endpoint_gets_the_events_and_products_that_it_wants(
+    env: Environment, endpoints: FakeEndpoints
 ) -> None:
-    endpoints = FakeEndpoints()
+    account_id = await account_id_of(env)
+    await add_webhook(env, products=[Product.LMS])
+    await add_webhook(env, url=OTHER_URL, events=[EventType.MESSAGE_RESULT, EventType.LIMIT_NEAR])
+    await add_webhook(env, "stranger", url="https://stranger.example")
+    short, long = await send(env, sms()), await send(env, sms(product=Product.LMS))
+    data = {"limit": "budget_per_month", "used": 7, "share": 70}
+    await env.store.write(events.record, account_id, EventType.LIMIT_NEAR, "1", data, env.world.now())
+    await env.wait(8)
 
-    async def scenario(env: Environment) -> None:
-        await add_webhook(env)
-        sent = await send(env, sms(*[PHONE] * 950))
-        await env.wait(5)
-
-        assert endpoints.event_ids() == Counter(event_ids_of(sent, 950))
-        assert max(len(post.items) for post in endpoints.posts) == MAX_ITEMS
-        assert len(endpoints.posts) <= 20
-        assert len({post.id for post in endpoints.posts}) == len(endpoints.posts)
-
-    run_scenario(scenario, poster=endpoints, carriers=carriers)
+    assert endpoints.event_ids(URL) == Counter(event_ids_of(long))
+    others = [post for post in endpoints.posts if post.url == OTHER_URL]
+    by_type = {json.loads(post.body)["type"]: post.items for post in others}
+    assert {item["eventId"] for item in by_type["message.result"]} == event_ids_of(short) | event_ids_of(long)
+    (near,) = by_type["limit.near"]
+    assert near.pop("eventId").startswith("evt_")
+    assert near == data
+    assert {post.url for post in endpoints.posts} == {URL, OTHER_URL}
 
 
-def test_events_wait_a_second_at_most_for_company(
-    run_scenario: RunScenario, carriers: dict[str, FakeCarrier]
+async def test_a_slow_endpoint_gets_16_posts_at_a_time_and_delays_no_other(
+    env: Environment, endpoints: FakeEndpoints
 ) -> None:
-    endpoints = FakeEndpoints()
-
-    async def scenario(env: Environment) -> None:
-        await add_webhook(env)
-        for _ in range(4):
-            await send(env, sms())
-            await env.wait(0.2)
-        await env.wait(3)
-
-        (post,) = endpoints.posts
-        assert len(post.items) == 4
-        assert post.at < 1.5
-
-    run_scenario(scenario, poster=endpoints, carriers=carriers)
-
-
-def test_each_endpoint_gets_the_events_and_products_that_it_wants(
-    run_scenario: RunScenario, carriers: dict[str, FakeCarrier]
-) -> None:
-    endpoints = FakeEndpoints()
-
-    async def scenario(env: Environment) -> None:
-        account_id = await account_id_of(env)
-        await add_webhook(env, products=[Product.LMS])
-        await add_webhook(env, url=OTHER_URL, events=[EventType.MESSAGE_RESULT, EventType.LIMIT_NEAR])
-        await add_webhook(env, "stranger", url="https://stranger.example")
-        short, long = await send(env, sms()), await send(env, sms(product=Product.LMS))
-        data = {"limit": "budget_per_month", "used": 7, "share": 70}
-        await env.store.write(events.record, account_id, EventType.LIMIT_NEAR, "1", data, env.world.now())
-        await env.wait(8)
-
-        assert endpoints.event_ids(URL) == Counter(event_ids_of(long))
-        others = [post for post in endpoints.posts if post.url == OTHER_URL]
-        by_type = {json.loads(post.body)["type"]: post.items for post in others}
-        assert {item["eventId"] for item in by_type["message.result"]} == event_ids_of(short) | event_ids_of(long)
-        (near,) = by_type["limit.near"]
-        assert near.pop("eventId").startswith("evt_")
-        assert near == data
-        assert {post.url for post in endpoints.posts} == {URL, OTHER_URL}
-
-    run_scenario(scenario, poster=endpoints, carriers=carriers)
-
-
-def test_a_slow_endpoint_gets_16_posts_at_a_time_and_delays_no_other(
-    run_scenario: RunScenario, carriers: dict[str, FakeCarrier]
-) -> None:
-    endpoints = FakeEndpoints()
     endpoints.delays[URL] = 10
+    await add_webhook(env)
+    await add_webhook(env, url=OTHER_URL)
+    for _ in range(30):
+        await send(env, sms(*[PHONE] * 100))
+    await env.wait(8)
+    assert len(endpoints.event_ids(OTHER_URL)) == 3000
+    assert endpoints.max_in_flight[URL] == MAX_IN_FLIGHT
 
-    async def scenario(env: Environment) -> None:
-        await add_webhook(env)
-        await add_webhook(env, url=OTHER_URL)
-        for _ in range(30):
-            await send(env, sms(*[PHONE] * 100))
-        await env.wait(8)
-        assert len(endpoints.event_ids(OTHER_URL)) == 3000
-        assert endpoints.max_in_flight[URL] == MAX_IN_FLIGHT
-
-        await env.wait(30)
-        assert endpoints.event_ids(URL) == endpoints.event_ids(OTHER_URL)
-        assert endpoints.max_in_flight[URL] == MAX_IN_FLIGHT
-
-    run_scenario(scenario, poster=endpoints, carriers=carriers)
+    await env.wait(30)
+    assert endpoints.event_ids(URL) == endpoints.event_ids(OTHER_URL)
+    assert endpoints.max_in_flight[URL] == MAX_IN_FLIGHT
 
 
-def test_tries_are_listed_with_their_answers(run_scenario: RunScenario, carriers: dict[str, FakeCarrier]) -> None:
-    endpoints = FakeEndpoints()
+async def test_tries_are_listed_with_their_answers(env: Environment, endpoints: FakeEndpoints) -> None:
+    one = await add_webhook(env)
+    sent = await send(env, sms())
+    await env.wait(3)
 
-    async def scenario(env: Environment) -> None:
-        one = await add_webhook(env)
-        sent = await send(env, sms())
-        await env.wait(3)
-
-        (found,) = await env.store.read(webhook_posts.list_deliveries, one)
-        assert (found.status, found.answer, found.error, found.number) == (200, "thanks", "", 1)
-        assert found.event_ids == [message_id_of(sent)]
-        assert (await get_webhook(env, one)).last_success_at == found.tried_at
-
-    run_scenario(scenario, poster=endpoints, carriers=carriers)
+    (found,) = await env.store.read(webhook_posts.list_deliveries, one)
+    assert (found.status, found.answer, found.error, found.number) == (200, "thanks", "", 1)
+    assert found.event_ids == [message_id_of(sent)]
+    assert (await get_webhook(env, one)).last_success_at == found.tried_at
 
 
-def test_a_deleted_webhook_gets_nothing_more(run_scenario: RunScenario, carriers: dict[str, FakeCarrier]) -> None:
-    endpoints = FakeEndpoints()
+async def test_a_deleted_webhook_gets_nothing_more(env: Environment, endpoints: FakeEndpoints) -> None:
+    one = await add_webhook(env)
+    await env.store.write(webhooks.delete, await account_id_of(env), one)
+    env.context.webhooks.announce_change()
+    await env.wait(0.1)
+    await send(env, sms())
+    await env.wait(10)
 
-    async def scenario(env: Environment) -> None:
-        one = await add_webhook(env)
-        await env.store.write(webhooks.delete, await account_id_of(env), one)
-        env.context.webhooks.announce_change()
-        await env.wait(0.1)
-        await send(env, sms())
-        await env.wait(10)
-
-        assert endpoints.posts == []
-
-    run_scenario(scenario, poster=endpoints, carriers=carriers)
+    assert endpoints.posts == []
 
 
-def test_a_changed_address_is_used_at_once(run_scenario: RunScenario, carriers: dict[str, FakeCarrier]) -> None:
-    endpoints = FakeEndpoints()
+async def test_a_changed_address_is_used_at_once(env: Environment, endpoints: FakeEndpoints) -> None:
+    one = await add_webhook(env)
+    await env.store.write(lambda tx: tx.execute("update webhooks set url = ? where id = ?", (OTHER_URL, one)))
+    env.context.webhooks.announce_change()
+    await env.wait(0.1)
+    await send(env, sms())
+    await env.wait(3)
 
-    async def scenario(env: Environment) -> None:
-        one = await add_webhook(env)
-        await env.store.write(lambda tx: tx.execute("update webhooks set url = ? where id = ?", (OTHER_URL, one)))
-        env.context.webhooks.announce_change()
-        await env.wait(0.1)
-        await send(env, sms())
-        await env.wait(3)
-
-        assert [post.url for post in endpoints.posts] == [OTHER_URL]
-
-    run_scenario(scenario, poster=endpoints, carriers=carriers)
+    assert [post.url for post in endpoints.posts] == [OTHER_URL]
 
 
-def test_replayed_events_keep_their_ids_and_come_in_new_posts(
-    run_scenario: RunScenario, carriers: dict[str, FakeCarrier]
+async def test_replayed_events_keep_their_ids_and_come_in_new_posts(
+    env: Environment, endpoints: FakeEndpoints
 ) -> None:
-    endpoints = FakeEndpoints()
+    one = await add_webhook(env)
+    await send(env, sms())
+    await env.wait(60)
+    since = env.world.now()
+    sent = await send(env, sms())
+    await env.wait(5)
+    before = list(endpoints.posts)
+    await env.store.write(webhook_posts.rewind, one, since)
+    env.context.webhooks.announce_change()
+    await env.wait(2)
 
-    async def scenario(env: Environment) -> None:
-        one = await add_webhook(env)
-        await send(env, sms())
-        await env.wait(60)
-        since = env.world.now()
-        sent = await send(env, sms())
-        await env.wait(5)
-        before = list(endpoints.posts)
-        await env.store.write(webhook_posts.rewind, one, since)
-        env.context.webhooks.announce_change()
-        await env.wait(2)
-
-        (replayed,) = endpoints.posts[len(before) :]
-        assert {item["eventId"] for item in replayed.items} == event_ids_of(sent)
-        assert replayed.items == before[-1].items
-        assert replayed.id not in {post.id for post in before}
-
-    run_scenario(scenario, poster=endpoints, carriers=carriers)
+    (replayed,) = endpoints.posts[len(before) :]
+    assert {item["eventId"] for item in replayed.items} == event_ids_of(sent)
+    assert replayed.items == before[-1].items
+    assert replayed.id not in {post.id for post in before}

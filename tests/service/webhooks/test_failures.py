@@ -10,27 +10,16 @@ from pabal.domain.base.dates import DAY, HOUR
 from pabal.domain.events.webhook import WebhookState
 from pabal.service.upkeep.privacy import erase
 from pabal.service.webhooks.retries import MAX_IN_FLIGHT, MAX_TRIES, retry_delay_ms
-from pabal.store.engine.base import Store
 from pabal.store.events import webhook_posts
 from pabal.webhooks.poster import PostResult
 from pabal.webhooks.secrets import AES_256_GCM
 from tests.fixtures.delivery import accept_without_receipt
-from tests.fixtures.endpoints import (
-    BROKEN,
-    DEAD,
-    GONE,
-    OK,
-    URL,
-    FakeEndpoints,
-    add_webhook,
-    get_webhook,
-)
+from tests.fixtures.endpoints import BROKEN, DEAD, GONE, OK, URL, FakeEndpoints, add_webhook, get_webhook
 from tests.fixtures.interruptible_store import InterruptibleStore
 from tests.fixtures.service import (
-    DEFAULT_CARRIER,
     PHONE,
     FakeCarrier,
-    RunScenario,
+    Start,
     account_id_of,
     count_rows,
     message_id_of,
@@ -40,12 +29,9 @@ from tests.fixtures.service import (
 )
 from tests.fixtures.virtual import Environment, VirtualWorld, open_store
 
+pytestmark = pytest.mark.carrier(answer=accept_without_receipt)
+
 EXPECTED_DELAYS_S = (5, 60, 300, 900, 1800, 3600, 3600)
-
-
-@pytest.fixture
-def carriers() -> dict[str, FakeCarrier]:
-    return {DEFAULT_CARRIER: FakeCarrier(answer=accept_without_receipt)}
 
 
 def event_id_of(request_id: bytes) -> str:
@@ -62,235 +48,189 @@ def test_delays_grow_and_end_after_a_day() -> None:
 
 
 @pytest.mark.parametrize("failure", [BROKEN, DEAD, PostResult(302, b"", 5)])
-def test_a_failed_post_is_tried_again_with_the_same_id_and_body(
-    run_scenario: RunScenario, carriers: dict[str, FakeCarrier], failure: PostResult
+async def test_a_failed_post_is_tried_again_with_the_same_id_and_body(
+    env: Environment, endpoints: FakeEndpoints, failure: PostResult
 ) -> None:
-    endpoints = FakeEndpoints(failure)
+    endpoints.answer = failure
+    one = await add_webhook(env)
+    await send(env, sms())
+    await env.wait(120)
+    tries = list(endpoints.posts)
+    endpoints.answer = OK
+    await env.wait(400)
 
-    async def scenario(env: Environment) -> None:
-        one = await add_webhook(env)
-        await send(env, sms())
-        await env.wait(120)
-        tries = list(endpoints.posts)
-        endpoints.answer = OK
-        await env.wait(400)
-
-        assert len(tries) == 3
-        assert len({(post.id, post.body) for post in endpoints.posts}) == 1
-        assert len({post.headers["webhook-timestamp"] for post in tries}) == len(tries)
-        for (before, after), delay_s in zip(pairwise(endpoints.posts), EXPECTED_DELAYS_S, strict=False):
-            assert 0.79 * delay_s <= after.at - before.at <= 1.21 * delay_s + 1
-        assert len(endpoints.delivered) == 1
-        found = await env.store.read(webhook_posts.list_deliveries, one)
-        assert [each.number for each in found] == [4, 3, 2, 1]
-        assert found[-1].status == failure.status
-        assert bool(found[-1].error) is (failure.error is not None)
-        assert (await get_webhook(env, one)).failures == 0
-        assert await count_rows(env, "webhook_posts") == 0
-
-    run_scenario(scenario, poster=endpoints, carriers=carriers)
+    assert len(tries) == 3
+    assert len({(post.id, post.body) for post in endpoints.posts}) == 1
+    assert len({post.headers["webhook-timestamp"] for post in tries}) == len(tries)
+    for (before, after), delay_s in zip(pairwise(endpoints.posts), EXPECTED_DELAYS_S, strict=False):
+        assert 0.79 * delay_s <= after.at - before.at <= 1.21 * delay_s + 1
+    assert len(endpoints.delivered) == 1
+    found = await env.store.read(webhook_posts.list_deliveries, one)
+    assert [each.number for each in found] == [4, 3, 2, 1]
+    assert found[-1].status == failure.status
+    assert bool(found[-1].error) is (failure.error is not None)
+    assert (await get_webhook(env, one)).failures == 0
+    assert await count_rows(env, "webhook_posts") == 0
 
 
-def test_a_post_that_fails_at_its_last_try_is_given_up_and_counted(
-    run_scenario: RunScenario, carriers: dict[str, FakeCarrier]
+async def test_a_post_that_fails_at_its_last_try_is_given_up_and_counted(
+    env: Environment, endpoints: FakeEndpoints
 ) -> None:
-    endpoints = FakeEndpoints(BROKEN)
+    endpoints.answer = BROKEN
+    one = await add_webhook(env)
+    await send(env, sms())
+    await env.wait(3)
+    await env.store.write(lambda tx: tx.execute("update webhook_posts set tries = ?", (MAX_TRIES - 1,)))
+    await env.wait(120)
 
-    async def scenario(env: Environment) -> None:
-        one = await add_webhook(env)
-        await send(env, sms())
-        await env.wait(3)
-        await env.store.write(lambda tx: tx.execute("update webhook_posts set tries = ?", (MAX_TRIES - 1,)))
-        await env.wait(120)
-
-        assert len(endpoints.posts) == 2
-        assert (await get_webhook(env, one)).dropped == 1
-        assert metric_value(env, "pabal_webhook_events_total", result="dropped") == 1
-        assert await count_rows(env, "webhook_posts") == 0
-
-    run_scenario(scenario, poster=endpoints, carriers=carriers)
+    assert len(endpoints.posts) == 2
+    assert (await get_webhook(env, one)).dropped == 1
+    assert metric_value(env, "pabal_webhook_events_total", result="dropped") == 1
+    assert await count_rows(env, "webhook_posts") == 0
 
 
-def test_a_dead_endpoint_is_paused_tried_every_five_minutes_and_loses_nothing(
-    run_scenario: RunScenario, carriers: dict[str, FakeCarrier]
+async def test_a_dead_endpoint_is_paused_tried_every_five_minutes_and_loses_nothing(
+    env: Environment, endpoints: FakeEndpoints
 ) -> None:
-    endpoints = FakeEndpoints(DEAD)
+    endpoints.answer = DEAD
+    one = await add_webhook(env)
+    sent = []
+    for _ in range(24):
+        sent.append(event_id_of(await send(env, sms())))
+        await env.wait(15)
+    paused = await get_webhook(env, one)
+    assert paused.state is WebhookState.PAUSED
+    assert paused.failures >= 10
+    tries = len(endpoints.posts)
+    await env.wait(1200)
+    trials = [post.at for post in endpoints.posts[tries:]]
+    assert 3 <= len(trials) <= 5
+    assert min(after - before for before, after in pairwise(trials)) >= 299
+    assert await env.store.read(webhook_posts.count_backlog, paused, 1000) == len(sent)
 
-    async def scenario(env: Environment) -> None:
-        one = await add_webhook(env)
-        sent = []
-        for _ in range(24):
-            sent.append(event_id_of(await send(env, sms())))
-            await env.wait(15)
-        paused = await get_webhook(env, one)
-        assert paused.state is WebhookState.PAUSED
-        assert paused.failures >= 10
-        tries = len(endpoints.posts)
-        await env.wait(1200)
-        trials = [post.at for post in endpoints.posts[tries:]]
-        assert 3 <= len(trials) <= 5
-        assert min(after - before for before, after in pairwise(trials)) >= 299
-        assert await env.store.read(webhook_posts.count_backlog, paused, 1000) == len(sent)
-
-        endpoints.answer = OK
-        await env.wait(310)
-        assert (await get_webhook(env, one)).state is WebhookState.ACTIVE
-        assert endpoints.event_ids() == Counter(sent)
-        assert await env.store.read(webhook_posts.count_backlog, paused, 1000) == 0
-
-    run_scenario(scenario, poster=endpoints, carriers=carriers)
+    endpoints.answer = OK
+    await env.wait(310)
+    assert (await get_webhook(env, one)).state is WebhookState.ACTIVE
+    assert endpoints.event_ids() == Counter(sent)
+    assert await env.store.read(webhook_posts.count_backlog, paused, 1000) == 0
 
 
-def test_a_paused_endpoint_keeps_a_week_of_events(
-    run_scenario: RunScenario, carriers: dict[str, FakeCarrier]
-) -> None:
-    endpoints = FakeEndpoints(DEAD)
-
-    async def scenario(env: Environment) -> None:
-        one = await add_webhook(env)
-        old = []
-        for _ in range(12):
-            old.append(await send(env, sms()))
-            await env.wait(30)
-        assert (await get_webhook(env, one)).state is WebhookState.PAUSED
-        env.world.starts_at += 6 * DAY
-        await env.wait(400)
-        assert (await get_webhook(env, one)).dropped == 0
-        recent = await send(env, sms())
-        env.world.starts_at += 2 * DAY
-        await env.wait(400)
-        assert (await get_webhook(env, one)).dropped == len(old)
-
-        endpoints.answer = OK
-        await env.wait(400)
-        assert endpoints.event_ids() == Counter([event_id_of(recent)])
-
-    run_scenario(scenario, poster=endpoints, carriers=carriers)
-
-
-def test_an_endpoint_that_is_gone_is_disabled(run_scenario: RunScenario, carriers: dict[str, FakeCarrier]) -> None:
-    endpoints = FakeEndpoints(GONE)
-
-    async def scenario(env: Environment) -> None:
-        one = await add_webhook(env)
-        await send(env, sms())
-        await env.wait(5)
-        await send(env, sms())
-        await env.wait(60)
-
-        assert len(endpoints.posts) == 1
-        found = await get_webhook(env, one)
-        assert (found.state, found.dropped) == (WebhookState.DISABLED, 1)
-
-    run_scenario(scenario, poster=endpoints, carriers=carriers)
-
-
-def test_a_dead_endpoint_delays_neither_others_nor_delivery(
-    run_scenario: RunScenario, carriers: dict[str, FakeCarrier]
-) -> None:
-    endpoints = FakeEndpoints(lambda post: DEAD if post.url == URL else OK)
-    endpoints.delays[URL] = 10
-
-    async def scenario(env: Environment) -> None:
-        await add_webhook(env)
-        await add_webhook(env, url="https://works.example")
-        for _ in range(20):
-            sent = await send(env, sms())
-            await env.wait(2)
-            assert event_id_of(sent) in endpoints.event_ids()
-
-    run_scenario(scenario, poster=endpoints, carriers=carriers)
-
-
-def test_an_endpoint_that_fails_gets_one_post_at_a_time_until_it_works_again(
-    run_scenario: RunScenario, carriers: dict[str, FakeCarrier]
-) -> None:
-    endpoints = FakeEndpoints(DEAD, delay_s=10)
-
-    async def scenario(env: Environment) -> None:
-        await add_webhook(env)
-        for _ in range(30):
-            await send(env, sms(*[PHONE] * 100))
-        await env.wait(8)
-        assert endpoints.max_in_flight[URL] == MAX_IN_FLIGHT
-        await env.wait(4)
-        endpoints.max_in_flight.clear()
-        await env.wait(60)
-        assert endpoints.max_in_flight[URL] == 1
-
-        endpoints.answer = OK
-        await env.wait(600)
-        assert endpoints.max_in_flight[URL] > 1
-        assert len(endpoints.event_ids()) == 3000
-
-    run_scenario(scenario, poster=endpoints, carriers=carriers)
-
-
-def test_a_secret_that_cannot_be_read_is_a_failure_like_others(
-    run_scenario: RunScenario, carriers: dict[str, FakeCarrier]
-) -> None:
-    endpoints = FakeEndpoints()
-
-    async def scenario(env: Environment) -> None:
-        sealed = AES_256_GCM + b"????" + bytes(60)  # by a key that is not set
-        one = await add_webhook(env, secret=sealed)
-        await send(env, sms())
-        await env.wait(3)
-
-        assert endpoints.posts == []
-        (found, *_) = await env.store.read(webhook_posts.list_deliveries, one)
-        assert found.error.startswith("unreadable_secret")
-
-    run_scenario(scenario, poster=endpoints, carriers=carriers)
-
-
-def test_nothing_is_lost_while_the_store_is_away(
-    tmp_path: Path, run_scenario: RunScenario, carriers: dict[str, FakeCarrier]
-) -> None:
-    endpoints = FakeEndpoints()
-
-    async def scenario(env: Environment) -> None:
-        store: Store = env.store
-        assert isinstance(store, InterruptibleStore)
-        await add_webhook(env)
-        endpoints.delay_s = 1.0
-        first = await send(env, sms())
-        await env.wait(1.5)
-        store.is_unavailable = True  # while the post is under way
-        await env.wait(20)
-        store.is_unavailable = False
-        second = await send(env, sms())
+async def test_a_paused_endpoint_keeps_a_week_of_events(env: Environment, endpoints: FakeEndpoints) -> None:
+    endpoints.answer = DEAD
+    one = await add_webhook(env)
+    old = []
+    for _ in range(12):
+        old.append(await send(env, sms()))
         await env.wait(30)
+    assert (await get_webhook(env, one)).state is WebhookState.PAUSED
+    env.world.starts_at += 6 * DAY
+    await env.wait(400)
+    assert (await get_webhook(env, one)).dropped == 0
+    recent = await send(env, sms())
+    env.world.starts_at += 2 * DAY
+    await env.wait(400)
+    assert (await get_webhook(env, one)).dropped == len(old)
 
-        assert set(endpoints.event_ids()) == {event_id_of(first), event_id_of(second)}
-        assert len({post.id for post in endpoints.posts}) == 2
-        assert await count_rows(env, "webhook_posts") == 0
+    endpoints.answer = OK
+    await env.wait(400)
+    assert endpoints.event_ids() == Counter([event_id_of(recent)])
 
+
+async def test_an_endpoint_that_is_gone_is_disabled(env: Environment, endpoints: FakeEndpoints) -> None:
+    endpoints.answer = GONE
+    one = await add_webhook(env)
+    await send(env, sms())
+    await env.wait(5)
+    await send(env, sms())
+    await env.wait(60)
+
+    assert len(endpoints.posts) == 1
+    found = await get_webhook(env, one)
+    assert (found.state, found.dropped) == (WebhookState.DISABLED, 1)
+
+
+async def test_a_dead_endpoint_delays_neither_others_nor_delivery(
+    env: Environment, endpoints: FakeEndpoints
+) -> None:
+    endpoints.answer = lambda post: DEAD if post.url == URL else OK
+    endpoints.delays[URL] = 10
+    await add_webhook(env)
+    await add_webhook(env, url="https://works.example")
+    for _ in range(20):
+        sent = await send(env, sms())
+        await env.wait(2)
+        assert event_id_of(sent) in endpoints.event_ids()
+
+
+async def test_an_endpoint_that_fails_gets_one_post_at_a_time_until_it_works_again(
+    env: Environment, endpoints: FakeEndpoints
+) -> None:
+    endpoints.answer = DEAD
+    endpoints.delay_s = 10
+    await add_webhook(env)
+    for _ in range(30):
+        await send(env, sms(*[PHONE] * 100))
+    await env.wait(8)
+    assert endpoints.max_in_flight[URL] == MAX_IN_FLIGHT
+    await env.wait(4)
+    endpoints.max_in_flight.clear()
+    await env.wait(60)
+    assert endpoints.max_in_flight[URL] == 1
+
+    endpoints.answer = OK
+    await env.wait(600)
+    assert endpoints.max_in_flight[URL] > 1
+    assert len(endpoints.event_ids()) == 3000
+
+
+async def test_a_secret_that_cannot_be_read_is_a_failure_like_others(
+    env: Environment, endpoints: FakeEndpoints
+) -> None:
+    sealed = AES_256_GCM + b"????" + bytes(60)  # by a key that is not set
+    one = await add_webhook(env, secret=sealed)
+    await send(env, sms())
+    await env.wait(3)
+
+    assert endpoints.posts == []
+    (found, *_) = await env.store.read(webhook_posts.list_deliveries, one)
+    assert found.error.startswith("unreadable_secret")
+
+
+async def test_nothing_is_lost_while_the_store_is_away(
+    start: Start, tmp_path: Path, carrier: FakeCarrier, endpoints: FakeEndpoints
+) -> None:
     world = VirtualWorld()
     store = InterruptibleStore(open_store(tmp_path, world))
-    run_scenario(scenario, poster=endpoints, carriers=carriers, world=world, store=store)
+    env = await start(carrier, poster=endpoints, world=world, store=store)
+    await add_webhook(env)
+    endpoints.delay_s = 1.0
+    first = await send(env, sms())
+    await env.wait(1.5)
+    store.is_unavailable = True  # while the post is under way
+    await env.wait(20)
+    store.is_unavailable = False
+    second = await send(env, sms())
+    await env.wait(30)
+
+    assert set(endpoints.event_ids()) == {event_id_of(first), event_id_of(second)}
+    assert len({post.id for post in endpoints.posts}) == 2
+    assert await count_rows(env, "webhook_posts") == 0
 
 
-def test_an_erased_number_is_in_no_post_any_more(
-    run_scenario: RunScenario, carriers: dict[str, FakeCarrier]
-) -> None:
-    endpoints = FakeEndpoints(BROKEN)
+async def test_an_erased_number_is_in_no_post_any_more(env: Environment, endpoints: FakeEndpoints) -> None:
+    endpoints.answer = BROKEN
+    account_id = await account_id_of(env)
+    one = await add_webhook(env)
+    erased, kept = await send(env, sms("01077777777")), await send(env, sms("01088888888"))
+    await env.wait(4)
+    assert b"010-7777-7777" in endpoints.posts[0].body
+    await erase(env.context, account_id, "01077777777")
+    endpoints.answer = OK
+    await env.wait(20)
 
-    async def scenario(env: Environment) -> None:
-        account_id = await account_id_of(env)
-        one = await add_webhook(env)
-        erased, kept = await send(env, sms("01077777777")), await send(env, sms("01088888888"))
-        await env.wait(4)
-        assert b"010-7777-7777" in endpoints.posts[0].body
-        await erase(env.context, account_id, "01077777777")
-        endpoints.answer = OK
-        await env.wait(20)
-
-        (post,) = endpoints.delivered
-        assert {item["eventId"] for item in post.items} == {event_id_of(kept)}
-        assert b"010-7777-7777" not in post.body
-        found = await env.store.read(webhook_posts.list_deliveries, one)
-        assert [each.answer for each in found] == ["thanks", ""]
-        assert message_id_of(erased) in found[-1].event_ids
-
-    run_scenario(scenario, poster=endpoints, carriers=carriers)
+    (post,) = endpoints.delivered
+    assert {item["eventId"] for item in post.items} == {event_id_of(kept)}
+    assert b"010-7777-7777" not in post.body
+    found = await env.store.read(webhook_posts.list_deliveries, one)
+    assert [each.answer for each in found] == ["thanks", ""]
+    assert message_id_of(erased) in found[-1].event_ids

@@ -13,94 +13,66 @@ from pabal.store.events import events
 from tests.fixtures.delivery import accept_without_receipt
 from tests.fixtures.endpoints import FakeEndpoints, add_webhook
 from tests.fixtures.interruptible_store import InterruptibleStore
-from tests.fixtures.service import (
-    DEFAULT_CARRIER,
-    FakeCarrier,
-    RunScenario,
-    account_id_of,
-    count_rows,
-    message_id_of,
-    send,
-    sms,
-)
+from tests.fixtures.service import account_id_of, count_rows, message_id_of, send, sms
 from tests.fixtures.virtual import Environment, VirtualWorld, open_store
+
+pytestmark = pytest.mark.carrier(answer=accept_without_receipt)
 
 SOON_S = 5.0
 """Much sooner than an idle endpoint looks for events by itself."""
 
 
-class StoreOutage:
-    """A service whose store a test interrupts."""
-
-    def __init__(self, folder: Path, run_scenario: RunScenario) -> None:
-        self.endpoints = FakeEndpoints()
-        self.world = VirtualWorld()
-        self.store = InterruptibleStore(open_store(folder, self.world))
-        self._run_scenario = run_scenario
-
-    def run(self, scenario: Callable[[Environment], Any]) -> None:
-        self._run_scenario(
-            scenario,
-            poster=self.endpoints,
-            carriers={DEFAULT_CARRIER: FakeCarrier(answer=accept_without_receipt)},
-            world=self.world,
-            store=self.store,
-        )
-
-
 @pytest.fixture
-def outage(tmp_path: Path, run_scenario: RunScenario) -> StoreOutage:
-    return StoreOutage(tmp_path, run_scenario)
+def store(tmp_path: Path, build: dict[str, Any]) -> InterruptibleStore:
+    """The store of `env`, which a test interrupts."""
+    build["world"] = VirtualWorld()
+    found = build["store"] = InterruptibleStore(open_store(tmp_path, build["world"]))
+    return found
 
 
 @pytest.mark.parametrize("work", [store_batch, events.number_some])
-def test_event_is_posted_once_though_a_result_of_the_store_is_lost(
-    outage: StoreOutage, work: Callable[..., Any]
+async def test_event_is_posted_once_though_a_result_of_the_store_is_lost(
+    env: Environment, store: InterruptibleStore, endpoints: FakeEndpoints, work: Callable[..., Any]
 ) -> None:
-    async def scenario(env: Environment) -> None:
-        await add_webhook(env)
-        await send(env, sms())
-        await env.wait(SOON_S)
-        outage.store.lost_works.append(work)
-        sent = await send(env, sms())
-        await env.wait(SOON_S)
+    await add_webhook(env)
+    await send(env, sms())
+    await env.wait(SOON_S)
+    store.lost_works.append(work)
+    sent = await send(env, sms())
+    await env.wait(SOON_S)
 
-        assert outage.store.lost_works == []
-        (post,) = outage.endpoints.posts[1:]
-        assert [item["eventId"] for item in post.items] == [f"evt_{message_id_of(sent).hex()}"]
-        assert await count_rows(env, "webhook_posts") == 0
-
-    outage.run(scenario)
+    assert store.lost_works == []
+    (post,) = endpoints.posts[1:]
+    assert [item["eventId"] for item in post.items] == [f"evt_{message_id_of(sent).hex()}"]
+    assert await count_rows(env, "webhook_posts") == 0
 
 
-def test_webhook_that_was_changed_while_the_store_was_away_is_noticed(outage: StoreOutage) -> None:
-    async def scenario(env: Environment) -> None:
-        await add_webhook(env, url="https://known.example")
-        outage.store.is_unreadable = True
-        await env.store.write(lambda tx: tx.execute("update webhooks set url = ?", ("https://new.example",)))
-        env.context.webhooks.announce_change()
-        await env.wait(3)
-        outage.store.is_unreadable = False
-        await env.wait(SOON_S)
-        await send(env, sms())
-        await env.wait(SOON_S)
+async def test_webhook_that_was_changed_while_the_store_was_away_is_noticed(
+    env: Environment, store: InterruptibleStore, endpoints: FakeEndpoints
+) -> None:
+    await add_webhook(env, url="https://known.example")
+    store.is_unreadable = True
+    await env.store.write(lambda tx: tx.execute("update webhooks set url = ?", ("https://new.example",)))
+    env.context.webhooks.announce_change()
+    await env.wait(3)
+    store.is_unreadable = False
+    await env.wait(SOON_S)
+    await send(env, sms())
+    await env.wait(SOON_S)
 
-        assert Counter(post.url for post in outage.endpoints.posts) == {"https://new.example": 1}
-
-    outage.run(scenario)
+    assert Counter(post.url for post in endpoints.posts) == {"https://new.example": 1}
 
 
-def test_events_are_numbered_soon_after_the_store_was_away(outage: StoreOutage) -> None:
-    async def scenario(env: Environment) -> None:
-        account_id = await account_id_of(env)
-        await env.wait(1)
-        outage.store.is_unreadable = True
-        await env.store.write(events.record, account_id, EventType.LIMIT_NEAR, "1", {}, env.world.now())
-        env.context.new_events.set()
-        await env.wait(3)
-        outage.store.is_unreadable = False
-        await env.wait(SOON_S)
+async def test_events_are_numbered_soon_after_the_store_was_away(
+    env: Environment, store: InterruptibleStore, endpoints: FakeEndpoints
+) -> None:
+    account_id = await account_id_of(env)
+    await env.wait(1)
+    store.is_unreadable = True
+    await env.store.write(events.record, account_id, EventType.LIMIT_NEAR, "1", {}, env.world.now())
+    env.context.new_events.set()
+    await env.wait(3)
+    store.is_unreadable = False
+    await env.wait(SOON_S)
 
-        assert await count_rows(env, "events") == 1
-
-    outage.run(scenario)
+    assert await count_rows(env, "events") == 1

@@ -16,7 +16,7 @@ from pabal.service.setup_cache import MAX_AGE_S
 from pabal.store.accounts import account_limits, numbers
 from tests.fixtures.campaigns import checked_campaign, phones, start_campaign
 from tests.fixtures.endpoints import FakeEndpoints, add_webhook
-from tests.fixtures.service import DEFAULT_CARRIER, PHONE, SENDER, RunScenario, account_id_of
+from tests.fixtures.service import DEFAULT_CARRIER, PHONE, SENDER, Start, account_id_of
 from tests.fixtures.virtual import Environment
 from tests.fixtures.web import approve_template, call_ok, register_channel, sms_body
 
@@ -39,15 +39,12 @@ async def _cause_every_event(env: Environment, webhook_id: int) -> None:
     await env.wait(300)
 
 
-def test_every_post_has_exactly_the_fields_of_its_type(run_scenario: RunScenario) -> None:
+async def test_every_post_has_exactly_the_fields_of_its_type(start: Start) -> None:
     endpoints = FakeEndpoints()
+    env = await start(poster=endpoints, notice_failure_messages=10, notice_failure_percent=10)
+    await _cause_every_event(env, await add_webhook(env, events=list(ORDERED_EVENTS)))
 
-    async def scenario(env: Environment) -> None:
-        await _cause_every_event(env, await add_webhook(env, events=list(ORDERED_EVENTS)))
-
-        posted = {EVENT_TYPE_BY_CODE[json.loads(post.body)["type"]]: post.body for post in endpoints.posts}
-        assert set(posted) == set(EventType)
-        for event, body in posted.items():
-            assert msgspec.to_builtins(msgspec.json.decode(body, type=POSTS[event])) == json.loads(body)
-
-    run_scenario(scenario, poster=endpoints, notice_failure_messages=10, notice_failure_percent=10)
+    posted = {EVENT_TYPE_BY_CODE[json.loads(post.body)["type"]]: post.body for post in endpoints.posts}
+    assert set(posted) == set(EventType)
+    for event, body in posted.items():
+        assert msgspec.to_builtins(msgspec.json.decode(body, type=POSTS[event])) == json.loads(body)

@@ -22,7 +22,7 @@ from pabal.store.messages.campaign_requests import (
     FailureCount,
 )
 from pabal.store.queue import queue
-from tests.fixtures.postgres_store import new_request, query_outside, run_scenario
+from tests.fixtures.postgres_store import new_request, open_postgres, query_outside
 from tests.fixtures.rows import ACCOUNT, ExplainingTx, request_id
 from tests.fixtures.virtual import NOON
 
@@ -231,7 +231,7 @@ def test_send_now_affects_only_scheduled_messages_never_in_flight(tx: Tx) -> Non
     assert expedite(tx, kept.request_id, NOON + SECOND).messages == 0
 
 
-def test_no_request_is_created_after_a_concurrent_cancel(address: str) -> None:
+async def test_no_request_is_created_after_a_concurrent_cancel(address: str) -> None:
     runs: list[None] = []
 
     def create_request(tx: Tx) -> bool:
@@ -242,11 +242,9 @@ def test_no_request_is_created_after_a_concurrent_cancel(address: str) -> None:
             query_outside(address, "update campaigns set state = 'cancelling'")
         return service._store_request(tx, campaign, BLOCK_OF_TWO, new_request(1)) is not None
 
-    async def scenario(store: PostgresStore) -> None:
+    async with open_postgres(address) as store:
         await store.write(make_ready, 2)
         assert not await store.write(create_request)
-
-    run_scenario(address, scenario)
     assert len(runs) == 2
     assert query_outside(address, "select count(*) from requests") == [(0,)]
 
@@ -258,8 +256,8 @@ def test_no_request_is_created_after_a_concurrent_cancel(address: str) -> None:
         pytest.param("update campaign_blocks set receivers = 1", id="erasure"),
     ],
 )
-def test_block_that_changes_concurrently_becomes_no_request(address: str, change: str) -> None:
-    async def scenario(store: PostgresStore) -> None:
+async def test_block_that_changes_concurrently_becomes_no_request(address: str, change: str) -> None:
+    async with open_postgres(address) as store:
         await store.write(make_ready, 2)
         campaign = await store.read(campaigns.get, ONE)
         assert campaign is not None
@@ -274,32 +272,29 @@ def test_block_that_changes_concurrently_becomes_no_request(address: str, change
 
         assert not await store.write(create_request)
         assert len(runs) == 2
-
-    run_scenario(address, scenario)
     assert query_outside(address, "select count(*) from campaign_requests") == [(0,)]
 
 
-def test_cancelled_messages_are_not_sent_by_a_concurrent_send_now(address: str) -> None:
-    async def scenario(store: PostgresStore) -> None:
-        kept = new_request(1)
+async def test_cancelled_messages_are_not_sent_by_a_concurrent_send_now(
+    postgres_store: PostgresStore, address: str
+) -> None:
+    kept = new_request(1)
 
-        def store_requests(tx: Tx) -> None:
-            requests.add_all(tx, [kept.request])
-            messages.add_all(tx, kept.messages)
-            queue.add_requests(tx, [queue.NewJobs(kept.request_id, "c", 0, NOON + 5 * SECOND)])
+    def store_requests(tx: Tx) -> None:
+        requests.add_all(tx, [kept.request])
+        messages.add_all(tx, kept.messages)
+        queue.add_requests(tx, [queue.NewJobs(kept.request_id, "c", 0, NOON + 5 * SECOND)])
 
-        await store.write(store_requests)
-        runs: list[None] = []
+    await postgres_store.write(store_requests)
+    runs: list[None] = []
 
-        def expedite_after_cancel(tx: Tx) -> int:
-            runs.append(None)
-            tx.fetch_all("select 1 from jobs")
-            if len(runs) == 1:
-                query_outside(address, "delete from jobs; update messages set status = 4")
-            return expedite(tx, kept.request_id, NOON).messages
+    def expedite_after_cancel(tx: Tx) -> int:
+        runs.append(None)
+        tx.fetch_all("select 1 from jobs")
+        if len(runs) == 1:
+            query_outside(address, "delete from jobs; update messages set status = 4")
+        return expedite(tx, kept.request_id, NOON).messages
 
-        assert await store.write(expedite_after_cancel) == 0
-        assert len(runs) == 2
-        assert await store.read(messages.find_waiting, ACCOUNT, kept.request_id, None) == []
-
-    run_scenario(address, scenario)
+    assert await postgres_store.write(expedite_after_cancel) == 0
+    assert len(runs) == 2
+    assert await postgres_store.read(messages.find_waiting, ACCOUNT, kept.request_id, None) == []

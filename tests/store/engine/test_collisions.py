@@ -24,7 +24,7 @@ from pabal.store.messages.idempotency_keys import KeyId
 from pabal.store.queue import receipts
 from pabal.store.queue.receipts import ExpectedReceipt, MatchedReceipts
 from pabal.world import RealWorld
-from tests.fixtures.postgres_store import new_request, query_outside, row_counts, run_scenario, stored_words
+from tests.fixtures.postgres_store import new_request, open_postgres, query_outside, row_counts, stored_words
 from tests.fixtures.rows import ACCOUNT, CARRIER, message_id
 from tests.fixtures.store_modes import add_word, list_words
 from tests.fixtures.virtual import NOON
@@ -34,7 +34,7 @@ def change(tx: Tx, word: str) -> int:
     return tx.execute("update words set word = word || ? where number = 1", (word,))
 
 
-def test_write_is_retried_on_committed_data_after_a_conflict(address: str) -> None:
+async def test_write_is_retried_on_committed_data_after_a_conflict(address: str) -> None:
     runs: list[None] = []
 
     def collide(tx: Tx) -> list[str]:
@@ -45,16 +45,14 @@ def test_write_is_retried_on_committed_data_after_a_conflict(address: str) -> No
         change(tx, "c")
         return list_words(tx)
 
-    async def scenario(store: PostgresStore) -> None:
+    async with open_postgres(address) as store:
         await store.write(add_word, "a")
 
         assert await store.write(collide) == ["bc"]
-
-    run_scenario(address, scenario)
     assert (len(runs), stored_words(address)) == (2, ["bc"])
 
 
-def test_write_in_repeated_conflict_gives_up_and_leaves_nothing(address: str) -> None:
+async def test_write_in_repeated_conflict_gives_up_and_leaves_nothing(address: str) -> None:
     runs: list[None] = []
 
     def collide(tx: Tx) -> None:
@@ -63,19 +61,17 @@ def test_write_in_repeated_conflict_gives_up_and_leaves_nothing(address: str) ->
         query_outside(address, "update words set word = 'b'")
         change(tx, "c")
 
-    async def scenario(store: PostgresStore) -> None:
+    async with open_postgres(address) as store:
         await store.write(add_word, "a")
 
         with pytest.raises(StoreUnavailable, match="SerializationFailure"):
             await store.write(collide)
 
         await store.write(add_word, "next")
-
-    run_scenario(address, scenario)
     assert (len(runs), stored_words(address)) == (1 + MAX_RETRIES, ["b", "next"])
 
 
-def test_write_is_retried_after_a_deadlock(address: str) -> None:
+async def test_write_is_retried_after_a_deadlock(address: str) -> None:
     holds, is_waiting = threading.Event(), threading.Event()
     runs: list[None] = []
 
@@ -95,7 +91,7 @@ def test_write_is_retried_after_a_deadlock(address: str) -> None:
         is_waiting.set()
         tx.execute("update words set word = word || '?' where number = 2")
 
-    async def scenario(store: PostgresStore) -> None:
+    async with open_postgres(address) as store:
         await store.write(add_word, "x")
         await store.write(add_word, "y")
         thread = threading.Thread(target=other)
@@ -105,13 +101,11 @@ def test_write_is_retried_after_a_deadlock(address: str) -> None:
         await store.write(deadlock)
 
         thread.join()
-
-    run_scenario(address, scenario)
     assert len(runs) >= 2
     assert stored_words(address) == ["x!?", "y!?"]
 
 
-def test_concurrent_requests_with_one_key_share_one_answer(address: str) -> None:
+async def test_concurrent_requests_with_one_key_share_one_answer(address: str) -> None:
     both_looked = threading.Barrier(2)
     looked: set[bytes] = set()
 
@@ -122,7 +116,7 @@ def test_concurrent_requests_with_one_key_share_one_answer(address: str) -> None
             both_looked.wait()
         return accept.store_request(tx, request)
 
-    async def scenario(store: PostgresStore) -> None:
+    async with open_postgres(address) as store:
         other = PostgresStore(address, RealWorld())
         first, second = await asyncio.gather(
             store.write(store_after_both_read, new_request(1, "k1")),
@@ -132,12 +126,10 @@ def test_concurrent_requests_with_one_key_share_one_answer(address: str) -> None
 
         assert first.request_id == second.request_id
         assert {first.is_new, second.is_new} == {True, False}
-
-    run_scenario(address, scenario)
     assert row_counts(address) == (1, 2, 2)
 
 
-def test_concurrent_registrations_count_each_others_tokens(address: str) -> None:
+async def test_concurrent_registrations_count_each_others_tokens(address: str) -> None:
     both_looked = threading.Barrier(2)
     looked: set[str] = set()
 
@@ -149,7 +141,7 @@ def test_concurrent_registrations_count_each_others_tokens(address: str) -> None
         shop = Registration(channel_id, "00100010001", "01012345678")
         _register(tx, account_id, shop, None, b"", NOON, NOON + HOUR)
 
-    async def scenario(store: PostgresStore) -> None:
+    async with open_postgres(address) as store:
         account_id = await store.write(accounts.ensure_account, "acme", NOON)
         for number in range(MAX_TOKENS_PER_HOUR - 1):
             looked.add(f"@{number}")
@@ -161,12 +153,10 @@ def test_concurrent_registrations_count_each_others_tokens(address: str) -> None
         await other.close()
 
         assert sorted(type(answer).__name__ for answer in answers) == ["NoneType", "Refused"]
-
-    run_scenario(address, scenario)
     assert query_outside(address, "select count(*) from tokens") == [(MAX_TOKENS_PER_HOUR,)]
 
 
-def test_concurrent_part_receipts_end_the_message(address: str) -> None:
+async def test_concurrent_part_receipts_end_the_message(postgres_store: PostgresStore, address: str) -> None:
     both_looked = threading.Barrier(2)
     looked: set[str] = set()
 
@@ -177,20 +167,19 @@ def test_concurrent_part_receipts_end_the_message(address: str) -> None:
             both_looked.wait()
         return receipts.record(tx, CARRIER, [(reference, Outcome.DELIVERED)], NOON)
 
-    async def scenario(store: PostgresStore) -> None:
-        one = message_id(1)
-        await store.write(accept.store_request, new_request(1))
-        await store.write(receipts.expect, CARRIER, [ExpectedReceipt("r1", one, 2), ExpectedReceipt("r2", one, 2)])
-        other = PostgresStore(address, RealWorld())
-        first, second = await asyncio.gather(store.write(arrive, "r1"), other.write(arrive, "r2"))
-        await other.close()
+    one = message_id(1)
+    await postgres_store.write(accept.store_request, new_request(1))
+    await postgres_store.write(
+        receipts.expect, CARRIER, [ExpectedReceipt("r1", one, 2), ExpectedReceipt("r2", one, 2)]
+    )
+    other = PostgresStore(address, RealWorld())
+    first, second = await asyncio.gather(postgres_store.write(arrive, "r1"), other.write(arrive, "r2"))
+    await other.close()
 
-        assert first.ended + second.ended == [(one, Outcome.DELIVERED)]
-
-    run_scenario(address, scenario)
+    assert first.ended + second.ended == [(one, Outcome.DELIVERED)]
 
 
-def test_number_is_approved_for_one_of_two_accounts_at_once(address: str) -> None:
+async def test_number_is_approved_for_one_of_two_accounts_at_once(address: str) -> None:
     number = "0212345678"
     runs: list[None] = []
 
@@ -206,7 +195,7 @@ def test_number_is_approved_for_one_of_two_accounts_at_once(address: str) -> Non
             query_outside(address, "update numbers set state = 'approved' where account_id = 1")
         sender_numbers.approve(tx, 2, number, AuditEntry(NOON, None, "op", 2, "number.approve"))
 
-    async def scenario(store: PostgresStore) -> None:
+    async with open_postgres(address) as store:
         await store.write(prepare)
 
         with pytest.raises(Refused) as refused:
@@ -215,6 +204,4 @@ def test_number_is_approved_for_one_of_two_accounts_at_once(address: str) -> Non
         assert refused.value.code is Code.DUPLICATE
         states = [each.state for each in await store.read(numbers.list_all)]
         assert states == [NumberState.APPROVED, NumberState.PENDING]
-
-    run_scenario(address, scenario)
     assert len(runs) >= 2, "the first try saw no other account"

@@ -25,7 +25,7 @@ from pabal.store.people import contact_groups, contacts
 from pabal.store.users import invites, second_factors, users
 from pabal.world import RealWorld
 from tests.fixtures.cutting_proxy import Cut, CuttingProxy
-from tests.fixtures.postgres_store import new_request, query_outside, run_scenario
+from tests.fixtures.postgres_store import new_request, open_postgres, query_outside, run_scenario
 from tests.fixtures.rows import ACCOUNT, sms
 from tests.fixtures.store_modes import list_words
 from tests.fixtures.virtual import NOON
@@ -90,20 +90,17 @@ def test_scheduled_request_is_replaced_once(address: str, keys: tuple[str, str])
 
 @pytest.mark.parametrize("address", ["postgresql"], indirect=True)  # the proxy is in front of that server
 @pytest.mark.parametrize("cuts", [[Cut.BEFORE], [Cut.AFTER], [Cut.AFTER, Cut.AFTER]])
-def test_connection_lost_at_the_commit_leaves_neither_both_nor_none(
+async def test_connection_lost_at_the_commit_leaves_neither_both_nor_none(
     address: str, cutter: CuttingProxy, cuts: list[Cut]
 ) -> None:
     old, new = scheduled(1), scheduled(2, "k")
-
-    async def scenario(store: PostgresStore) -> None:
+    async with open_postgres(cutter.address(address)) as store:
         await store.write(accept.store_request, old)
         cutter.cuts.extend(cuts)
 
         stored = await store.write(replace._replace, Replacement(old.request_id, new, []))
 
         assert stored == AcceptedRequest(new.request_id, True)
-
-    run_scenario(cutter.address(address), scenario)
     assert cutter.cuts == []
     counted = query_outside(address, "select status, count(*) from messages group by status order by status")
     assert counted == [(Status.WAITING.number, 2), (Status.CANCEL.number, 2)]

@@ -21,13 +21,13 @@ from pabal.settings.settings import load
 from pabal.store.accounts import accounts
 from pabal.store.engine.base import StoreUnavailable, Tx, transaction
 from pabal.store.engine.migrate import migrate, pending
-from pabal.store.engine.postgres.postgres_store import PostgresStore, connect
+from pabal.store.engine.postgres.postgres_store import connect
 from pabal.store.engine.postgres.postgres_tx import PostgresTx
 from pabal.store.kakao import profiles as kept_profiles
 from pabal.store.queue import simulator
 from tests.fixtures import postgres
 from tests.fixtures.cutting_proxy import Cut, CuttingProxy
-from tests.fixtures.postgres_store import new_request, query_outside, run_scenario
+from tests.fixtures.postgres_store import new_request, open_postgres, query_outside
 from tests.fixtures.rows import ACCOUNT, CARRIER, PHONE, message_id, request_id
 from tests.fixtures.virtual import NOON
 from tests.store.conftest import with_words
@@ -160,13 +160,14 @@ CASES = {
 
 
 @pytest.fixture
-def address() -> str:
+def address(request: pytest.FixtureRequest) -> str:
     """A database of the test server, reached through a socket that can be cut."""
+    request.node.add_marker("real_time")
     return with_words(postgres.empty_database())
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_transaction_is_repeated_after_a_serialization_failure(address: str, name: str) -> None:
+async def test_transaction_is_repeated_after_a_serialization_failure(address: str, name: str) -> None:
     case = CASES[name]
     runs: list[None] = []
 
@@ -178,23 +179,20 @@ def test_transaction_is_repeated_after_a_serialization_failure(address: str, nam
                 case.other(PostgresTx(connection))
         return case.work(tx)
 
-    async def scenario(store: PostgresStore) -> None:
+    async with open_postgres(address) as store:
         await store.write(case.before)
         await store.write(collide)
-
-    run_scenario(address, scenario)
     assert len(runs) == 2, "the conflict did not happen"
     assert query_outside(address, case.seen) == case.left
 
 
 @pytest.mark.parametrize("cut", [Cut.BEFORE, Cut.AFTER])
 @pytest.mark.parametrize("name", CASES)
-def test_transaction_retried_after_a_lost_commit_is_applied_once(
+async def test_transaction_retried_after_a_lost_commit_is_applied_once(
     address: str, cutter: CuttingProxy, name: str, cut: Cut
 ) -> None:
     case = CASES[name]
-
-    async def scenario(store: PostgresStore) -> None:
+    async with open_postgres(cutter.address(address)) as store:
         await store.write(case.before)
         cutter.cuts.append(cut)
         try:
@@ -204,22 +202,17 @@ def test_transaction_retried_after_a_lost_commit_is_applied_once(
                 pass
             with contextlib.suppress(Refused):  # a deleted row is not found again
                 await store.write(case.work)
-
-    run_scenario(cutter.address(address), scenario)
     assert cutter.cuts == []
     assert query_outside(address, case.seen) == case.left
 
 
 @pytest.mark.parametrize("cut", [Cut.BEFORE, Cut.AFTER])
-def test_migration_with_a_lost_commit_is_applied(cutter: CuttingProxy, cut: Cut) -> None:
+async def test_migration_with_a_lost_commit_is_applied(cutter: CuttingProxy, cut: Cut) -> None:
     name = f"migrated_{os.getpid()}"
     address = postgres.create_database(name, "template1")
-
-    async def scenario(store: PostgresStore) -> None:
+    async with open_postgres(cutter.address(address)) as store:
         cutter.cuts.append(cut)
         await store.write(migrate, NOON)
         assert await store.read(pending) == []
-
-    run_scenario(cutter.address(address), scenario)
     postgres.drop_database(name)
     assert cutter.cuts == []

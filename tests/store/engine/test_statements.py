@@ -15,14 +15,14 @@ from pabal.store.engine.base import (
 from pabal.store.engine.group_commit import GroupCommitStore
 from pabal.store.engine.postgres.postgres_tx import DIALECT as POSTGRES_WORDS
 from pabal.store.engine.sqlite.sqlite_store import DIALECT
-from tests.fixtures.store_modes import (
-    StoreMode,
-    add_word,
-)
+from tests.fixtures.store_modes import StoreMode, add_word
 
 
 @pytest.mark.parametrize("count", [0, 1, MAX_ROWS_PER_STATEMENT, MAX_ROWS_PER_STATEMENT + 1, 1000])
-def test_every_row_is_written_once_and_returned(modes: StoreMode, count: int) -> None:
+async def test_every_row_is_written_once_and_returned(
+    store: GroupCommitStore, modes: StoreMode, count: int
+) -> None:
+
     def put_all(tx: Tx) -> list[str]:
         found = tx.execute_many(
             "insert into words (word) select ? || v.column1 || v.column2 from (values {rows}) as v returning word",
@@ -31,24 +31,19 @@ def test_every_row_is_written_once_and_returned(modes: StoreMode, count: int) ->
         )
         return [row[0] for row in found]
 
-    async def scenario(store: GroupCommitStore) -> None:
-        answered = await store.write(put_all)
+    answered = await store.write(put_all)
 
-        assert answered == [f"no. {number}!" for number in range(count)]
-        assert modes.words_on_disk() == answered
-
-    modes.run(scenario)
+    assert answered == [f"no. {number}!" for number in range(count)]
+    assert modes.words_on_disk() == answered
 
 
-def test_rows_may_be_an_iterator(modes: StoreMode) -> None:
+async def test_rows_may_be_an_iterator(store: GroupCommitStore) -> None:
+
     def put_all(tx: Tx) -> int:
         sql = "insert into words (word) values {rows} returning word"
         return len(tx.execute_many(sql, ((f"{number}",) for number in range(250))))
 
-    async def scenario(store: GroupCommitStore) -> None:
-        assert await store.write(put_all) == 250
-
-    modes.run(scenario)
+    assert await store.write(put_all) == 250
 
 
 def test_rows_come_in_chunks_of_the_size_asked_for() -> None:
@@ -61,30 +56,27 @@ def test_placeholders_are_expanded_for_each_row() -> None:
     assert expand_placeholders("values {rows}", 2, 3) == "values (?,?,?),(?,?,?)"
 
 
-def test_execute_returns_the_number_of_changed_rows(modes: StoreMode) -> None:
+async def test_execute_returns_the_number_of_changed_rows(store: GroupCommitStore) -> None:
+
     def change(tx: Tx) -> tuple[int, int]:
         for word in "abc":
             add_word(tx, word)
         return tx.execute("update words set word = word || '!' where word < 'c'"), tx.execute("delete from words")
 
-    async def scenario(store: GroupCommitStore) -> None:
-        assert await store.write(change) == (2, 3)
-
-    modes.run(scenario)
+    assert await store.write(change) == (2, 3)
 
 
-def test_execute_returns_zero_where_no_row_matches(modes: StoreMode) -> None:
+async def test_execute_returns_zero_where_no_row_matches(store: GroupCommitStore) -> None:
+
     def change(tx: Tx) -> int:
         add_word(tx, "a")
         return tx.execute("delete from words where word = 'nobody'")
 
-    async def scenario(store: GroupCommitStore) -> None:
-        assert await store.write(change) == 0
-
-    modes.run(scenario)
+    assert await store.write(change) == 0
 
 
-def test_fetch_one_returns_the_first_row_or_none(modes: StoreMode) -> None:
+async def test_fetch_one_returns_the_first_row_or_none(store: GroupCommitStore) -> None:
+
     def look(tx: Tx) -> Any:
         add_word(tx, "a")
         add_word(tx, "b")
@@ -92,10 +84,7 @@ def test_fetch_one_returns_the_first_row_or_none(modes: StoreMode) -> None:
             "select 1 from words where word = 'z'"
         )
 
-    async def scenario(store: GroupCommitStore) -> None:
-        assert await store.write(look) == (("a",), None)
-
-    modes.run(scenario)
+    assert await store.write(look) == (("a",), None)
 
 
 def test_dialect_words_are_replaced_and_row_words_stay() -> None:
@@ -111,7 +100,8 @@ def test_unknown_dialect_word_raises() -> None:
         to_dialect("{nonsense}", DIALECT)
 
 
-def test_engine_understands_each_of_its_dialect_words(modes: StoreMode) -> None:
+async def test_engine_understands_each_of_its_dialect_words(store: GroupCommitStore) -> None:
+
     def use_all(tx: Tx) -> None:
         tx.execute("create table t (a {bytes}, b {big}, c {small} primary key) {clustered}")
         tx.execute("create table s (id {serial})")
@@ -121,11 +111,8 @@ def test_engine_understands_each_of_its_dialect_words(modes: StoreMode) -> None:
         tx.fetch_all("select name, {schema_lock} from {tables} as t")
         raise LookupError
 
-    async def scenario(store: GroupCommitStore) -> None:
-        with pytest.raises(LookupError):
-            await store.write(use_all)
-
-    modes.run(scenario)
+    with pytest.raises(LookupError):
+        await store.write(use_all)
 
 
 def test_named_columns_of_rows_are_numbered_for_sqlite() -> None:

@@ -7,12 +7,7 @@ from pabal.store.engine.base import Tx
 from pabal.store.queue import attempts, doubts, queue
 from pabal.store.queue.queue import Lane, Lease
 from tests.fixtures.jobs import LEASE, SLOT, add_job, claim_jobs, find_due, job_state
-from tests.fixtures.rows import (
-    CARRIER,
-    message_id,
-    sms,
-    store_request,
-)
+from tests.fixtures.rows import CARRIER, message_id, sms, store_request
 from tests.fixtures.virtual import NOON
 
 

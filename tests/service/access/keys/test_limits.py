@@ -2,7 +2,8 @@
 
 import asyncio
 import itertools
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
@@ -12,9 +13,8 @@ from pabal.service.access.keys.limits import MAX_BUCKETS, PREFETCH_TTL_MS, RateL
 from pabal.store.engine.base import Tx
 from pabal.store.engine.migrate import migrate
 from pabal.world import RealWorld
-from tests.fixtures.cluster import Cluster, StoreProxy
-from tests.fixtures.cluster import run_scenario as run_cluster_scenario
-from tests.fixtures.virtual import VirtualWorld, open_store, run_in_virtual_time
+from tests.fixtures.cluster import StoreProxy, open_cluster
+from tests.fixtures.virtual import VirtualWorld, open_store
 
 
 class Clock(RealWorld):
@@ -111,35 +111,31 @@ def test_keys_beyond_the_maximum_number_of_buckets_are_served() -> None:
 
 # Shared by several processes.
 
-Scenario = Callable[[list[SharedRateLimiter], list[StoreProxy], VirtualWorld], Awaitable[None]]
+
+@asynccontextmanager
+async def open_limiters(
+    folder: Path, number: int
+) -> AsyncIterator[tuple[list[SharedRateLimiter], list[StoreProxy], VirtualWorld]]:
+    """Open several limiters on one store, each with its own connection."""
+    world = VirtualWorld()
+    store = open_store(folder, world)
+    await store.write(migrate, world.now())
+    doors = [StoreProxy(store) for _ in range(number)]
+    try:
+        yield [SharedRateLimiter(door, world) for door in doors], doors, world
+    finally:
+        await store.close()
 
 
-def run_shared_scenario(folder: Path, scenario: Scenario, number: int) -> None:
-    """Run a scenario with several limiters on one store, each with its own connection."""
+async def test_request_is_not_refused_because_the_store_was_busy(tmp_path: Path) -> None:
+    async with open_limiters(tmp_path, 1) as (limiters, doors, world):
 
-    async def whole() -> None:
-        world = VirtualWorld()
-        store = open_store(folder, world)
-        await store.write(migrate, world.now())
-        doors = [StoreProxy(store) for _ in range(number)]
-        try:
-            await scenario([SharedRateLimiter(door, world) for door in doors], doors, world)
-        finally:
-            await store.close()
-
-    run_in_virtual_time(whole())
-
-
-def test_request_is_not_refused_because_the_store_was_busy(tmp_path: Path) -> None:
-    async def scenario(limiters: list[SharedRateLimiter], doors: list[StoreProxy], world: VirtualWorld) -> None:
         def take_long(tx: Tx) -> None:
             world.starts_at += 2 * PREFETCH_TTL_MS
 
         _, result = await asyncio.gather(doors[0].write(take_long), limiters[0].take(1, 20_000))
 
         assert result.is_allowed
-
-    run_shared_scenario(tmp_path, scenario, 1)
 
 
 async def ask_repeatedly(
@@ -155,16 +151,13 @@ async def ask_repeatedly(
 
 
 @pytest.mark.parametrize("rate", [5, 30, 200])
-def test_unevenly_loaded_processes_share_the_full_rate(tmp_path: Path, rate: int) -> None:
+async def test_unevenly_loaded_processes_share_the_full_rate(tmp_path: Path, rate: int) -> None:
     passed: list[float] = []
-
-    async def scenario(limiters: list[SharedRateLimiter], doors: list[StoreProxy], world: VirtualWorld) -> None:
+    async with open_limiters(tmp_path, 3) as (limiters, _doors, _world):
         paces = [1 / (3 * rate), 1 / (2 * rate), 5 / rate]
         await asyncio.gather(
             *(ask_repeatedly(each, rate, pace, 6.0, passed) for each, pace in zip(limiters, paces, strict=True))
         )
-
-    run_shared_scenario(tmp_path, scenario, 3)
     ahead = 3 * max(1, rate // 100) if rate >= 100 else 0
     at_first = sum(1 for at in passed if at < 1)
     assert rate <= at_first <= 2 * rate + ahead
@@ -172,8 +165,8 @@ def test_unevenly_loaded_processes_share_the_full_rate(tmp_path: Path, rate: int
 
 
 @pytest.mark.parametrize("rate", [1, 2, 10, 99])
-def test_low_rate_is_exact_across_processes(tmp_path: Path, rate: int) -> None:
-    async def scenario(limiters: list[SharedRateLimiter], doors: list[StoreProxy], world: VirtualWorld) -> None:
+async def test_low_rate_is_exact_across_processes(tmp_path: Path, rate: int) -> None:
+    async with open_limiters(tmp_path, 3) as (limiters, _doors, _world):
         found = [await limiters[number % 3].take(1, rate) for number in range(rate + 30)]
 
         assert [each.is_allowed for each in found] == [True] * rate + [False] * 30
@@ -181,21 +174,17 @@ def test_low_rate_is_exact_across_processes(tmp_path: Path, rate: int) -> None:
         again = [(await each.take(1, rate)).is_allowed for each in limiters]
         assert sum(again) == 1
 
-    run_shared_scenario(tmp_path, scenario, 3)
 
-
-def test_concurrent_callers_share_one_store_call_within_the_limit(tmp_path: Path) -> None:
-    async def scenario(limiters: list[SharedRateLimiter], doors: list[StoreProxy], world: VirtualWorld) -> None:
+async def test_concurrent_callers_share_one_store_call_within_the_limit(tmp_path: Path) -> None:
+    async with open_limiters(tmp_path, 1) as (limiters, doors, _world):
         found = await asyncio.gather(*(limiters[0].take(1, 50) for _ in range(80)))
 
         assert sum(each.is_allowed for each in found) == 50
         assert doors[0].call_counts["take"] <= 4
 
-    run_shared_scenario(tmp_path, scenario, 1)
 
-
-def test_repeated_refusals_do_not_call_the_store(tmp_path: Path) -> None:
-    async def scenario(limiters: list[SharedRateLimiter], doors: list[StoreProxy], world: VirtualWorld) -> None:
+async def test_repeated_refusals_do_not_call_the_store(tmp_path: Path) -> None:
+    async with open_limiters(tmp_path, 1) as (limiters, doors, _world):
         for _ in range(5):
             await limiters[0].take(1, 4)
         asked = doors[0].call_counts["take"]
@@ -206,22 +195,18 @@ def test_repeated_refusals_do_not_call_the_store(tmp_path: Path) -> None:
 
         assert doors[0].call_counts["take"] == asked
 
-    run_shared_scenario(tmp_path, scenario, 1)
 
-
-def test_most_requests_of_a_high_rate_need_no_store_call(tmp_path: Path) -> None:
-    async def scenario(limiters: list[SharedRateLimiter], doors: list[StoreProxy], world: VirtualWorld) -> None:
+async def test_most_requests_of_a_high_rate_need_no_store_call(tmp_path: Path) -> None:
+    async with open_limiters(tmp_path, 1) as (limiters, doors, _world):
         for _ in range(500):
             assert (await limiters[0].take(1, 1000)).is_allowed
             await asyncio.sleep(0.001)
 
         assert doors[0].call_counts["take"] <= 10
 
-    run_shared_scenario(tmp_path, scenario, 1)
 
-
-def test_tokens_taken_in_advance_expire_after_a_second(tmp_path: Path) -> None:
-    async def scenario(limiters: list[SharedRateLimiter], doors: list[StoreProxy], world: VirtualWorld) -> None:
+async def test_tokens_taken_in_advance_expire_after_a_second(tmp_path: Path) -> None:
+    async with open_limiters(tmp_path, 2) as (limiters, _doors, _world):
         await limiters[0].take(1, 1000)  # nine more are in its local bucket
         await asyncio.sleep(PREFETCH_TTL_MS / SECOND)
         for _ in range(1000):
@@ -229,11 +214,9 @@ def test_tokens_taken_in_advance_expire_after_a_second(tmp_path: Path) -> None:
 
         assert not (await limiters[0].take(1, 1000)).is_allowed
 
-    run_shared_scenario(tmp_path, scenario, 2)
 
-
-def test_shared_and_local_buckets_return_the_same_numbers(tmp_path: Path) -> None:
-    async def scenario(limiters: list[SharedRateLimiter], doors: list[StoreProxy], world: VirtualWorld) -> None:
+async def test_shared_and_local_buckets_return_the_same_numbers(tmp_path: Path) -> None:
+    async with open_limiters(tmp_path, 2) as (limiters, _doors, _world):
         one, two = limiters
         found = [await each.take(1, 4) for each in (one, two, one, two)]
         assert [(each.is_allowed, each.limit, each.remaining) for each in found] == [
@@ -251,20 +234,16 @@ def test_shared_and_local_buckets_return_the_same_numbers(tmp_path: Path) -> Non
 
         assert (await one.take(1, 4)).is_allowed
 
-    run_shared_scenario(tmp_path, scenario, 2)
 
-
-def test_keys_beyond_the_maximum_number_of_shared_buckets_are_served(tmp_path: Path) -> None:
-    async def scenario(limiters: list[SharedRateLimiter], doors: list[StoreProxy], world: VirtualWorld) -> None:
+async def test_keys_beyond_the_maximum_number_of_shared_buckets_are_served(tmp_path: Path) -> None:
+    async with open_limiters(tmp_path, 1) as (limiters, _doors, _world):
         for some in range(0, MAX_BUCKETS + 500, 500):
             found = await asyncio.gather(*(limiters[0].take(key, 1) for key in range(some, some + 500)))
             assert all(each.is_allowed for each in found)
 
-    run_shared_scenario(tmp_path, scenario, 1)
 
-
-def test_clock_set_back_an_hour_blocks_a_key_for_at_most_a_second(tmp_path: Path) -> None:
-    async def scenario(limiters: list[SharedRateLimiter], doors: list[StoreProxy], world: VirtualWorld) -> None:
+async def test_clock_set_back_an_hour_blocks_a_key_for_at_most_a_second(tmp_path: Path) -> None:
+    async with open_limiters(tmp_path, 1) as (limiters, _doors, world):
         for _ in range(5):
             await limiters[0].take(1, 4)
 
@@ -274,12 +253,10 @@ def test_clock_set_back_an_hour_blocks_a_key_for_at_most_a_second(tmp_path: Path
 
         assert [(await limiters[0].take(1, 4)).is_allowed for _ in range(5)] == [True] * 4 + [False]
 
-    run_shared_scenario(tmp_path, scenario, 1)
-
 
 @pytest.mark.parametrize("engine", ["postgresql"], indirect=True)
-def test_limited_key_is_refused_while_the_store_is_unavailable(tmp_path: Path) -> None:
-    async def scenario(cluster: Cluster) -> None:
+async def test_limited_key_is_refused_while_the_store_is_unavailable(tmp_path: Path) -> None:
+    async with open_cluster(tmp_path) as cluster:
         web = await cluster.start_process("web", delivers=False)
         caller = await web.env.caller(rate=5)
         passed = await caller("message/list", {"receivers": "010-1234-5678"})
@@ -293,12 +270,10 @@ def test_limited_key_is_refused_while_the_store_is_unavailable(tmp_path: Path) -
         web.store_proxy.is_unavailable = False
         assert (await caller("message/list", {"receivers": "010-1234-5678"})).result == "SUCCESS"
 
-    run_cluster_scenario(tmp_path, scenario)
-
 
 @pytest.mark.parametrize("engine", ["postgresql"], indirect=True)
-def test_rate_of_a_key_applies_to_all_processes_together(tmp_path: Path) -> None:
-    async def scenario(cluster: Cluster) -> None:
+async def test_rate_of_a_key_applies_to_all_processes_together(tmp_path: Path) -> None:
+    async with open_cluster(tmp_path) as cluster:
         one, two = [await cluster.start_process(name, delivers=False) for name in ("one", "two")]
         caller = await one.env.caller(rate=6)
         other = type(caller)(two.env.service, caller.key)
@@ -306,5 +281,3 @@ def test_rate_of_a_key_applies_to_all_processes_together(tmp_path: Path) -> None
 
         assert [each.result for each in found] == ["SUCCESS"] * 6 + ["RATE_LIMITED"] * 4
         assert int(found[-1].headers["retry-after"]) >= 1
-
-    run_cluster_scenario(tmp_path, scenario)

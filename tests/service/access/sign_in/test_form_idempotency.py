@@ -1,16 +1,12 @@
 """Claims of forms: each form is claimed once, for as long as an idempotency key, whichever nodes are lost."""
 
-from pathlib import Path
-
 from pabal.domain.base.dates import DAY, HOUR
 from pabal.service.access.sign_in import form_idempotency
 from tests.fixtures.cluster import Cluster
-from tests.fixtures.cluster import run_scenario as run_cluster
 from tests.fixtures.nodes import NODES, NodedStore
-from tests.fixtures.service import count_rows
-from tests.fixtures.slot_sharing import REBALANCE_S, fake_carriers
+from tests.fixtures.service import Start, count_rows
+from tests.fixtures.slot_sharing import REBALANCE_S
 from tests.fixtures.virtual import NOON, Environment, VirtualWorld
-from tests.fixtures.web import RunScenario
 
 FORM, OTHER = b"f" * 32, b"o" * 32
 
@@ -26,36 +22,29 @@ async def test_form_is_claimed_once_until_it_is_released(env: Environment) -> No
     assert not await form_idempotency.claim(env.context, OTHER)
 
 
-def test_claim_is_valid_for_a_day_and_deleted_then(run_scenario: RunScenario) -> None:
-    async def begin(env: Environment) -> None:
-        assert await form_idempotency.claim(env.context, FORM)
-        assert await form_idempotency.claim(env.context, OTHER)
+async def test_claim_is_valid_for_a_day_and_deleted_then(start: Start) -> None:
+    env = await start()
+    assert await form_idempotency.claim(env.context, FORM)
+    assert await form_idempotency.claim(env.context, OTHER)
 
-    async def nearly_a_day_later(env: Environment) -> None:
-        await env.wait(1)
-        assert not await form_idempotency.claim(env.context, FORM)
+    env = await start(world=VirtualWorld(1, NOON + DAY - HOUR))
+    await env.wait(1)
+    assert not await form_idempotency.claim(env.context, FORM)
 
-    async def a_day_later(env: Environment) -> None:
-        assert await form_idempotency.claim(env.context, FORM)
-        await env.wait(1)
-        assert await count_rows(env, "form_claims") == 1  # the one that is new
-
-    run_scenario(begin)
-    run_scenario(nearly_a_day_later, world=VirtualWorld(1, NOON + DAY - HOUR))
-    run_scenario(a_day_later, world=VirtualWorld(1, NOON + DAY + HOUR))
+    env = await start(world=VirtualWorld(1, NOON + DAY + HOUR))
+    assert await form_idempotency.claim(env.context, FORM)
+    await env.wait(1)
+    assert await count_rows(env, "form_claims") == 1  # the one that is new
 
 
-def test_forms_are_claimed_while_no_node_can_be_reached(tmp_path: Path) -> None:
-    async def scenario(cluster: Cluster) -> None:
-        store = NodedStore(cluster.store)
-        process = await cluster.start_process("one", store_proxy=store)
-        await cluster.wait(REBALANCE_S)
-        store.lost.update(NODES)
+async def test_forms_are_claimed_while_no_node_can_be_reached(cluster: Cluster) -> None:
+    store = NodedStore(cluster.store)
+    process = await cluster.start_process("one", store_proxy=store)
+    await cluster.wait(REBALANCE_S)
+    store.lost.update(NODES)
 
-        assert await form_idempotency.claim(process.env.context, FORM)
-        assert not await form_idempotency.claim(process.env.context, FORM)
-        await form_idempotency.release(process.env.context, FORM)
+    assert await form_idempotency.claim(process.env.context, FORM)
+    assert not await form_idempotency.claim(process.env.context, FORM)
+    await form_idempotency.release(process.env.context, FORM)
 
-        assert await form_idempotency.claim(process.env.context, FORM)
-
-    run_cluster(tmp_path, scenario, carriers=fake_carriers())
+    assert await form_idempotency.claim(process.env.context, FORM)

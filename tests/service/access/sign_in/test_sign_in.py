@@ -13,7 +13,7 @@ from pabal.store.events import webhooks
 from tests.fixtures.audit import latest_entries
 from tests.fixtures.endpoints import add_webhook
 from tests.fixtures.password_hashes import quick_hash
-from tests.fixtures.service import RunScenario
+from tests.fixtures.service import Start
 from tests.fixtures.sign_in import WORD, enter, make
 from tests.fixtures.virtual import Environment, VirtualWorld
 from tests.fixtures.web import world_at_noon
@@ -95,26 +95,21 @@ def test_password_hash_is_checked_for_unknown_users_too() -> None:
     )
 
 
-def test_session_ends_after_idle_timeout_and_after_its_lifetime(
-    run_scenario: RunScenario,
-) -> None:
+async def test_session_ends_after_idle_timeout_and_after_its_lifetime(start: Start) -> None:
     world = world_at_noon()
+    env = await start(world=world)
+    await make(env)
+    idle, busy = await enter(env), await enter(env)
+    assert idle is not None
+    assert busy is not None
 
-    async def scenario(env: Environment) -> None:
-        await make(env)
-        idle, busy = await enter(env), await enter(env)
-        assert idle is not None
-        assert busy is not None
+    seen = []
+    for _ in range(SESSION_LIFETIME_MS // (IDLE_TIMEOUT_MS // 2)):
+        world.move_clock(IDLE_TIMEOUT_MS / 2 / SECOND)
+        looked = await sign_in.find_session(env.context, idle.token, is_activity=False)
+        seen.append((looked is not None, await sign_in.find_session(env.context, busy.token) is not None))
 
-        seen = []
-        for _ in range(SESSION_LIFETIME_MS // (IDLE_TIMEOUT_MS // 2)):
-            world.move_clock(IDLE_TIMEOUT_MS / 2 / SECOND)
-            looked = await sign_in.find_session(env.context, idle.token, is_activity=False)
-            seen.append((looked is not None, await sign_in.find_session(env.context, busy.token) is not None))
-
-        assert seen == [(True, True)] + [(False, True)] * (len(seen) - 2) + [(False, False)]
-
-    run_scenario(scenario, world=world)
+    assert seen == [(True, True)] + [(False, True)] * (len(seen) - 2) + [(False, False)]
 
 
 @pytest.mark.parametrize("what", ["disable", "password", "account"])

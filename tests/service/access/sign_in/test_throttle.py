@@ -18,7 +18,7 @@ from pabal.store.engine.base import Tx
 from pabal.store.users.sign_in_attempts import RESERVATION_MS
 from tests.fixtures.audit import latest_entries
 from tests.fixtures.password_hashes import quick_hash
-from tests.fixtures.service import RunScenario
+from tests.fixtures.service import Start
 from tests.fixtures.sign_in import HERE, THERE, WORD, enter, make
 from tests.fixtures.virtual import Environment
 from tests.fixtures.web import world_at_noon
@@ -51,25 +51,22 @@ async def sign_in_entries(env: Environment) -> list[tuple[str, str]]:
     return [(each.action, each.target) for each in reversed(found) if each.action in about]
 
 
-def test_right_password_waits_ever_longer_after_too_many_wrong_ones(run_scenario: RunScenario) -> None:
+async def test_right_password_waits_ever_longer_after_too_many_wrong_ones(start: Start) -> None:
     world = world_at_noon()
+    env = await start(world=world)
+    await make(env)
+    await guess(env, FREE_ATTEMPTS_PER_NAME_AND_ADDRESS)
 
-    async def scenario(env: Environment) -> None:
-        await make(env)
-        await guess(env, FREE_ATTEMPTS_PER_NAME_AND_ADDRESS)
+    waits = []
+    for _ in range(12):
+        waits.append(await wait_of(env))
+        world.move_clock(waits[-1])
+        await guess(env, 1)
 
-        waits = []
-        for _ in range(12):
-            waits.append(await wait_of(env))
-            world.move_clock(waits[-1])
-            await guess(env, 1)
-
-        assert waits == [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 900, 900]
-        assert await wait_of(env, address=THERE) == 0, "nobody else has to wait"
-        world.move_clock(900)
-        assert await enter(env) is not None
-
-    run_scenario(scenario, world=world)
+    assert waits == [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 900, 900]
+    assert await wait_of(env, address=THERE) == 0, "nobody else has to wait"
+    world.move_clock(900)
+    assert await enter(env) is not None
 
 
 async def test_guessing_is_throttled_by_name_and_by_address(env: Environment) -> None:
@@ -101,52 +98,46 @@ async def test_right_password_works_on_a_known_device_whatever_others_try(env: E
     assert await wait_of(env, device=known.device_token) > 0, "a device token is used once"
 
 
-def test_attacker_cannot_put_off_the_turn_of_a_new_browser(run_scenario: RunScenario) -> None:
+async def test_attacker_cannot_put_off_the_turn_of_a_new_browser(start: Start) -> None:
     world = world_at_noon()
+    env = await start(world=world)
+    await make(env)
+    await guess_from_many_addresses(env, FREE_ATTEMPTS_PER_NAME)
+    attackers = [ip_address(f"100.64.0.{number}") for number in range(70)]
+    for address in attackers[60:]:  # the delay of the name becomes the longest
+        world.move_clock(await wait_of(env, word="wrong", address=address))
+        await guess(env, 1, address=address)
 
-    async def scenario(env: Environment) -> None:
-        await make(env)
-        await guess_from_many_addresses(env, FREE_ATTEMPTS_PER_NAME)
-        attackers = [ip_address(f"100.64.0.{number}") for number in range(70)]
-        for address in attackers[60:]:  # the delay of the name becomes the longest
-            world.move_clock(await wait_of(env, word="wrong", address=address))
-            await guess(env, 1, address=address)
-
-        wait_s = await wait_of(env, address=THERE)
-        for address in attackers[:59]:  # they go on while the new browser waits, and try first when it may
-            world.move_clock(1)
-            assert await wait_of(env, word="wrong", address=address) > 0
-        almost_s = await wait_of(env, address=THERE)
+    wait_s = await wait_of(env, address=THERE)
+    for address in attackers[:59]:  # they go on while the new browser waits, and try first when it may
         world.move_clock(1)
-        for address in attackers[:59]:
-            await guess(env, 1, address=address)
+        assert await wait_of(env, word="wrong", address=address) > 0
+    almost_s = await wait_of(env, address=THERE)
+    world.move_clock(1)
+    for address in attackers[:59]:
+        await guess(env, 1, address=address)
 
-        assert wait_s == MAX_DELAY_PER_NAME_MS / 1000
-        assert almost_s == 1, "its time stays"
-        assert await wait_of(env, address=ip_address("192.0.2.77")) > 0, "others wait for theirs"
-        assert await wait_of(env, address=THERE) == 0
-
-    run_scenario(scenario, world=world)
+    assert wait_s == MAX_DELAY_PER_NAME_MS / 1000
+    assert almost_s == 1, "its time stays"
+    assert await wait_of(env, address=ip_address("192.0.2.77")) > 0, "others wait for theirs"
+    assert await wait_of(env, address=THERE) == 0
 
 
-def test_turn_is_used_once_and_passes(run_scenario: RunScenario) -> None:
+async def test_turn_is_used_once_and_passes(start: Start) -> None:
     world = world_at_noon()
+    env = await start(world=world)
+    await make(env)
+    await guess_from_many_addresses(env, FREE_ATTEMPTS_PER_NAME)
+    world.move_clock(await wait_of(env, address=THERE))
+    await guess(env, 1)
 
-    async def scenario(env: Environment) -> None:
-        await make(env)
-        await guess_from_many_addresses(env, FREE_ATTEMPTS_PER_NAME)
-        world.move_clock(await wait_of(env, address=THERE))
-        await guess(env, 1)
+    await guess(env, 1, address=THERE)
+    again_s = await wait_of(env, address=THERE)
+    world.move_clock(again_s + RESERVATION_MS / 1000)
+    await guess(env, 1, address=ip_address("100.64.0.1"))
 
-        await guess(env, 1, address=THERE)
-        again_s = await wait_of(env, address=THERE)
-        world.move_clock(again_s + RESERVATION_MS / 1000)
-        await guess(env, 1, address=ip_address("100.64.0.1"))
-
-        assert again_s > 0, "the next attempt of the network waits again"
-        assert await wait_of(env, address=THERE) > 0, "its time has passed"
-
-    run_scenario(scenario, world=world)
+    assert again_s > 0, "the next attempt of the network waits again"
+    assert await wait_of(env, address=THERE) > 0, "its time has passed"
 
 
 async def test_device_with_many_failures_is_trusted_no_longer(env: Environment) -> None:
@@ -226,8 +217,8 @@ async def test_failed_sign_ins_are_recorded_but_do_not_fill_the_audit_log(env: E
     assert counted == [0, FREE_ATTEMPTS_PER_NAME, 100]
 
 
-def test_names_that_no_user_has_are_recorded_nowhere(
-    run_scenario: RunScenario, caplog: pytest.LogCaptureFixture
+async def test_names_that_no_user_has_are_recorded_nowhere(
+    env: Environment, caplog: pytest.LogCaptureFixture
 ) -> None:
     typed = "my-secret-password"
 
@@ -235,22 +226,19 @@ def test_names_that_no_user_has_are_recorded_nowhere(
         tables = ("audit_log", "sign_in_attempts", "sessions", "users")
         return repr([tx.fetch_all(f"select * from {table}") for table in tables])
 
-    async def scenario(env: Environment) -> None:
-        await make(env)
-        for number in range(FREE_ATTEMPTS_PER_ADDRESS):
-            await guess(env, 1, name=f"{typed}{number}", word=WORD)
-        await guess(env, 1, word=typed, address=THERE)
+    await make(env)
+    for number in range(FREE_ATTEMPTS_PER_ADDRESS):
+        await guess(env, 1, name=f"{typed}{number}", word=WORD)
+    await guess(env, 1, word=typed, address=THERE)
 
-        assert typed not in await env.store.read(everything)
-        assert typed not in caplog.text
-        assert "sign-in failed" in caplog.text
-        assert await sign_in_entries(env) == [
-            *(("session.failed", f"{HERE} ({count})") for count in (1, 2, 5, 10, 20, 50)),
-            ("session.throttled", f"{HERE} (1)"),
-            ("session.failed", f"kim {THERE} (1)"),
-        ]
-
-    run_scenario(scenario)
+    assert typed not in await env.store.read(everything)
+    assert typed not in caplog.text
+    assert "sign-in failed" in caplog.text
+    assert await sign_in_entries(env) == [
+        *(("session.failed", f"{HERE} ({count})") for count in (1, 2, 5, 10, 20, 50)),
+        ("session.throttled", f"{HERE} (1)"),
+        ("session.failed", f"kim {THERE} (1)"),
+    ]
 
 
 async def test_successful_sign_ins_are_never_throttled(env: Environment) -> None:

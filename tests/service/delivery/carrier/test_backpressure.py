@@ -8,7 +8,7 @@ from pabal.carriers.base import DEFAULT_BATCH_SIZE, Accepted, Busy, Verdict
 from pabal.domain.sends.message import Attempt, Outcome, Status
 from pabal.service.delivery.carrier.flow_control import PAUSE_S, Backpressure
 from tests.fixtures.engines import sqlite_only
-from tests.fixtures.service import DEFAULT_CARRIER, FakeCarrier, RunScenario, outcomes_of, send, sms
+from tests.fixtures.service import FakeCarrier, outcomes_of, send, sms
 from tests.fixtures.virtual import Environment, VirtualWorld
 
 
@@ -35,9 +35,11 @@ async def test_a_few_busy_verdicts_change_nothing() -> None:
 
 @sqlite_only
 @pytest.mark.slow
-def test_a_campaign_is_delivered_by_a_slow_carrier_that_has_no_rate_configured(run_scenario: RunScenario) -> None:
+@pytest.mark.carrier(window=1000)
+async def test_a_campaign_is_delivered_by_a_slow_carrier_that_has_no_rate_configured(
+    env: Environment, carrier: FakeCarrier
+) -> None:
     recent_times: deque[float] = deque(maxlen=50)
-    carrier = FakeCarrier(window=1000)
 
     def answer(attempt: Attempt) -> Verdict:
         at = carrier.times[-1]
@@ -47,17 +49,13 @@ def test_a_campaign_is_delivered_by_a_slow_carrier_that_has_no_rate_configured(r
         return Accepted(None)
 
     carrier.answer = answer
+    requests = [
+        await send(env, sms(*(f"010{20_000_000 + campaign * 500 + number}" for number in range(500))))
+        for campaign in range(5)
+    ]
 
-    async def scenario(env: Environment) -> None:
-        requests = [
-            await send(env, sms(*(f"010{20_000_000 + campaign * 500 + number}" for number in range(500))))
-            for campaign in range(5)
-        ]
+    await env.wait(300)
 
-        await env.wait(300)
-
-        outcomes = [outcome for request_id in requests for outcome in await outcomes_of(env, request_id)]
-        assert outcomes == [(Status.COMPLETED, Outcome.DELIVERED)] * 2_500
-        assert len(carrier.submitted) < 3 * len(outcomes)
-
-    run_scenario(scenario, carriers={DEFAULT_CARRIER: carrier})
+    outcomes = [outcome for request_id in requests for outcome in await outcomes_of(env, request_id)]
+    assert outcomes == [(Status.COMPLETED, Outcome.DELIVERED)] * 2_500
+    assert len(carrier.submitted) < 3 * len(outcomes)

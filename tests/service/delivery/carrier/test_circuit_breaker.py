@@ -1,7 +1,6 @@
 """The circuit breaker opens for a carrier that is offline or failing for too long, and closes again."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
 
 import pytest
 
@@ -9,17 +8,7 @@ from pabal.carriers.base import Accepted, Busy, Declined, NotSent, Rejected, Unk
 from pabal.domain.sends.message import Outcome
 from pabal.service.delivery.carrier.circuit_breaker import OPEN_S, CarrierStatus, CircuitBreaker
 from tests.fixtures.service import FakeCarrier
-from tests.fixtures.virtual import VirtualWorld, run_in_virtual_time
-
-
-def run_with_breaker(scenario: Callable[[CircuitBreaker, FakeCarrier], Awaitable[None]]) -> None:
-    """Run a scenario with a carrier that fails over after a minute, and its circuit breaker."""
-
-    async def run() -> None:
-        carrier = FakeCarrier()
-        await scenario(CircuitBreaker(carrier, VirtualWorld()), carrier)
-
-    run_in_virtual_time(run())
+from tests.fixtures.virtual import VirtualWorld
 
 
 def update_and_read(breaker: CircuitBreaker) -> tuple[CarrierStatus, str]:
@@ -28,56 +17,52 @@ def update_and_read(breaker: CircuitBreaker) -> tuple[CarrierStatus, str]:
     return breaker.status, breaker.reason
 
 
-def test_circuit_opens_after_the_failover_time_offline_and_closes_on_reconnect() -> None:
-    async def scenario(breaker: CircuitBreaker, carrier: FakeCarrier) -> None:
-        assert update_and_read(breaker) == (CarrierStatus.UP, "")
+async def test_circuit_opens_after_the_failover_time_offline_and_closes_on_reconnect(carrier: FakeCarrier) -> None:
+    breaker = CircuitBreaker(carrier, VirtualWorld())
+    assert update_and_read(breaker) == (CarrierStatus.UP, "")
+    carrier.is_connected = False
+    assert update_and_read(breaker) == (CarrierStatus.DOWN, "disconnected by the test")
+    await asyncio.sleep(59.9)
+    assert update_and_read(breaker)[0] is CarrierStatus.DOWN
+
+    await asyncio.sleep(0.2)
+    assert update_and_read(breaker) == (CarrierStatus.CIRCUIT_OPEN, "disconnected by the test")
+    carrier.is_connected = True
+    assert update_and_read(breaker) == (CarrierStatus.UP, "")
+
+
+async def test_failover_time_restarts_at_each_disconnect(carrier: FakeCarrier) -> None:
+    breaker = CircuitBreaker(carrier, VirtualWorld())
+    for _ in range(5):
         carrier.is_connected = False
-        assert update_and_read(breaker) == (CarrierStatus.DOWN, "disconnected by the test")
-        await asyncio.sleep(59.9)
+        breaker.update()
+        await asyncio.sleep(40)
         assert update_and_read(breaker)[0] is CarrierStatus.DOWN
-
-        await asyncio.sleep(0.2)
-        assert update_and_read(breaker) == (CarrierStatus.CIRCUIT_OPEN, "disconnected by the test")
         carrier.is_connected = True
-        assert update_and_read(breaker) == (CarrierStatus.UP, "")
+        breaker.update()
+        await asyncio.sleep(1)
 
-    run_with_breaker(scenario)
-
-
-def test_failover_time_restarts_at_each_disconnect() -> None:
-    async def scenario(breaker: CircuitBreaker, carrier: FakeCarrier) -> None:
-        for _ in range(5):
-            carrier.is_connected = False
-            breaker.update()
-            await asyncio.sleep(40)
-            assert update_and_read(breaker)[0] is CarrierStatus.DOWN
-            carrier.is_connected = True
-            breaker.update()
-            await asyncio.sleep(1)
-
-        assert breaker.status is CarrierStatus.UP
-
-    run_with_breaker(scenario)
+    assert breaker.status is CarrierStatus.UP
 
 
 @pytest.mark.parametrize("verdicts", [[Busy()], [Unknown()], [NotSent()], [Busy(), Unknown(), NotSent()]])
-def test_circuit_of_a_failing_carrier_opens_and_then_allows_only_probes(verdicts: list[Verdict]) -> None:
-    async def scenario(breaker: CircuitBreaker, carrier: FakeCarrier) -> None:
-        for _ in range(59):
-            breaker.record(verdicts)
-            assert (update_and_read(breaker)[0], breaker.allows_only_probes) == (CarrierStatus.UP, False)
-            await asyncio.sleep(1)
-
+async def test_circuit_of_a_failing_carrier_opens_and_then_allows_only_probes(
+    carrier: FakeCarrier, verdicts: list[Verdict]
+) -> None:
+    breaker = CircuitBreaker(carrier, VirtualWorld())
+    for _ in range(59):
+        breaker.record(verdicts)
+        assert (update_and_read(breaker)[0], breaker.allows_only_probes) == (CarrierStatus.UP, False)
         await asyncio.sleep(1)
-        breaker.record(verdicts)
-        assert update_and_read(breaker) == (CarrierStatus.CIRCUIT_OPEN, "it takes nothing")
-        assert breaker.allows_only_probes
-        await asyncio.sleep(OPEN_S)
-        assert (update_and_read(breaker)[0], breaker.allows_only_probes) == (CarrierStatus.UP, True)
-        breaker.record(verdicts)
-        assert update_and_read(breaker)[0] is CarrierStatus.CIRCUIT_OPEN
 
-    run_with_breaker(scenario)
+    await asyncio.sleep(1)
+    breaker.record(verdicts)
+    assert update_and_read(breaker) == (CarrierStatus.CIRCUIT_OPEN, "it takes nothing")
+    assert breaker.allows_only_probes
+    await asyncio.sleep(OPEN_S)
+    assert (update_and_read(breaker)[0], breaker.allows_only_probes) == (CarrierStatus.UP, True)
+    breaker.record(verdicts)
+    assert update_and_read(breaker)[0] is CarrierStatus.CIRCUIT_OPEN
 
 
 @pytest.mark.parametrize(
@@ -85,44 +70,38 @@ def test_circuit_of_a_failing_carrier_opens_and_then_allows_only_probes(verdicts
     [Accepted("r"), Accepted(None), Rejected(Outcome.SPAM), Declined(Outcome.SPAM)],
     ids=lambda verdict: repr(verdict),
 )
-def test_any_acceptance_or_rejection_closes_the_circuit(verdict: Verdict) -> None:
-    async def scenario(breaker: CircuitBreaker, carrier: FakeCarrier) -> None:
-        breaker.record([Busy()])
-        await asyncio.sleep(60)
-        breaker.record([Busy()])
-        assert update_and_read(breaker)[0] is CarrierStatus.CIRCUIT_OPEN
+async def test_any_acceptance_or_rejection_closes_the_circuit(carrier: FakeCarrier, verdict: Verdict) -> None:
+    breaker = CircuitBreaker(carrier, VirtualWorld())
+    breaker.record([Busy()])
+    await asyncio.sleep(60)
+    breaker.record([Busy()])
+    assert update_and_read(breaker)[0] is CarrierStatus.CIRCUIT_OPEN
 
-        breaker.record([Busy(), verdict, Unknown()])
-        assert (update_and_read(breaker)[0], breaker.allows_only_probes) == (CarrierStatus.UP, False)
-        await asyncio.sleep(59)
-        breaker.record([Busy()])
-        assert update_and_read(breaker)[0] is CarrierStatus.UP  # the failover time starts again
-
-    run_with_breaker(scenario)
+    breaker.record([Busy(), verdict, Unknown()])
+    assert (update_and_read(breaker)[0], breaker.allows_only_probes) == (CarrierStatus.UP, False)
+    await asyncio.sleep(59)
+    breaker.record([Busy()])
+    assert update_and_read(breaker)[0] is CarrierStatus.UP  # the failover time starts again
 
 
-def test_an_empty_batch_of_verdicts_changes_nothing() -> None:
-    async def scenario(breaker: CircuitBreaker, carrier: FakeCarrier) -> None:
-        breaker.record([Busy()])
-        await asyncio.sleep(60)
-        breaker.record([])
-        assert update_and_read(breaker)[0] is CarrierStatus.UP
-        breaker.record([Busy()])
+async def test_an_empty_batch_of_verdicts_changes_nothing(carrier: FakeCarrier) -> None:
+    breaker = CircuitBreaker(carrier, VirtualWorld())
+    breaker.record([Busy()])
+    await asyncio.sleep(60)
+    breaker.record([])
+    assert update_and_read(breaker)[0] is CarrierStatus.UP
+    breaker.record([Busy()])
 
-        breaker.record([])
-        assert update_and_read(breaker)[0] is CarrierStatus.CIRCUIT_OPEN
-
-    run_with_breaker(scenario)
+    breaker.record([])
+    assert update_and_read(breaker)[0] is CarrierStatus.CIRCUIT_OPEN
 
 
-def test_an_open_circuit_stays_open_when_the_carrier_disconnects() -> None:
-    async def scenario(breaker: CircuitBreaker, carrier: FakeCarrier) -> None:
-        breaker.record([Busy()])
-        await asyncio.sleep(60)
-        breaker.record([Busy()])
-        breaker.update()
+async def test_an_open_circuit_stays_open_when_the_carrier_disconnects(carrier: FakeCarrier) -> None:
+    breaker = CircuitBreaker(carrier, VirtualWorld())
+    breaker.record([Busy()])
+    await asyncio.sleep(60)
+    breaker.record([Busy()])
+    breaker.update()
 
-        carrier.is_connected = False
-        assert update_and_read(breaker) == (CarrierStatus.CIRCUIT_OPEN, "disconnected by the test")
-
-    run_with_breaker(scenario)
+    carrier.is_connected = False
+    assert update_and_read(breaker) == (CarrierStatus.CIRCUIT_OPEN, "disconnected by the test")

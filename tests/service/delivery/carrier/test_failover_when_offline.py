@@ -1,7 +1,5 @@
 """Messages of a carrier that is offline for too long go to the next carrier of their route."""
 
-from pathlib import Path
-
 import pytest
 
 from pabal.carriers.base import Rejected, Unknown
@@ -9,17 +7,15 @@ from pabal.domain.sends.message import Outcome, Product, Status
 from pabal.service.delivery.deliver import OFFLINE_CHECK_INTERVAL_S
 from tests.fixtures.circuit_breaker import SMS_TO_BOTH, accept, two_carriers
 from tests.fixtures.service import (
-    DEFAULT_CARRIER,
     PHONE,
     FakeCarrier,
-    RunScenario,
+    Start,
     add_profile,
     alimtalk,
     job_of,
     later,
     message_id_of,
     outcomes_of,
-    run_scenario_with,
     send,
     sms,
 )
@@ -29,230 +25,191 @@ WAITING, SENDING, DONE, FAILED = Status.WAITING, Status.SENDING, Status.COMPLETE
 GOOD = Outcome.DELIVERED
 
 
-def test_due_messages_are_rerouted_when_a_carrier_is_offline_for_too_long(tmp_path: Path) -> None:
+async def test_due_messages_are_rerouted_when_a_carrier_is_offline_for_too_long(start: Start) -> None:
     one, two = two_carriers(is_up=False)
+    env = await start(one, two, max_receivers=2000)
+    request_id = await send(env, sms(*[PHONE] * 1200))
+    await env.wait(59)
+    assert two.submitted == []
 
-    async def scenario(env: Environment) -> None:
-        request_id = await send(env, sms(*[PHONE] * 1200))
-        await env.wait(59)
-        assert two.submitted == []
+    await env.wait(3)
 
-        await env.wait(3)
-
-        assert one.submitted == []
-        assert len(two.submitted) == len(set(two.ids)) == 1200
-        assert {attempt.tries for _, attempt in two.submitted} == {0}
-        assert await outcomes_of(env, request_id) == [(DONE, GOOD)] * 1200
-
-    run_scenario_with(tmp_path, scenario, {"one": one, "two": two}, SMS_TO_BOTH, max_receivers=2000)
+    assert one.submitted == []
+    assert len(two.submitted) == len(set(two.ids)) == 1200
+    assert {attempt.tries for _, attempt in two.submitted} == {0}
+    assert await outcomes_of(env, request_id) == [(DONE, GOOD)] * 1200
 
 
-def test_new_messages_go_to_the_next_carrier_at_once_while_the_circuit_is_open(tmp_path: Path) -> None:
+async def test_new_messages_go_to_the_next_carrier_at_once_while_the_circuit_is_open(start: Start) -> None:
     one, two = two_carriers(is_up=False)
+    env = await start(one, two)
+    await env.wait(70)
 
-    async def scenario(env: Environment) -> None:
-        await env.wait(70)
+    request_id = await send(env, sms())
+    found = await job_of(env, message_id_of(request_id))
+    await env.wait(0.2)
 
-        request_id = await send(env, sms())
-        found = await job_of(env, message_id_of(request_id))
-        await env.wait(0.2)
-
-        assert found is not None
-        assert found[0] == "two"
-        assert two.ids == [message_id_of(request_id)]
-        assert await outcomes_of(env, request_id) == [(DONE, GOOD)]
-
-    run_scenario_with(tmp_path, scenario, {"one": one, "two": two}, SMS_TO_BOTH)
+    assert found is not None
+    assert found[0] == "two"
+    assert two.ids == [message_id_of(request_id)]
+    assert await outcomes_of(env, request_id) == [(DONE, GOOD)]
 
 
-def test_fallback_messages_go_to_the_next_carrier_while_the_circuit_is_open(tmp_path: Path) -> None:
+async def test_fallback_messages_go_to_the_next_carrier_while_the_circuit_is_open(start: Start) -> None:
     one, two = two_carriers(is_up=False)
     talk = FakeCarrier("talk", lambda attempt: Rejected(Outcome.NOT_A_USER))
-
-    async def scenario(env: Environment) -> None:
-        await env.wait(70)
-
-        request_id = await send(env, alimtalk(await add_profile(env), fallback_text="대신"))
-        await env.wait(OFFLINE_CHECK_INTERVAL_S + 0.5)
-
-        assert await outcomes_of(env, request_id) == [(FAILED, Outcome.NOT_A_USER), (DONE, GOOD)]
-        assert (len(one.submitted), len(two.submitted)) == (0, 1)
-
     routes = {"alimTalk": ["talk"], **SMS_TO_BOTH}
-    run_scenario_with(tmp_path, scenario, {"one": one, "two": two, "talk": talk}, routes)
+    env = await start(one, two, talk, routes=routes)
+    await env.wait(70)
+
+    request_id = await send(env, alimtalk(await add_profile(env), fallback_text="대신"))
+    await env.wait(OFFLINE_CHECK_INTERVAL_S + 0.5)
+
+    assert await outcomes_of(env, request_id) == [(FAILED, Outcome.NOT_A_USER), (DONE, GOOD)]
+    assert (len(one.submitted), len(two.submitted)) == (0, 1)
 
 
-def test_scheduled_messages_are_rerouted_when_due_and_not_before(tmp_path: Path) -> None:
+async def test_scheduled_messages_are_rerouted_when_due_and_not_before(start: Start) -> None:
     one, two = two_carriers()
+    env = await start(one, two)
+    soon = await send(env, sms(scheduled_at=later(NOON, 300)))
+    much_later = await send(env, sms(scheduled_at=later(NOON, 3600)))
+    one.is_connected = False
+    await env.wait(299)
+    assert (await job_of(env, message_id_of(soon)) or ("",))[0] == "one"
 
-    async def scenario(env: Environment) -> None:
-        soon = await send(env, sms(scheduled_at=later(NOON, 300)))
-        much_later = await send(env, sms(scheduled_at=later(NOON, 3600)))
-        one.is_connected = False
-        await env.wait(299)
-        assert (await job_of(env, message_id_of(soon)) or ("",))[0] == "one"
+    await env.wait(1 + OFFLINE_CHECK_INTERVAL_S + 0.2)
 
-        await env.wait(1 + OFFLINE_CHECK_INTERVAL_S + 0.2)
-
-        assert two.ids == [message_id_of(soon)]
-        assert (await job_of(env, message_id_of(much_later)) or ("",))[0] == "one"
-
-    run_scenario_with(tmp_path, scenario, {"one": one, "two": two}, SMS_TO_BOTH)
+    assert two.ids == [message_id_of(soon)]
+    assert (await job_of(env, message_id_of(much_later)) or ("",))[0] == "one"
 
 
-def test_a_reconnected_carrier_is_used_again_but_rerouted_messages_do_not_return(tmp_path: Path) -> None:
+async def test_a_reconnected_carrier_is_used_again_but_rerouted_messages_do_not_return(start: Start) -> None:
     one, two = two_carriers(is_up=False)
+    env = await start(one, two)
+    moved = await send(env, sms())
+    await env.wait(70.5)
+    one.is_connected = True
+    await env.wait(OFFLINE_CHECK_INTERVAL_S + 0.1)
 
-    async def scenario(env: Environment) -> None:
-        moved = await send(env, sms())
-        await env.wait(70.5)
-        one.is_connected = True
-        await env.wait(OFFLINE_CHECK_INTERVAL_S + 0.1)
+    request_id = await send(env, sms())
+    await env.wait(0.5)
 
-        request_id = await send(env, sms())
-        await env.wait(0.5)
-
-        assert two.ids == [message_id_of(moved)]
-        assert one.ids == [message_id_of(request_id)]
-        assert await outcomes_of(env, request_id) == [(DONE, GOOD)]
-
-    run_scenario_with(tmp_path, scenario, {"one": one, "two": two}, SMS_TO_BOTH)
+    assert two.ids == [message_id_of(moved)]
+    assert one.ids == [message_id_of(request_id)]
+    assert await outcomes_of(env, request_id) == [(DONE, GOOD)]
 
 
-def test_a_carrier_that_is_offline_briefly_keeps_its_messages(tmp_path: Path) -> None:
+async def test_a_carrier_that_is_offline_briefly_keeps_its_messages(start: Start) -> None:
     one, two = two_carriers(is_up=False)
+    env = await start(one, two)
+    request_id = await send(env, sms(*[PHONE] * 20))
+    await env.wait(58)
+    assert await outcomes_of(env, request_id) == [(WAITING, None)] * 20
 
-    async def scenario(env: Environment) -> None:
-        request_id = await send(env, sms(*[PHONE] * 20))
-        await env.wait(58)
-        assert await outcomes_of(env, request_id) == [(WAITING, None)] * 20
+    one.is_connected = True
+    await env.wait(OFFLINE_CHECK_INTERVAL_S + 0.5)
 
-        one.is_connected = True
-        await env.wait(OFFLINE_CHECK_INTERVAL_S + 0.5)
-
-        assert (len(one.submitted), len(two.submitted)) == (20, 0)
-        assert await outcomes_of(env, request_id) == [(DONE, GOOD)] * 20
-
-    run_scenario_with(tmp_path, scenario, {"one": one, "two": two}, SMS_TO_BOTH)
+    assert (len(one.submitted), len(two.submitted)) == (20, 0)
+    assert await outcomes_of(env, request_id) == [(DONE, GOOD)] * 20
 
 
-def test_each_carrier_has_its_own_failover_time(tmp_path: Path) -> None:
+async def test_each_carrier_has_its_own_failover_time(start: Start) -> None:
     one, two = two_carriers(is_up=False, failover_after_s=5)
+    env = await start(one, two)
+    request_id = await send(env, sms())
+    await env.wait(7)
 
-    async def scenario(env: Environment) -> None:
-        request_id = await send(env, sms())
-        await env.wait(7)
-
-        assert two.ids == [message_id_of(request_id)]
-
-    run_scenario_with(tmp_path, scenario, {"one": one, "two": two}, SMS_TO_BOTH)
+    assert two.ids == [message_id_of(request_id)]
 
 
-def test_messages_wait_for_an_offline_carrier_when_their_route_has_no_other(run_scenario: RunScenario) -> None:
-    carrier = FakeCarrier(answer=accept)
-    carrier.is_connected = False
+@pytest.mark.carrier(answer=accept, is_connected=False)
+async def test_messages_wait_for_an_offline_carrier_when_their_route_has_no_other(
+    env: Environment, carrier: FakeCarrier
+) -> None:
+    early = await send(env, sms(*[PHONE] * 15))
+    await env.wait(600)
+    late = await send(env, sms())
+    await env.wait(600)
+    assert carrier.submitted == []
 
-    async def scenario(env: Environment) -> None:
-        early = await send(env, sms(*[PHONE] * 15))
-        await env.wait(600)
-        late = await send(env, sms())
-        await env.wait(600)
-        assert carrier.submitted == []
+    carrier.is_connected = True
+    await env.wait(OFFLINE_CHECK_INTERVAL_S + 0.5)
 
-        carrier.is_connected = True
-        await env.wait(OFFLINE_CHECK_INTERVAL_S + 0.5)
-
-        assert await outcomes_of(env, early) == [(DONE, GOOD)] * 15
-        assert await outcomes_of(env, late) == [(DONE, GOOD)]
-        assert {(attempt.number, attempt.tries) for _, attempt in carrier.submitted} == {(1, 0)}
-
-    run_scenario(scenario, carriers={DEFAULT_CARRIER: carrier})
+    assert await outcomes_of(env, early) == [(DONE, GOOD)] * 15
+    assert await outcomes_of(env, late) == [(DONE, GOOD)]
+    assert {(attempt.number, attempt.tries) for _, attempt in carrier.submitted} == {(1, 0)}
 
 
 @pytest.mark.parametrize("back", ["one", "two"])
-def test_when_all_carriers_are_offline_the_first_to_return_gets_the_messages(tmp_path: Path, back: str) -> None:
+async def test_when_all_carriers_are_offline_the_first_to_return_gets_the_messages(start: Start, back: str) -> None:
     carriers = {name: FakeCarrier(name, accept, failover_after_s=5) for name in ("one", "two")}
     for carrier in carriers.values():
         carrier.is_connected = False
+    env = await start(*carriers.values(), routes=SMS_TO_BOTH)
+    await env.wait(20)
+    request_id = await send(env, sms())
+    await env.wait(20.5)
+    assert await outcomes_of(env, request_id) == [(WAITING, None)]
 
-    async def scenario(env: Environment) -> None:
-        await env.wait(20)
-        request_id = await send(env, sms())
-        await env.wait(20.5)
-        assert await outcomes_of(env, request_id) == [(WAITING, None)]
+    carriers[back].is_connected = True
+    await env.wait(2 * OFFLINE_CHECK_INTERVAL_S + 0.5)
 
-        carriers[back].is_connected = True
-        await env.wait(2 * OFFLINE_CHECK_INTERVAL_S + 0.5)
-
-        assert [name for name, carrier in carriers.items() if carrier.submitted] == [back]
-        assert await outcomes_of(env, request_id) == [(DONE, GOOD)]
-
-    run_scenario_with(tmp_path, scenario, carriers, SMS_TO_BOTH)
+    assert [name for name, carrier in carriers.items() if carrier.submitted] == [back]
+    assert await outcomes_of(env, request_id) == [(DONE, GOOD)]
 
 
-def test_only_products_with_another_carrier_are_rerouted(tmp_path: Path) -> None:
+async def test_only_products_with_another_carrier_are_rerouted(start: Start) -> None:
     one, two = two_carriers(is_up=False)
     three = FakeCarrier("three", accept)
-
-    async def scenario(env: Environment) -> None:
-        text, long = await send(env, sms()), await send(env, sms(product=Product.LMS))
-        picture = await send(env, sms(product=Product.MMS))
-        await env.wait(70.5)
-
-        assert (two.ids, three.ids) == ([message_id_of(text)], [message_id_of(long)])
-        assert await outcomes_of(env, picture) == [(WAITING, None)]
-        one.is_connected = True
-        await env.wait(2)
-        assert one.ids == [message_id_of(picture)]
-        assert await outcomes_of(env, picture) == [(DONE, GOOD)]
-
     routes = {"sms": ["one", "two"], "lms": ["one", "three"], "mms": ["one"]}
-    run_scenario_with(tmp_path, scenario, {"one": one, "two": two, "three": three}, routes)
+    env = await start(one, two, three, routes=routes)
+    text, long = await send(env, sms()), await send(env, sms(product=Product.LMS))
+    picture = await send(env, sms(product=Product.MMS))
+    await env.wait(70.5)
+
+    assert (two.ids, three.ids) == ([message_id_of(text)], [message_id_of(long)])
+    assert await outcomes_of(env, picture) == [(WAITING, None)]
+    one.is_connected = True
+    await env.wait(2)
+    assert one.ids == [message_id_of(picture)]
+    assert await outcomes_of(env, picture) == [(DONE, GOOD)]
 
 
-def test_rerouting_skips_carriers_whose_circuit_is_open(tmp_path: Path) -> None:
+async def test_rerouting_skips_carriers_whose_circuit_is_open(start: Start) -> None:
     carriers = {name: FakeCarrier(name, accept, failover_after_s=5) for name in ("one", "two", "three")}
     carriers["one"].is_connected = carriers["two"].is_connected = False
+    env = await start(*carriers.values())
+    old = await send(env, sms())
+    await env.wait(10)
+    new = await send(env, sms())
+    await env.wait(1)
 
-    async def scenario(env: Environment) -> None:
-        old = await send(env, sms())
-        await env.wait(10)
-        new = await send(env, sms())
-        await env.wait(1)
-
-        assert carriers["three"].ids == [message_id_of(old), message_id_of(new)]
-
-    run_scenario_with(tmp_path, scenario, carriers, {"sms": list(carriers)})
+    assert carriers["three"].ids == [message_id_of(old), message_id_of(new)]
 
 
-def test_rerouting_sends_no_message_twice(tmp_path: Path) -> None:
+async def test_rerouting_sends_no_message_twice(start: Start) -> None:
     one, two = two_carriers(window=10, delay_s=8, failover_after_s=5)
+    env = await start(one, two)
+    request_id = await send(env, sms(*[PHONE] * 100))
+    await env.wait(1)
+    assert len(one.submitted) == 10
+    one.is_connected = False  # it answers what it has and gets no more
+    await env.wait(30)
 
-    async def scenario(env: Environment) -> None:
-        request_id = await send(env, sms(*[PHONE] * 100))
-        await env.wait(1)
-        assert len(one.submitted) == 10
-        one.is_connected = False  # it answers what it has and gets no more
-        await env.wait(30)
-
-        all_ids = one.ids + two.ids
-        assert (len(one.submitted), len(two.submitted)) == (10, 90)
-        assert len(all_ids) == len(set(all_ids))
-        assert await outcomes_of(env, request_id) == [(DONE, GOOD)] * 100
-
-    run_scenario_with(tmp_path, scenario, {"one": one, "two": two}, SMS_TO_BOTH)
+    all_ids = one.ids + two.ids
+    assert (len(one.submitted), len(two.submitted)) == (10, 90)
+    assert len(all_ids) == len(set(all_ids))
+    assert await outcomes_of(env, request_id) == [(DONE, GOOD)] * 100
 
 
-def test_messages_held_in_doubt_are_not_rerouted(tmp_path: Path) -> None:
+async def test_messages_held_in_doubt_are_not_rerouted(start: Start) -> None:
     one, two = two_carriers(lambda attempt: Unknown(), holds_in_doubt=True, failover_after_s=5)
+    env = await start(one, two)
+    request_id = await send(env, sms(*[PHONE] * 10))
+    await env.wait(1)
+    one.is_connected = False
+    await env.wait(60)
 
-    async def scenario(env: Environment) -> None:
-        request_id = await send(env, sms(*[PHONE] * 10))
-        await env.wait(1)
-        one.is_connected = False
-        await env.wait(60)
-
-        assert (len(one.submitted), two.submitted) == (10, [])
-        assert await outcomes_of(env, request_id) == [(SENDING, None)] * 10
-
-    run_scenario_with(tmp_path, scenario, {"one": one, "two": two}, SMS_TO_BOTH)
+    assert (len(one.submitted), two.submitted) == (10, [])
+    assert await outcomes_of(env, request_id) == [(SENDING, None)] * 10

@@ -1,7 +1,6 @@
 """Messages of a carrier that is not configured any more: who gets them, and who never does."""
 
 from collections.abc import Mapping
-from pathlib import Path
 
 import pytest
 
@@ -13,12 +12,11 @@ from pabal.service.delivery.workers import BATCH
 from pabal.service.upkeep.housekeeping import FULL_ROUND_EVERY, ROUND_INTERVAL_S
 from tests.fixtures.service import (
     FakeCarrier,
-    Scenario,
+    Start,
     job_of,
     message_id_of,
     metric_value,
     outcomes_of,
-    run_scenario_with,
     send,
     sms,
 )
@@ -44,132 +42,92 @@ async def register(env: Environment) -> None:
     await env.store.write(register_carriers, env.context.kinds)
 
 
-def run_before_and_after(
-    folder: Path,
-    before: FakeCarrier,
-    after: Mapping[str, FakeCarrier],
-    routes: Mapping[str, list[str]],
-    check: Scenario,
-) -> bytes:
-    """Leave a message in the queue of one carrier, then run a scenario with others; return the message's id."""
-    sent: list[bytes] = []
-
-    async def leave_message(env: Environment) -> None:
-        await register(env)
-        sent.append(await send(env, sms()))
-
-    async def then(env: Environment) -> None:
-        await env.wait(FULL_ROUND_EVERY * ROUND_INTERVAL_S + 5)
-        env.sent = sent[0]  # type: ignore[attr-defined]
-        await check(env)
-
-    run_scenario_with(folder, leave_message, {before.name: offline(before)}, {"sms": [before.name]})
-    run_scenario_with(folder, then, after, routes, VirtualWorld(1, LATER))
-    return message_id_of(sent[0])
+async def start_after(
+    start: Start, before: FakeCarrier, *after: FakeCarrier, routes: Mapping[str, list[str]]
+) -> tuple[Environment, bytes]:
+    """Leave a message in the queue of one carrier, then start with others; return the message's id, too."""
+    env = await start(offline(before))
+    await register(env)
+    sent = await send(env, sms())
+    env = await start(*after, routes=routes, world=VirtualWorld(1, LATER))
+    await env.wait(FULL_ROUND_EVERY * ROUND_INTERVAL_S + 5)
+    return env, sent
 
 
-def test_real_message_never_goes_to_a_simulator(tmp_path: Path) -> None:
+async def test_real_message_never_goes_to_a_simulator(start: Start) -> None:
     sim = simulator()
+    env, sent = await start_after(start, FakeCarrier("telco"), sim, routes={"sms": ["sim"]})
 
-    async def check(env: Environment) -> None:
-        assert (await outcomes_of(env, env.sent)) == [(Status.WAITING, None)]  # type: ignore[attr-defined]
-        await Caller(env.service, None)("/metrics", method="GET")
-        assert metric_value(env, "pabal_queue_unconfigured_jobs") == 1
-        assert metric_value(env, "pabal_queue_jobs", carrier="telco", lane="small") == 1
-
-    run_before_and_after(tmp_path, FakeCarrier("telco"), {"sim": sim}, {"sms": ["sim"]}, check)
-
+    assert await outcomes_of(env, sent) == [(Status.WAITING, None)]
+    await Caller(env.service, None)("/metrics", method="GET")
+    assert metric_value(env, "pabal_queue_unconfigured_jobs") == 1
+    assert metric_value(env, "pabal_queue_jobs", carrier="telco", lane="small") == 1
     assert sim.ids == []
 
 
-def test_simulated_message_never_goes_to_a_real_carrier(tmp_path: Path) -> None:
+async def test_simulated_message_never_goes_to_a_real_carrier(start: Start) -> None:
     telco = FakeCarrier("telco")
+    env, sent = await start_after(start, simulator(), telco, routes={"sms": ["telco"]})
 
-    async def check(env: Environment) -> None:
-        assert (await outcomes_of(env, env.sent)) == [(Status.WAITING, None)]  # type: ignore[attr-defined]
-
-    run_before_and_after(tmp_path, simulator(), {"telco": telco}, {"sms": ["telco"]}, check)
-
+    assert await outcomes_of(env, sent) == [(Status.WAITING, None)]
     assert telco.ids == []
 
 
-def test_message_goes_to_a_carrier_of_its_own_kind(tmp_path: Path) -> None:
-    telco, renamed = FakeCarrier("telco"), FakeCarrier("renamed")
-    sim, other = simulator(), simulator("other")
+async def test_real_message_goes_to_a_real_carrier(start: Start) -> None:
+    renamed, sim = FakeCarrier("renamed"), simulator()
+    _, sent = await start_after(start, FakeCarrier("telco"), renamed, sim, routes={"sms": ["sim", "renamed"]})
 
-    async def check(env: Environment) -> None:
-        pass
-
-    (tmp_path / "real").mkdir()
-    (tmp_path / "simulated").mkdir()
-    real = run_before_and_after(
-        tmp_path / "real", telco, {"renamed": renamed, "sim": sim}, {"sms": ["sim", "renamed"]}, check
-    )
-    simulated = run_before_and_after(
-        tmp_path / "simulated", simulator(), {"other": other}, {"sms": ["other"]}, check
-    )
-
-    assert (renamed.ids, sim.ids, other.ids) == ([real], [], [simulated])
+    assert (renamed.ids, sim.ids) == ([message_id_of(sent)], [])
 
 
-def test_messages_that_must_wait_do_not_hold_up_others(tmp_path: Path) -> None:
+async def test_simulated_message_goes_to_another_simulator(start: Start) -> None:
+    other = simulator("other")
+    _, sent = await start_after(start, simulator(), other, routes={"sms": ["other"]})
+
+    assert other.ids == [message_id_of(sent)]
+
+
+async def test_messages_that_must_wait_do_not_hold_up_others(start: Start) -> None:
     """More wait for a real route than one transaction looks at; a product that has one is moved all the same."""
     telco, new, sim = offline(FakeCarrier("telco")), FakeCarrier("new"), simulator()
-    sent: list[bytes] = []
+    env = await start(telco, routes={"sms": ["telco"], "lms": ["telco"]})
+    await register(env)
+    await send(env, sms(*["01012345678"] * 600))
+    sent = await send(env, sms(product=Product.LMS))
 
-    async def leave_messages(env: Environment) -> None:
-        await register(env)
-        await send(env, sms(*["01012345678"] * 600))
-        sent.append(await send(env, sms(product=Product.LMS)))
+    env = await start(new, sim, routes={"sms": ["sim"], "lms": ["new"]}, world=VirtualWorld(1, LATER))
+    await env.wait(5)
+    await env.service.stop()
 
-    async def check(env: Environment) -> None:
-        await env.wait(5)
-
-    run_scenario_with(tmp_path, leave_messages, {"telco": telco}, {"sms": ["telco"], "lms": ["telco"]})
-    run_scenario_with(
-        tmp_path, check, {"new": new, "sim": sim}, {"sms": ["sim"], "lms": ["new"]}, VirtualWorld(1, LATER)
-    )
-
-    assert (new.ids, sim.ids) == ([message_id_of(sent[0])], [])
+    assert (new.ids, sim.ids) == ([message_id_of(sent)], [])
 
 
-def test_open_circuit_does_not_send_real_messages_to_a_simulator(tmp_path: Path) -> None:
+async def test_open_circuit_does_not_send_real_messages_to_a_simulator(start: Start) -> None:
     """The route of the product has become a simulator's while a message waited for a carrier that is down now."""
     sim = simulator()
+    down = offline(FakeCarrier("telco", lambda attempt: NotSent(), failover_after_s=1))
+    routes = {"sms": ["sim"], "lms": ["telco"]}
+    env, sent = await start_after(start, FakeCarrier("telco"), down, sim, routes=routes)
+    await env.wait(120)
 
-    async def check(env: Environment) -> None:
-        await env.wait(120)
-        job = await job_of(env, message_id_of(env.sent))  # type: ignore[attr-defined]
-        assert job is not None
-        assert job[0] == "telco"
-
-    down = FakeCarrier("telco", lambda attempt: NotSent(), failover_after_s=1)
-    run_before_and_after(
-        tmp_path,
-        FakeCarrier("telco"),
-        {"telco": offline(down), "sim": sim},
-        {"sms": ["sim"], "lms": ["telco"]},
-        check,
-    )
-
+    job = await job_of(env, message_id_of(sent))
+    assert job is not None
+    assert job[0] == "telco"
     assert sim.ids == []
 
 
-def test_log_tells_once_how_many_jobs_go_to_other_carriers(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
+async def test_log_tells_once_how_many_jobs_go_to_other_carriers(
+    start: Start, caplog: pytest.LogCaptureFixture
 ) -> None:
     receivers = [f"010{number:08}" for number in range(BATCH + 100)]
     gone, telco = offline(FakeCarrier("gone")), offline(FakeCarrier("telco"))
+    env = await start(gone)
+    await register(env)
+    await send(env, sms(*receivers))
 
-    async def leave_messages(env: Environment) -> None:
-        await register(env)
-        await send(env, sms(*receivers))
-
-    async def start(env: Environment) -> None:
-        await env.wait(1)
-
-    run_scenario_with(tmp_path, leave_messages, {"gone": gone}, {"sms": ["gone"]})
-    run_scenario_with(tmp_path, start, {"telco": telco}, {"sms": ["telco"]}, VirtualWorld(1, LATER))
+    env = await start(telco, world=VirtualWorld(1, LATER))
+    await env.wait(1)
+    await env.service.stop()
 
     told = [each for each in caplog.records if "its jobs go to other carriers" in each.message]
     assert [(each.carrier, each.jobs) for each in told] == [("gone", BATCH + 100)]  # type: ignore[attr-defined]

@@ -14,7 +14,7 @@ from pabal.settings.carriers import CarrierSettings, SimulatorSettings
 from pabal.settings.settings import Settings
 from pabal.store.engine.base import Tx
 from pabal.store.queue.queue import CAMPAIGN_SHARE
-from tests.fixtures.cluster import Cluster, Process, run_scenario
+from tests.fixtures.cluster import Cluster, Process, open_cluster
 from tests.fixtures.service import DEFAULT_CARRIER, message_id_of, send, sms
 from tests.fixtures.slot_sharing import REBALANCE_S, SLOTS
 from tests.fixtures.virtual import NOON, settings_for
@@ -67,8 +67,8 @@ def max_within(times: list[float], seconds: float) -> int:
 
 
 @pytest.mark.parametrize("rate", [30, pytest.param(400, marks=pytest.mark.torture)])
-def test_processes_together_keep_to_the_rate_while_some_start_stop_and_die(tmp_path: Path, rate: int) -> None:
-    async def scenario(cluster: Cluster) -> None:
+async def test_processes_together_keep_to_the_rate_while_some_start_stop_and_die(tmp_path: Path, rate: int) -> None:
+    async with open_cluster(tmp_path, settings=settings_with_rate(tmp_path, rate)) as cluster:
         one = await cluster.start_process("one")
         await send_in_every_slot(one, 3 * rate)
         await cluster.wait(4)
@@ -91,11 +91,9 @@ def test_processes_together_keep_to_the_rate_while_some_start_stop_and_die(tmp_p
         assert max_within(times, 1.0) <= 1.1 * rate + 1
         assert len(times) >= 0.8 * 30 * rate  # the share of a dead process is unused until its eviction
 
-    run_scenario(tmp_path, scenario, settings=settings_with_rate(tmp_path, rate))
 
-
-def test_a_single_process_uses_the_whole_rate_from_its_first_heartbeat(tmp_path: Path) -> None:
-    async def scenario(cluster: Cluster) -> None:
+async def test_a_single_process_uses_the_whole_rate_from_its_first_heartbeat(tmp_path: Path) -> None:
+    async with open_cluster(tmp_path, settings=settings_with_rate(tmp_path, 50)) as cluster:
         one = await cluster.start_process("one")
         await send_in_every_slot(one, 25)
         await cluster.wait(5)
@@ -103,12 +101,10 @@ def test_a_single_process_uses_the_whole_rate_from_its_first_heartbeat(tmp_path:
         times = [at for at, _ in await accepted_messages(cluster)]
         assert 0.94 * 50 * 5 <= len(times) <= 50 * 5 + 5
 
-    run_scenario(tmp_path, scenario, settings=settings_with_rate(tmp_path, 50))
-
 
 @pytest.mark.parametrize("number", [2, pytest.param(4, marks=pytest.mark.torture)])
-def test_one_large_request_gets_most_of_the_rate_that_others_do_not_use(tmp_path: Path, number: int) -> None:
-    async def scenario(cluster: Cluster) -> None:
+async def test_one_large_request_gets_most_of_the_rate_that_others_do_not_use(tmp_path: Path, number: int) -> None:
+    async with open_cluster(tmp_path, settings=settings_with_rate(tmp_path, RATE)) as cluster:
         processes = [await cluster.start_process(f"host:{each}") for each in range(number)]
         await cluster.wait(REBALANCE_S)
         began = cluster.world.monotonic()
@@ -121,11 +117,9 @@ def test_one_large_request_gets_most_of_the_rate_that_others_do_not_use(tmp_path
         assert max_within(times, 10.0) <= 1.02 * 10 * RATE
         assert max_within(times, 1.0) <= 1.1 * RATE + 1
 
-    run_scenario(tmp_path, scenario, settings=settings_with_rate(tmp_path, RATE))
 
-
-def test_who_has_lent_sends_at_once_and_soon_at_the_whole_share_again(tmp_path: Path) -> None:
-    async def scenario(cluster: Cluster) -> None:
+async def test_who_has_lent_sends_at_once_and_soon_at_the_whole_share_again(tmp_path: Path) -> None:
+    async with open_cluster(tmp_path, settings=settings_with_rate(tmp_path, RATE)) as cluster:
         processes = [await cluster.start_process(f"host:{each}") for each in range(2)]
         await cluster.wait(REBALANCE_S)
         await send(processes[0].env, sms(*phones(RATE * 60)))
@@ -148,12 +142,12 @@ def test_who_has_lent_sends_at_once_and_soon_at_the_whole_share_again(tmp_path: 
         assert 0.4 * 8 * RATE <= by_first <= 0.6 * 8 * RATE
         assert 0.4 * 8 * RATE <= len(late) - by_first <= 0.6 * 8 * RATE
 
-    run_scenario(tmp_path, scenario, settings=settings_with_rate(tmp_path, RATE))
-
 
 @pytest.mark.parametrize("number", [1, 2])
-def test_small_sends_do_not_wait_for_campaigns_in_other_slots_nor_starve_them(tmp_path: Path, number: int) -> None:
-    async def scenario(cluster: Cluster) -> None:
+async def test_small_sends_do_not_wait_for_campaigns_in_other_slots_nor_starve_them(
+    tmp_path: Path, number: int
+) -> None:
+    async with open_cluster(tmp_path, settings=settings_with_rate(tmp_path, RATE)) as cluster:
         processes = [await cluster.start_process(f"host:{each}") for each in range(number)]
         await cluster.wait(REBALANCE_S)
         campaigns = await send_in_every_slot(processes[0], 60)
@@ -171,11 +165,9 @@ def test_small_sends_do_not_wait_for_campaigns_in_other_slots_nor_starve_them(tm
         campaign_messages = sum(1 for message_id in accepted_at if message_id not in sent)
         assert campaign_messages >= 0.9 * RATE * 10 - len(sent)
 
-    run_scenario(tmp_path, scenario, settings=settings_with_rate(tmp_path, RATE))
 
-
-def test_a_flood_of_small_sends_leaves_campaigns_a_share_of_the_rate(tmp_path: Path) -> None:
-    async def scenario(cluster: Cluster) -> None:
+async def test_a_flood_of_small_sends_leaves_campaigns_a_share_of_the_rate(tmp_path: Path) -> None:
+    async with open_cluster(tmp_path, settings=settings_with_rate(tmp_path, 50)) as cluster:
         one = await cluster.start_process("one")
         await cluster.wait(1)
         campaign = await send(one.env, sms(*phones(500)))
@@ -187,5 +179,3 @@ def test_a_flood_of_small_sends_leaves_campaigns_a_share_of_the_rate(tmp_path: P
         request_ids = [identifiers.request_id_of(message_id) for _, message_id in await accepted_messages(cluster)]
         assert request_ids.count(campaign) >= 0.1 * len(request_ids)
         assert len(request_ids) >= 0.94 * 50 * 10
-
-    run_scenario(tmp_path, scenario, settings=settings_with_rate(tmp_path, 50))

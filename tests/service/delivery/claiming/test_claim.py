@@ -1,5 +1,6 @@
 """What is claimed: from the slot of the oldest small send, or at times of the oldest campaign, and how much."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -7,8 +8,7 @@ from pabal.domain.base.dates import MINUTE
 from pabal.service.delivery.claiming.claim_tx import ClaimRequest, SlotChoice, choose_slot, claim
 from pabal.store.queue.queue import Lane
 from tests.fixtures.campaigns import phones
-from tests.fixtures.delivery import disconnected_carrier
-from tests.fixtures.service import DEFAULT_CARRIER, RunScenario, send, sms
+from tests.fixtures.service import DEFAULT_CARRIER, send, sms
 from tests.fixtures.virtual import NOON, Environment
 
 
@@ -59,16 +59,14 @@ def test_a_job_is_due_at_its_exact_time() -> None:
     assert choose_slot([(4, Lane.SMALL, NOON + 1)], NOON).slot is None
 
 
-def test_a_claim_cut_at_the_limit_for_campaigns_says_that_there_may_be_more(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        await send(env, sms(*phones(30)))
-        asked = ClaimRequest(0, DEFAULT_CARRIER, 100, MINUTE, max_of_campaigns=20)
+@pytest.mark.carrier(is_connected=False)
+async def test_a_claim_cut_at_the_limit_for_campaigns_says_that_there_may_be_more(env: Environment) -> None:
+    await send(env, sms(*phones(30)))
+    asked = ClaimRequest(0, DEFAULT_CARRIER, 100, MINUTE, max_of_campaigns=20)
 
-        claims = [await env.store.write(claim, asked, env.context.policy, env.world.now()) for _ in range(3)]
+    claims = [await env.store.write(claim, asked, env.context.policy, env.world.now()) for _ in range(3)]
 
-        assert [(len(each.leased), each.is_full) for each in claims] == [(20, True), (10, False), (0, False)]
-
-    run_scenario(scenario, carriers={DEFAULT_CARRIER: disconnected_carrier()})
+    assert [(len(each.leased), each.is_full) for each in claims] == [(20, True), (10, False), (0, False)]
 
 
 jobs_found = st.lists(

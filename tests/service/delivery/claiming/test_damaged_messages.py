@@ -10,10 +10,8 @@ from pabal.domain.sends.message import Attempt, Outcome, Status
 from pabal.domain.sends.sending import Receiver
 from pabal.store.engine.base import Tx
 from tests.fixtures.service import (
-    DEFAULT_CARRIER,
     PHONE,
     FakeCarrier,
-    RunScenario,
     add_profile,
     alimtalk,
     count_rows,
@@ -38,35 +36,31 @@ def change(sql: str, message_or_request: bytes) -> Callable[[Tx], int]:
 
 
 @pytest.mark.parametrize("stored", ['["하나", "둘"]', "[]", "[", "7", "{}"])
-def test_fallback_that_cannot_be_composed_ends_alone(
-    run_scenario: RunScenario, stored: str, caplog: pytest.LogCaptureFixture
+@pytest.mark.carrier(answer=deliver_texts_only)
+async def test_fallback_that_cannot_be_composed_ends_alone(
+    env: Environment, carrier: FakeCarrier, stored: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    carrier = FakeCarrier(answer=deliver_texts_only)
+    talk = alimtalk(await add_profile(env), content="#{name}님", variables=("name",), receivers=NAMED)
+    request_id = await send(env, talk)
+    await env.wait(1)
+    sql = f"update messages set variables = '{stored}' where id = ?"
+    await env.store.write(change(sql, message_id_of(request_id, 2)))
+    await carrier.report(*((message_id_of(request_id, number).hex(), NOT_A_USER) for number in (1, 2, 3)))
+    await env.wait(2)
 
-    async def scenario(env: Environment) -> None:
-        talk = alimtalk(await add_profile(env), content="#{name}님", variables=("name",), receivers=NAMED)
-        request_id = await send(env, talk)
-        await env.wait(1)
-        sql = f"update messages set variables = '{stored}' where id = ?"
-        await env.store.write(change(sql, message_id_of(request_id, 2)))
-        await carrier.report(*((message_id_of(request_id, number).hex(), NOT_A_USER) for number in (1, 2, 3)))
-        await env.wait(2)
-
-        is_readable = stored.endswith("]")
-        if is_readable:
-            ends = [(DONE, DELIVERED), (FAILED, Outcome.NOT_SENDABLE_AS_TEXT), (DONE, DELIVERED)]
-            assert await outcomes_of(env, request_id) == [(FAILED, NOT_A_USER)] * 3 + ends
-            assert "fallback could not be composed" in caplog.text
-        assert await count_rows(env, "jobs") == 0
-        assert await count_rows(env, "messages") == (6 if is_readable else 5)
-        assert [attempt.content for _, attempt in carrier.submitted if attempt.product.is_text] == [
-            "하나님",
-            "셋님",
-        ]
-        assert PHONE not in caplog.text
-
+    is_readable = stored.endswith("]")
+    if is_readable:
+        ends = [(DONE, DELIVERED), (FAILED, Outcome.NOT_SENDABLE_AS_TEXT), (DONE, DELIVERED)]
+        assert await outcomes_of(env, request_id) == [(FAILED, NOT_A_USER)] * 3 + ends
+        assert "fallback could not be composed" in caplog.text
+    assert await count_rows(env, "jobs") == 0
+    assert await count_rows(env, "messages") == (6 if is_readable else 5)
+    assert [attempt.content for _, attempt in carrier.submitted if attempt.product.is_text] == [
+        "하나님",
+        "셋님",
+    ]
+    assert PHONE not in caplog.text
     caplog.set_level(logging.WARNING)
-    run_scenario(scenario, carriers={DEFAULT_CARRIER: carrier})
 
 
 @pytest.mark.parametrize(
@@ -81,27 +75,22 @@ def test_fallback_that_cannot_be_composed_ends_alone(
         "delete from messages where id = ?",
     ],
 )
-def test_message_that_cannot_be_read_ends_alone(
-    run_scenario: RunScenario, damage: str, caplog: pytest.LogCaptureFixture
+@pytest.mark.carrier(answer=deliver_texts_only, is_connected=False)
+async def test_message_that_cannot_be_read_ends_alone(
+    env: Environment, carrier: FakeCarrier, damage: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    carrier = FakeCarrier(answer=deliver_texts_only)
-    carrier.is_connected = False
+    request_id = await send(env, sms(content="#{name}님", variables=("name",), receivers=NAMED))
+    await env.store.write(change(damage, message_id_of(request_id, 2)))
+    carrier.is_connected = True
+    await env.wait(5)
 
-    async def scenario(env: Environment) -> None:
-        request_id = await send(env, sms(content="#{name}님", variables=("name",), receivers=NAMED))
-        await env.store.write(change(damage, message_id_of(request_id, 2)))
-        carrier.is_connected = True
-        await env.wait(5)
-
-        assert [attempt.content for _, attempt in carrier.submitted] == ["하나님", "셋님"]
-        assert await count_rows(env, "jobs") == 0
-        assert message_id_of(request_id, 2).hex() in str([each.__dict__ for each in caplog.records])
-        if "product" not in damage:
-            kept = await outcomes_of(env, request_id) if "delete" in damage else None
-            assert kept is None or kept == [(DONE, DELIVERED), (DONE, DELIVERED)]
-
+    assert [attempt.content for _, attempt in carrier.submitted] == ["하나님", "셋님"]
+    assert await count_rows(env, "jobs") == 0
+    assert message_id_of(request_id, 2).hex() in str([each.__dict__ for each in caplog.records])
+    if "product" not in damage:
+        kept = await outcomes_of(env, request_id) if "delete" in damage else None
+        assert kept is None or kept == [(DONE, DELIVERED), (DONE, DELIVERED)]
     caplog.set_level(logging.WARNING)
-    run_scenario(scenario, carriers={DEFAULT_CARRIER: carrier})
 
 
 @pytest.mark.parametrize(
@@ -114,76 +103,62 @@ def test_message_that_cannot_be_read_ends_alone(
         "delete from requests where id = ?",
     ],
 )
-def test_messages_of_a_request_that_cannot_be_read_end_alone(run_scenario: RunScenario, damage: str) -> None:
-    carrier = FakeCarrier(answer=deliver_texts_only)
-    carrier.is_connected = False
+@pytest.mark.carrier(answer=deliver_texts_only, is_connected=False)
+async def test_messages_of_a_request_that_cannot_be_read_end_alone(
+    env: Environment, carrier: FakeCarrier, damage: str
+) -> None:
+    broken = await send(env, sms(content="#{name}님", variables=("name",), receivers=NAMED))
+    good = await send(env, sms())
+    await env.store.write(change(damage, broken))
+    carrier.is_connected = True
+    await env.wait(5)
 
-    async def scenario(env: Environment) -> None:
-        broken = await send(env, sms(content="#{name}님", variables=("name",), receivers=NAMED))
-        good = await send(env, sms())
-        await env.store.write(change(damage, broken))
-        carrier.is_connected = True
-        await env.wait(5)
-
-        assert await outcomes_of(env, good) == [(DONE, DELIVERED)]
-        assert await outcomes_of(env, broken) == [(FAILED, UNDELIVERABLE)] * 3
-        assert len(carrier.submitted) == 1
-        assert await count_rows(env, "jobs") == 0
-
-    run_scenario(scenario, carriers={DEFAULT_CARRIER: carrier})
+    assert await outcomes_of(env, good) == [(DONE, DELIVERED)]
+    assert await outcomes_of(env, broken) == [(FAILED, UNDELIVERABLE)] * 3
+    assert len(carrier.submitted) == 1
+    assert await count_rows(env, "jobs") == 0
 
 
-def test_failed_message_whose_request_cannot_be_read_ends_without_a_fallback(run_scenario: RunScenario) -> None:
-    carrier = FakeCarrier(answer=deliver_texts_only)
+@pytest.mark.carrier(answer=deliver_texts_only)
+async def test_failed_message_whose_request_cannot_be_read_ends_without_a_fallback(
+    env: Environment, carrier: FakeCarrier
+) -> None:
+    profile = await add_profile(env)
+    broken, good = await send(env, alimtalk(profile)), await send(env, alimtalk(profile))
+    await env.wait(1)
+    await env.store.write(change("update requests set buttons = '[' where id = ?", broken))
+    await carrier.report(*((message_id_of(each).hex(), NOT_A_USER) for each in (broken, good)))
+    await env.wait(2)
 
-    async def scenario(env: Environment) -> None:
-        profile = await add_profile(env)
-        broken, good = await send(env, alimtalk(profile)), await send(env, alimtalk(profile))
-        await env.wait(1)
-        await env.store.write(change("update requests set buttons = '[' where id = ?", broken))
-        await carrier.report(*((message_id_of(each).hex(), NOT_A_USER) for each in (broken, good)))
-        await env.wait(2)
-
-        assert await outcomes_of(env, broken) == [(FAILED, NOT_A_USER)]
-        assert await outcomes_of(env, good) == [(FAILED, NOT_A_USER), (DONE, DELIVERED)]
-
-    run_scenario(scenario, carriers={DEFAULT_CARRIER: carrier})
+    assert await outcomes_of(env, broken) == [(FAILED, NOT_A_USER)]
+    assert await outcomes_of(env, good) == [(FAILED, NOT_A_USER), (DONE, DELIVERED)]
 
 
 @pytest.mark.parametrize("reference", ["a\0b", "\ud800", "x" * 5000, "a\nb", ""])
-def test_reference_that_cannot_be_stored_keeps_no_other_verdict_from_it(
-    run_scenario: RunScenario, reference: str
+@pytest.mark.carrier(is_connected=False)
+async def test_reference_that_cannot_be_stored_keeps_no_other_verdict_from_it(
+    env: Environment, carrier: FakeCarrier, reference: str
 ) -> None:
     def answer(attempt: Attempt) -> Verdict:
         is_odd = attempt.content == "이상한"
         return Accepted(reference) if is_odd else Rejected(NOT_A_USER)
 
-    carrier = FakeCarrier(answer=answer)
-    carrier.is_connected = False
+    carrier.answer = answer
+    odd, other = await send(env, sms(content="이상한")), await send(env, sms())
+    carrier.is_connected = True
+    await env.wait(120)
 
-    async def scenario(env: Environment) -> None:
-        odd, other = await send(env, sms(content="이상한")), await send(env, sms())
-        carrier.is_connected = True
-        await env.wait(120)
-
-        assert len(carrier.submitted) == 2  # neither is sent again
-        assert await outcomes_of(env, other) == [(FAILED, NOT_A_USER)]
-        assert await outcomes_of(env, odd) == [(SENDING, None)]
-
-    run_scenario(scenario, carriers={DEFAULT_CARRIER: carrier})
+    assert len(carrier.submitted) == 2  # neither is sent again
+    assert await outcomes_of(env, other) == [(FAILED, NOT_A_USER)]
+    assert await outcomes_of(env, odd) == [(SENDING, None)]
 
 
 @pytest.mark.parametrize("reference", ["a\0b", "\ud800", "x" * 5000, ""])
-def test_receipt_that_cannot_be_stored_keeps_no_other_receipt_from_it(
-    run_scenario: RunScenario, reference: str
+async def test_receipt_that_cannot_be_stored_keeps_no_other_receipt_from_it(
+    env: Environment, carrier: FakeCarrier, reference: str
 ) -> None:
-    carrier = FakeCarrier()
+    request_id = await send(env, sms())
+    await env.wait(1)
+    await carrier.report((reference, DELIVERED), (message_id_of(request_id).hex(), DELIVERED))
 
-    async def scenario(env: Environment) -> None:
-        request_id = await send(env, sms())
-        await env.wait(1)
-        await carrier.report((reference, DELIVERED), (message_id_of(request_id).hex(), DELIVERED))
-
-        assert await outcomes_of(env, request_id) == [(DONE, DELIVERED)]
-
-    run_scenario(scenario, carriers={DEFAULT_CARRIER: carrier})
+    assert await outcomes_of(env, request_id) == [(DONE, DELIVERED)]

@@ -14,19 +14,17 @@ from pabal.service.delivery.claiming.requeue_due import BATCH, INTERVAL_S
 from pabal.service.sending.accept import accept
 from pabal.store.engine.base import Tx
 from tests.fixtures.campaigns import phones
-from tests.fixtures.cluster import Cluster
-from tests.fixtures.cluster import run_scenario as run_cluster
+from tests.fixtures.cluster import open_cluster
 from tests.fixtures.service import (
     DEFAULT_CARRIER,
     FakeCarrier,
-    RunScenario,
+    Start,
     account_id_of,
     add_profile,
     alimtalk,
     job_of,
     message_id_of,
     messages_of,
-    run_scenario_with,
     sms,
 )
 from tests.fixtures.virtual import NOON, Environment, VirtualWorld, settings_for
@@ -44,6 +42,9 @@ def answer(attempt: Attempt) -> Verdict:
         return Rejected(Outcome.NOT_A_USER)
     is_busy = attempt.receiver == BUSY_PHONE and attempt.number == 1
     return Busy() if is_busy else Accepted(None)
+
+
+pytestmark = pytest.mark.carrier(answer=answer, window=5, delay_s=0.25)
 
 
 def slow_carrier(name: str = DEFAULT_CARRIER) -> FakeCarrier:
@@ -98,46 +99,37 @@ async def wait_of_scheduled(env: Environment, carrier: FakeCarrier, *receivers: 
 
 
 @pytest.mark.parametrize("receivers", [1, 20], ids=["small", "campaign"])
-def test_retry_and_scheduled_send_do_not_wait_for_the_end_of_an_overload(
-    run_scenario: RunScenario, receivers: int
+async def test_retry_and_scheduled_send_do_not_wait_for_the_end_of_an_overload(
+    env: Environment, carrier: FakeCarrier, receivers: int
 ) -> None:
-    carrier = slow_carrier()
     others = phones(receivers)[1:]
+    overload = Overload(env, receivers)
+    await env.wait(OVERLOAD_S)
 
-    async def scenario(env: Environment) -> None:
-        overload = Overload(env, receivers)
-        await env.wait(OVERLOAD_S)
-
-        assert await wait_of_retry(env, carrier, *others) <= 1.2 + PROMISED_S
-        assert -0.001 <= await wait_of_scheduled(env, carrier, *phones(receivers)) <= PROMISED_S
-        await overload.stop()
-
-    run_scenario(scenario, carriers={DEFAULT_CARRIER: carrier})
+    assert await wait_of_retry(env, carrier, *others) <= 1.2 + PROMISED_S
+    assert -0.001 <= await wait_of_scheduled(env, carrier, *phones(receivers)) <= PROMISED_S
+    await overload.stop()
 
 
-def test_fallback_does_not_wait_for_the_end_of_an_overload(run_scenario: RunScenario) -> None:
+async def test_fallback_does_not_wait_for_the_end_of_an_overload(env: Environment, carrier: FakeCarrier) -> None:
+    profile_id = await add_profile(env)
+    overload = Overload(env, 1)
+    await env.wait(OVERLOAD_S)
+    began_at = asyncio.get_running_loop().time()
+    request_id = await send_as(env, "acme", alimtalk(profile_id))
+    await env.wait(2 * PROMISED_S)
+    await overload.stop()
+
+    _, fallback = await messages_of(env, request_id)
+    (at,) = submitted_at(carrier, fallback.id)
+    assert at - began_at <= 2 + PROMISED_S
+
+
+async def test_messages_at_their_own_time_are_found_in_all_slots_of_an_overloaded_worker(tmp_path: Path) -> None:
     carrier = slow_carrier()
-
-    async def scenario(env: Environment) -> None:
-        profile_id = await add_profile(env)
-        overload = Overload(env, 1)
-        await env.wait(OVERLOAD_S)
-        began_at = asyncio.get_running_loop().time()
-        request_id = await send_as(env, "acme", alimtalk(profile_id))
-        await env.wait(2 * PROMISED_S)
-        await overload.stop()
-
-        _, fallback = await messages_of(env, request_id)
-        (at,) = submitted_at(carrier, fallback.id)
-        assert at - began_at <= 2 + PROMISED_S
-
-    run_scenario(scenario, carriers={DEFAULT_CARRIER: carrier})
-
-
-def test_messages_at_their_own_time_are_found_in_all_slots_of_an_overloaded_worker(tmp_path: Path) -> None:
-    carrier = slow_carrier()
-
-    async def scenario(cluster: Cluster) -> None:
+    async with open_cluster(
+        tmp_path, carriers=lambda: {DEFAULT_CARRIER: carrier}, settings=settings_for(tmp_path)
+    ) as cluster:
         worker = await cluster.start_process("worker")
         await cluster.wait(4)
         overload = Overload(worker.env, 1)
@@ -153,17 +145,15 @@ def test_messages_at_their_own_time_are_found_in_all_slots_of_an_overloaded_work
         assert max(waits) <= PROMISED_S
         await overload.stop()
 
-    run_cluster(tmp_path, scenario, carriers=lambda: {DEFAULT_CARRIER: carrier}, settings=settings_for(tmp_path))
 
-
-def test_send_of_a_process_that_does_not_know_the_queue_is_not_passed_for_ever(tmp_path: Path) -> None:
+async def test_send_of_a_process_that_does_not_know_the_queue_is_not_passed_for_ever(tmp_path: Path) -> None:
     carriers: list[FakeCarrier] = []
 
     def make() -> dict[str, FakeCarrier]:
         carriers.append(slow_carrier())
         return {DEFAULT_CARRIER: carriers[-1]}
 
-    async def scenario(cluster: Cluster) -> None:
+    async with open_cluster(tmp_path, carriers=make) as cluster:
         worker = await cluster.start_process("worker")
         front = await cluster.start_process("front", delivers=False)
         await cluster.wait(4)
@@ -177,130 +167,108 @@ def test_send_of_a_process_that_does_not_know_the_queue_is_not_passed_for_ever(t
         (at,) = submitted_at(carriers[0], message_id)
         assert at - began_at <= PROMISED_S
 
-    run_cluster(tmp_path, scenario, carriers=make)
 
-
-def test_message_of_a_failed_carrier_is_not_passed_at_the_next_one(tmp_path: Path) -> None:
+async def test_message_of_a_failed_carrier_is_not_passed_at_the_next_one(start: Start) -> None:
     failing, overloaded = FakeCarrier("failing", failover_after_s=10), slow_carrier("next")
     routes = {"sms": ["failing", "next"], "lms": ["next"]}
+    env = await start(failing, overloaded, routes=routes)
+    overload = Overload(env, 1, product=Product.LMS)
+    await env.wait(OVERLOAD_S)
+    await send_as(env, "small", sms())
+    await env.wait(1)
+    failing.is_connected = False
+    message_id = message_id_of(await send_as(env, "small", sms()))
+    await env.wait(10)
+    began_at = asyncio.get_running_loop().time()
+    await env.wait(2 * PROMISED_S)
+    await overload.stop()
 
-    async def scenario(env: Environment) -> None:
-        overload = Overload(env, 1, product=Product.LMS)
-        await env.wait(OVERLOAD_S)
-        await send_as(env, "small", sms())
-        await env.wait(1)
-        failing.is_connected = False
-        message_id = message_id_of(await send_as(env, "small", sms()))
-        await env.wait(10)
-        began_at = asyncio.get_running_loop().time()
-        await env.wait(2 * PROMISED_S)
-        await overload.stop()
-
-        (at,) = submitted_at(overloaded, message_id)
-        assert at - began_at <= 1 + PROMISED_S
-
-    run_scenario_with(tmp_path, scenario, {"failing": failing, "next": overloaded}, routes)
+    (at,) = submitted_at(overloaded, message_id)
+    assert at - began_at <= 1 + PROMISED_S
 
 
-def test_messages_at_their_own_time_are_found_after_a_restart(run_scenario: RunScenario) -> None:
+async def test_messages_at_their_own_time_are_found_after_a_restart(start: Start) -> None:
     carrier = slow_carrier()
-    due: list[bytes] = []
-
-    async def overload_and_stop(env: Environment) -> None:
-        overload = Overload(env, 1)
-        await env.wait(OVERLOAD_S)
-        at = env.world.now() + 1 * SECOND
-        due.append(message_id_of(await send_as(env, "small", sms(scheduled_at=at))))
-        await overload.stop()
-
-    async def go_on(env: Environment) -> None:
-        overload = Overload(env, 1)
-        began_at = asyncio.get_running_loop().time()
-        await env.wait(2 * PROMISED_S)
-        await overload.stop()
-
-        (at,) = submitted_at(carrier, due[0])
-        assert at - began_at <= PROMISED_S
-
-    run_scenario(overload_and_stop, carriers={DEFAULT_CARRIER: slow_carrier()})
+    env = await start(slow_carrier())
+    overload = Overload(env, 1)
+    await env.wait(OVERLOAD_S)
+    at = env.world.now() + 1 * SECOND
+    due = message_id_of(await send_as(env, "small", sms(scheduled_at=at)))
+    await overload.stop()
     world = VirtualWorld(starts_at=NOON + (OVERLOAD_S + 60) * SECOND)
-    run_scenario(go_on, carriers={DEFAULT_CARRIER: carrier}, world=world)
+
+    env = await start(carrier, world=world)
+    overload = Overload(env, 1)
+    began_at = asyncio.get_running_loop().time()
+    await env.wait(2 * PROMISED_S)
+    await overload.stop()
+
+    (submitted_s,) = submitted_at(carrier, due)
+    assert submitted_s - began_at <= PROMISED_S
 
 
-def test_scheduled_campaign_gets_the_share_of_its_account_in_an_overload(run_scenario: RunScenario) -> None:
-    carrier = slow_carrier()
+async def test_scheduled_campaign_gets_the_share_of_its_account_in_an_overload(
+    env: Environment, carrier: FakeCarrier
+) -> None:
+    overload = Overload(env, 20)
+    await env.wait(OVERLOAD_S)
+    at = env.world.now() + 1 * SECOND
+    first = await send_as(env, "first", sms(*phones(200), scheduled_at=at))
+    second = await send_as(env, "second", sms(*phones(20), scheduled_at=at + 1))
+    await env.wait(1)
+    began_at = asyncio.get_running_loop().time()
+    await env.wait(12)
+    await overload.stop()
 
-    async def scenario(env: Environment) -> None:
-        overload = Overload(env, 20)
-        await env.wait(OVERLOAD_S)
-        at = env.world.now() + 1 * SECOND
-        first = await send_as(env, "first", sms(*phones(200), scheduled_at=at))
-        second = await send_as(env, "second", sms(*phones(20), scheduled_at=at + 1))
-        await env.wait(1)
-        began_at = asyncio.get_running_loop().time()
-        await env.wait(12)
-        await overload.stop()
-
-        counts = Counter(attempt.message_id[:13] for at, attempt in carrier.submitted if at >= began_at)
-        assert counts[second] == 20  # it does not wait for the 200
-        assert 50 <= counts[first] <= 150  # half of what is left
-
-    run_scenario(scenario, carriers={DEFAULT_CARRIER: carrier})
+    counts = Counter(attempt.message_id[:13] for at, attempt in carrier.submitted if at >= began_at)
+    assert counts[second] == 20  # it does not wait for the 200
+    assert 50 <= counts[first] <= 150  # half of what is left
 
 
-def test_deadline_holds_for_a_message_that_got_a_position_far_in_the_past(run_scenario: RunScenario) -> None:
-    carrier = slow_carrier()
+async def test_deadline_holds_for_a_message_that_got_a_position_far_in_the_past(
+    env: Environment, carrier: FakeCarrier
+) -> None:
+    overload = Overload(env, 20)
+    await env.wait(2)
+    carrier.is_connected = False
+    await env.wait(240)  # the lane stands still
+    carrier.is_connected = True
+    await env.wait(10)
+    at = env.world.now() + 1 * SECOND
+    request_id = await send_as(env, "small", sms(*phones(200), scheduled_at=at, expire_minutes=3))
+    await env.wait(2)
+    carrier.is_connected = False
+    await env.wait(240)
+    await overload.stop()
 
-    async def scenario(env: Environment) -> None:
-        overload = Overload(env, 20)
-        await env.wait(2)
-        carrier.is_connected = False
-        await env.wait(240)  # the lane stands still
-        carrier.is_connected = True
-        await env.wait(10)
-        at = env.world.now() + 1 * SECOND
-        request_id = await send_as(env, "small", sms(*phones(200), scheduled_at=at, expire_minutes=3))
-        await env.wait(2)
-        carrier.is_connected = False
-        await env.wait(240)
-        await overload.stop()
-
-        found = await messages_of(env, request_id)
-        assert {each.outcome for each in found} <= {Outcome.EXPIRED, Outcome.DELIVERED}
-        assert len([each for each in found if each.outcome is Outcome.EXPIRED]) >= 100
-
-    run_scenario(scenario, carriers={DEFAULT_CARRIER: carrier})
+    found = await messages_of(env, request_id)
+    assert {each.outcome for each in found} <= {Outcome.EXPIRED, Outcome.DELIVERED}
+    assert len([each for each in found if each.outcome is Outcome.EXPIRED]) >= 100
 
 
-def test_positions_are_given_to_all_of_very_many_that_are_due_at_one_time(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        overload = Overload(env, 20)
-        await env.wait(OVERLOAD_S)
-        at = env.world.now() + 1 * SECOND
-        for number in range(3):
-            await send_as(env, f"large{number}", sms(*phones(1000), scheduled_at=at))
-        assert await count_due(env, at) == 3000 > BATCH
-        await env.wait(1 + 2 * INTERVAL_S)
-        await overload.stop()
+async def test_positions_are_given_to_all_of_very_many_that_are_due_at_one_time(env: Environment) -> None:
+    overload = Overload(env, 20)
+    await env.wait(OVERLOAD_S)
+    at = env.world.now() + 1 * SECOND
+    for number in range(3):
+        await send_as(env, f"large{number}", sms(*phones(1000), scheduled_at=at))
+    assert await count_due(env, at) == 3000 > BATCH
+    await env.wait(1 + 2 * INTERVAL_S)
+    await overload.stop()
 
-        assert await count_due(env, at) == 0
-
-    run_scenario(scenario, carriers={DEFAULT_CARRIER: slow_carrier()})
+    assert await count_due(env, at) == 0
 
 
-def test_look_passes_very_many_that_keep_their_time(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        at = env.world.now() + 1 * SECOND
-        for number in range(3):
-            await send_as(env, f"large{number}", sms(*phones(1000), scheduled_at=at))
-        later = await send_as(env, "other", sms(*phones(20), scheduled_at=at + 5 * SECOND))
-        await env.wait(1 + 5 + 2 * INTERVAL_S)
+async def test_look_passes_very_many_that_keep_their_time(env: Environment) -> None:
+    at = env.world.now() + 1 * SECOND
+    for number in range(3):
+        await send_as(env, f"large{number}", sms(*phones(1000), scheduled_at=at))
+    later = await send_as(env, "other", sms(*phones(20), scheduled_at=at + 5 * SECOND))
+    await env.wait(1 + 5 + 2 * INTERVAL_S)
 
-        job = await job_of(env, message_id_of(later))
-        assert job is not None
-        assert job[2] == at  # the first of the lane
-
-    run_scenario(scenario, carriers={DEFAULT_CARRIER: slow_carrier()})
+    job = await job_of(env, message_id_of(later))
+    assert job is not None
+    assert job[2] == at  # the first of the lane
 
 
 async def count_due(env: Environment, at: Instant) -> int:

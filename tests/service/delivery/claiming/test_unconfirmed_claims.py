@@ -12,8 +12,8 @@ from pabal.domain.sends.message import Outcome, Status
 from pabal.service.delivery.claiming.claim_tx import ClaimedBatch
 from pabal.service.delivery.outcome.settle import settle
 from pabal.store.engine.base import Store, StoreUnavailable
-from tests.fixtures.service import DEFAULT_CARRIER, PHONE, FakeCarrier, RunScenario, outcomes_of, send, sms
-from tests.fixtures.virtual import Environment, VirtualWorld, open_store
+from tests.fixtures.service import PHONE, FakeCarrier, Start, outcomes_of, send, sms
+from tests.fixtures.virtual import VirtualWorld, open_store
 
 
 class LosesClaimResults:
@@ -45,45 +45,39 @@ class LosesClaimResults:
 
 @pytest.mark.parametrize("holds_in_doubt", [False, True])
 @pytest.mark.parametrize("lost", [1, 3])
-def test_messages_of_an_unconfirmed_claim_are_submitted_at_once_and_only_once(
-    run_scenario: RunScenario, tmp_path: Path, holds_in_doubt: bool, lost: int
+async def test_messages_of_an_unconfirmed_claim_are_submitted_at_once_and_only_once(
+    start: Start, tmp_path: Path, holds_in_doubt: bool, lost: int
 ) -> None:
     carrier, world = (
         FakeCarrier(answer=lambda _: Accepted(None), timeout_s=60, holds_in_doubt=holds_in_doubt),
         VirtualWorld(),
     )
     store = LosesClaimResults(open_store(tmp_path, world), lost)
+    env = await start(carrier, world=world, store=store)
+    request_id = await send(env, sms(PHONE, "01087654321"))
+    await env.wait(lost * 1.0 + 2)
 
-    async def scenario(env: Environment) -> None:
-        request_id = await send(env, sms(PHONE, "01087654321"))
-        await env.wait(lost * 1.0 + 2)
-
-        assert store.results_to_lose == 0
-        assert await outcomes_of(env, request_id) == [(Status.COMPLETED, Outcome.DELIVERED)] * 2
-        assert len(carrier.submitted) == 2
-
-    run_scenario(scenario, carriers={DEFAULT_CARRIER: carrier}, world=world, store=store)
+    assert store.results_to_lose == 0
+    assert await outcomes_of(env, request_id) == [(Status.COMPLETED, Outcome.DELIVERED)] * 2
+    assert len(carrier.submitted) == 2
 
 
-def test_unconfirmed_claim_in_the_millisecond_of_a_confirmed_one_is_told_apart(
-    run_scenario: RunScenario, tmp_path: Path
+async def test_unconfirmed_claim_in_the_millisecond_of_a_confirmed_one_is_told_apart(
+    start: Start, tmp_path: Path
 ) -> None:
     carrier, world = FakeCarrier(answer=lambda _: Accepted(None), timeout_s=60, delay_s=10), VirtualWorld()
     carrier.batch_size = 1  # a full claim is followed by the next at once
     store = LosesClaimResults(open_store(tmp_path, world), 1, kept_before=1)
+    env = await start(carrier, world=world, store=store)
+    request_id = await send(env, sms(PHONE, "01087654321"))
+    await env.wait(5)
 
-    async def scenario(env: Environment) -> None:
-        request_id = await send(env, sms(PHONE, "01087654321"))
-        await env.wait(5)
-
-        assert store.results_to_lose == 0
-        first, second = [at for at, _ in carrier.submitted]  # each once, although the first still was in flight
-        assert second - first <= 2
-        await env.wait(15)
-        assert await outcomes_of(env, request_id) == [(Status.COMPLETED, Outcome.DELIVERED)] * 2
-        assert len(carrier.submitted) == 2
-
-    run_scenario(scenario, carriers={DEFAULT_CARRIER: carrier}, world=world, store=store)
+    assert store.results_to_lose == 0
+    first, second = [at for at, _ in carrier.submitted]  # each once, although the first still was in flight
+    assert second - first <= 2
+    await env.wait(15)
+    assert await outcomes_of(env, request_id) == [(Status.COMPLETED, Outcome.DELIVERED)] * 2
+    assert len(carrier.submitted) == 2
 
 
 class UnavailableFromSettlement:
@@ -116,24 +110,16 @@ class UnavailableFromSettlement:
 
 
 @pytest.mark.parametrize("holds_in_doubt", [False, True])
-def test_messages_accepted_before_a_long_store_outage_are_not_submitted_again(
-    run_scenario: RunScenario, tmp_path: Path, holds_in_doubt: bool
+async def test_messages_accepted_before_a_long_store_outage_are_not_submitted_again(
+    start: Start, tmp_path: Path, holds_in_doubt: bool
 ) -> None:
     carrier, world = (
         FakeCarrier(answer=lambda _: Accepted(None), timeout_s=2, holds_in_doubt=holds_in_doubt),
         VirtualWorld(),
     )
+    env = await start(carrier, world=world, store=UnavailableFromSettlement(open_store(tmp_path, world), 60))
+    request_id = await send(env, sms(PHONE, "01087654321"))
+    await env.wait(100)
 
-    async def scenario(env: Environment) -> None:
-        request_id = await send(env, sms(PHONE, "01087654321"))
-        await env.wait(100)
-
-        assert await outcomes_of(env, request_id) == [(Status.COMPLETED, Outcome.DELIVERED)] * 2
-        assert len(carrier.submitted) == 2
-
-    run_scenario(
-        scenario,
-        carriers={DEFAULT_CARRIER: carrier},
-        world=world,
-        store=UnavailableFromSettlement(open_store(tmp_path, world), 60),
-    )
+    assert await outcomes_of(env, request_id) == [(Status.COMPLETED, Outcome.DELIVERED)] * 2
+    assert len(carrier.submitted) == 2

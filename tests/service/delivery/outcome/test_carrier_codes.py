@@ -10,7 +10,7 @@ from pabal.domain.sends.message import MAX_CODE_CHARACTERS, Outcome, tidy_code
 from pabal.service.delivery.receipts import store_receipts
 from pabal.store.engine.base import Tx
 from tests.fixtures.delivery import reference_of
-from tests.fixtures.service import DEFAULT_CARRIER, FakeCarrier, RunScenario, answer_in_order, send, sms
+from tests.fixtures.service import DEFAULT_CARRIER, FakeCarrier, Start, answer_in_order, send, sms
 from tests.fixtures.virtual import NOON, Environment
 
 CARRIER = DEFAULT_CARRIER
@@ -47,77 +47,62 @@ async def attempts_of(env: Environment) -> list[Any]:
         ([Rejected(Outcome.SPAM, " a\0\nb\u2028" + "c" * 100)], (CARRIER, "ab" + "c" * 38, 0), None),
     ],
 )
-def test_verdict_that_ends_a_message_is_stored_with_its_code(
-    run_scenario: RunScenario, verdicts: Sequence[Verdict], stored: Any, attempts: Any
+async def test_verdict_that_ends_a_message_is_stored_with_its_code(
+    start: Start, verdicts: Sequence[Verdict], stored: Any, attempts: Any
 ) -> None:
     carrier = FakeCarrier(answer=answer_in_order(*verdicts))
+    env = await start(carriers={CARRIER: carrier})
+    await send(env, sms())
+    await env.wait(5)
 
-    async def scenario(env: Environment) -> None:
-        await send(env, sms())
-        await env.wait(5)
-
-        assert await delivery_of(env) == [stored]
-        if attempts is not None:
-            assert await attempts_of(env) == attempts
-
-    run_scenario(scenario, carriers={CARRIER: carrier})
+    assert await delivery_of(env) == [stored]
+    if attempts is not None:
+        assert await attempts_of(env) == attempts
 
 
 @pytest.mark.parametrize("is_early", [False, True])
-def test_receipt_is_stored_with_its_code_whichever_comes_first(run_scenario: RunScenario, is_early: bool) -> None:
+async def test_receipt_is_stored_with_its_code_whichever_comes_first(start: Start, is_early: bool) -> None:
     carrier = FakeCarrier(delay_s=3 if is_early else 0)
+    env = await start(carriers={CARRIER: carrier})
+    request_id = await send(env, sms())
+    await env.wait(1)
+    first = Receipt(reference_of(request_id), Outcome.PHONE_OFF, code="OFF 7")
+    await store_receipts(env.context, CARRIER, [first, Receipt(first.reference, Outcome.SPAM, code="LATER")])
+    await env.wait(5)
 
-    async def scenario(env: Environment) -> None:
-        request_id = await send(env, sms())
-        await env.wait(1)
-        first = Receipt(reference_of(request_id), Outcome.PHONE_OFF, code="OFF 7")
-        await store_receipts(env.context, CARRIER, [first, Receipt(first.reference, Outcome.SPAM, code="LATER")])
-        await env.wait(5)
-
-        assert await delivery_of(env) == [(CARRIER, "OFF 7", 0)]
-
-    run_scenario(scenario, carriers={CARRIER: carrier})
+    assert await delivery_of(env) == [(CARRIER, "OFF 7", 0)]
 
 
-def test_part_that_failed_gives_a_long_message_its_code(run_scenario: RunScenario) -> None:
+async def test_part_that_failed_gives_a_long_message_its_code(start: Start) -> None:
     carrier = FakeCarrier(answer=lambda attempt: Accepted("a", ("b",)))
+    env = await start(carriers={CARRIER: carrier})
+    await send(env, sms())
+    await env.wait(1)
+    await store_receipts(env.context, CARRIER, [Receipt("a", Outcome.DELIVERED, code="GOOD")])
+    await store_receipts(env.context, CARRIER, [Receipt("b", Outcome.SPAM, code="BAD")])
 
-    async def scenario(env: Environment) -> None:
-        await send(env, sms())
-        await env.wait(1)
-        await store_receipts(env.context, CARRIER, [Receipt("a", Outcome.DELIVERED, code="GOOD")])
-        await store_receipts(env.context, CARRIER, [Receipt("b", Outcome.SPAM, code="BAD")])
-
-        assert await delivery_of(env) == [(CARRIER, "BAD", 0)]
-
-    run_scenario(scenario, carriers={CARRIER: carrier})
+    assert await delivery_of(env) == [(CARRIER, "BAD", 0)]
 
 
-def test_message_that_no_carrier_took_has_none(run_scenario: RunScenario) -> None:
+async def test_message_that_no_carrier_took_has_none(start: Start) -> None:
     carrier = FakeCarrier()
     carrier.is_connected = False
+    env = await start(carriers={CARRIER: carrier})
+    await send(env, sms(expire_minutes=1))
+    await env.wait(120)
 
-    async def scenario(env: Environment) -> None:
-        await send(env, sms(expire_minutes=1))
-        await env.wait(120)
-
-        ((decided_by, code, _),) = await delivery_of(env)
-        assert (decided_by, code) == (None, None)
-
-    run_scenario(scenario, carriers={CARRIER: carrier})
+    ((decided_by, code, _),) = await delivery_of(env)
+    assert (decided_by, code) == (None, None)
 
 
-def test_message_in_doubt_at_its_end_names_the_carrier_that_may_have_it(run_scenario: RunScenario) -> None:
+async def test_message_in_doubt_at_its_end_names_the_carrier_that_may_have_it(start: Start) -> None:
     carrier = FakeCarrier(answer=lambda attempt: Unknown())
+    env = await start(carriers={CARRIER: carrier}, sms_timeout_hours=1)
+    await send(env, sms())
+    await env.wait(3700)
 
-    async def scenario(env: Environment) -> None:
-        await send(env, sms())
-        await env.wait(3700)
-
-        ((decided_by, code, _),) = await delivery_of(env)
-        assert (decided_by, code) == (CARRIER, None)
-
-    run_scenario(scenario, carriers={CARRIER: carrier}, sms_timeout_hours=1)
+    ((decided_by, code, _),) = await delivery_of(env)
+    assert (decided_by, code) == (CARRIER, None)
 
 
 @pytest.mark.parametrize(

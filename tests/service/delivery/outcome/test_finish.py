@@ -1,7 +1,6 @@
 """How messages end, and the fallback text of a failed Alimtalk or friend talk."""
 
 import asyncio
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,7 +20,7 @@ from tests.fixtures.service import (
     PHONE,
     SENDER,
     FakeCarrier,
-    RunScenario,
+    Start,
     account_id_of,
     add_profile,
     alimtalk,
@@ -30,7 +29,6 @@ from tests.fixtures.service import (
     messages_of,
     metric_value,
     outcomes_of,
-    run_scenario_with,
     send,
     sms,
 )
@@ -55,125 +53,95 @@ def submitted_texts(carrier: FakeCarrier) -> list[Attempt]:
     return [attempt for _, attempt in carrier.submitted if attempt.product.is_text]
 
 
-def test_rejected_message_gets_a_text_as_fallback(run_scenario: RunScenario) -> None:
-    carrier = FakeCarrier(answer=reject_talk)
+@pytest.mark.carrier(answer=reject_talk)
+async def test_rejected_message_gets_a_text_as_fallback(env: Environment, carrier: FakeCarrier) -> None:
+    request_id = await send(env, alimtalk(await add_profile(env)))
+    await env.wait(1)
 
-    async def scenario(env: Environment) -> None:
-        request_id = await send(env, alimtalk(await add_profile(env)))
-        await env.wait(1)
-
-        origin, fallback = await messages_of(env, request_id)
-        assert (origin.status, origin.outcome) == (FAILED, Outcome.NOT_A_USER)
-        assert (fallback.status, fallback.outcome, fallback.product) == (DONE, GOOD, Product.SMS)
-        assert fallback.receiver == origin.receiver
-        request = (await env.store.read(requests.get, [request_id]))[request_id]
-        assert compose.origin_of(fallback, request) == origin.id
-        assert compose.origin_of(origin, request) is None
-        (text,) = submitted_texts(carrier)
-        assert (text.sender, text.receiver, text.content) == (SENDER, PHONE, "주문하셨습니다")
-        assert (text.subject, text.buttons, text.image_request_id) == (None, (), None)
-
-    run_scenario(scenario, carriers={DEFAULT_CARRIER: carrier})
+    origin, fallback = await messages_of(env, request_id)
+    assert (origin.status, origin.outcome) == (FAILED, Outcome.NOT_A_USER)
+    assert (fallback.status, fallback.outcome, fallback.product) == (DONE, GOOD, Product.SMS)
+    assert fallback.receiver == origin.receiver
+    request = (await env.store.read(requests.get, [request_id]))[request_id]
+    assert compose.origin_of(fallback, request) == origin.id
+    assert compose.origin_of(origin, request) is None
+    (text,) = submitted_texts(carrier)
+    assert (text.sender, text.receiver, text.content) == (SENDER, PHONE, "주문하셨습니다")
+    assert (text.subject, text.buttons, text.image_request_id) == (None, (), None)
 
 
 @pytest.mark.parametrize("outcome", [Outcome.NOT_A_USER, Outcome.BLOCKED_BY_USER, Outcome.UNDELIVERABLE])
-def test_message_with_a_failure_receipt_gets_a_fallback(run_scenario: RunScenario, outcome: Outcome) -> None:
-    carrier = FakeCarrier(answer=accept_talk)
+@pytest.mark.carrier(answer=accept_talk)
+async def test_message_with_a_failure_receipt_gets_a_fallback(
+    env: Environment, carrier: FakeCarrier, outcome: Outcome
+) -> None:
+    request_id = await send(env, alimtalk(await add_profile(env)))
+    await env.wait(1)
+    await carrier.report((message_id_of(request_id).hex(), outcome))
+    await env.wait(1)
 
-    async def scenario(env: Environment) -> None:
-        request_id = await send(env, alimtalk(await add_profile(env)))
-        await env.wait(1)
-        await carrier.report((message_id_of(request_id).hex(), outcome))
-        await env.wait(1)
-
-        assert await outcomes_of(env, request_id) == [(FAILED, outcome), (DONE, GOOD)]
-
-    run_scenario(scenario, carriers={DEFAULT_CARRIER: carrier})
+    assert await outcomes_of(env, request_id) == [(FAILED, outcome), (DONE, GOOD)]
 
 
-def test_message_without_tries_left_gets_a_fallback(run_scenario: RunScenario) -> None:
-    carrier = FakeCarrier(answer=lambda attempt: Accepted(None) if attempt.product.is_text else Busy())
+@pytest.mark.carrier(answer=lambda attempt: Accepted(None) if attempt.product.is_text else Busy())
+async def test_message_without_tries_left_gets_a_fallback(env: Environment) -> None:
+    request_id = await send(env, alimtalk(await add_profile(env)))
+    await env.wait(1200)
 
-    async def scenario(env: Environment) -> None:
-        request_id = await send(env, alimtalk(await add_profile(env)))
-        await env.wait(1200)
-
-        assert await outcomes_of(env, request_id) == [(FAILED, Outcome.CARRIER_ERROR), (DONE, GOOD)]
-
-    run_scenario(scenario, carriers={DEFAULT_CARRIER: carrier})
+    assert await outcomes_of(env, request_id) == [(FAILED, Outcome.CARRIER_ERROR), (DONE, GOOD)]
 
 
-def test_no_fallback_for_delivered_messages_texts_or_requests_without_one(run_scenario: RunScenario) -> None:
-    carrier = FakeCarrier(
-        answer=lambda attempt: Rejected(Outcome.SPAM) if attempt.content == "스팸" else Accepted(None)
-    )
+@pytest.mark.carrier(answer=lambda attempt: Rejected(Outcome.SPAM) if attempt.content == "스팸" else Accepted(None))
+async def test_no_fallback_for_delivered_messages_texts_or_requests_without_one(env: Environment) -> None:
+    profile = await add_profile(env)
+    delivered = await send(env, alimtalk(profile))
+    without_fallback = await send(env, alimtalk(profile, fallback_text=None, content="스팸"))
+    plain_text = await send(env, sms(content="스팸"))
+    await env.wait(60)
 
-    async def scenario(env: Environment) -> None:
-        profile = await add_profile(env)
-        delivered = await send(env, alimtalk(profile))
-        without_fallback = await send(env, alimtalk(profile, fallback_text=None, content="스팸"))
-        plain_text = await send(env, sms(content="스팸"))
-        await env.wait(60)
-
-        assert await outcomes_of(env, delivered) == [(DONE, GOOD)]
-        assert await outcomes_of(env, without_fallback) == [(FAILED, Outcome.SPAM)]
-        assert await outcomes_of(env, plain_text) == [(FAILED, Outcome.SPAM)]
-
-    run_scenario(scenario, carriers={DEFAULT_CARRIER: carrier})
+    assert await outcomes_of(env, delivered) == [(DONE, GOOD)]
+    assert await outcomes_of(env, without_fallback) == [(FAILED, Outcome.SPAM)]
+    assert await outcomes_of(env, plain_text) == [(FAILED, Outcome.SPAM)]
 
 
-def test_repeated_receipts_make_only_one_fallback(run_scenario: RunScenario) -> None:
-    carrier = FakeCarrier(answer=accept_talk)
+@pytest.mark.carrier(answer=accept_talk)
+async def test_repeated_receipts_make_only_one_fallback(env: Environment, carrier: FakeCarrier) -> None:
+    request_id = await send(env, alimtalk(await add_profile(env), PHONE, "01099998888"))
+    await env.wait(1)
+    receipts = [(message_id.hex(), Outcome.NOT_A_USER) for message_id in carrier.ids]
 
-    async def scenario(env: Environment) -> None:
-        request_id = await send(env, alimtalk(await add_profile(env), PHONE, "01099998888"))
-        await env.wait(1)
-        receipts = [(message_id.hex(), Outcome.NOT_A_USER) for message_id in carrier.ids]
+    await asyncio.gather(*(carrier.report(*receipts) for _ in range(3)), carrier.report(*receipts, *receipts))
+    await env.store.write(finish, [(message_id_of(request_id), Outcome.SPAM)], env.context.policy, env.world.now())
+    await env.wait(10)
+    await carrier.report(*receipts)
+    await env.wait(10)
 
-        await asyncio.gather(*(carrier.report(*receipts) for _ in range(3)), carrier.report(*receipts, *receipts))
-        await env.store.write(
-            finish, [(message_id_of(request_id), Outcome.SPAM)], env.context.policy, env.world.now()
-        )
-        await env.wait(10)
-        await carrier.report(*receipts)
-        await env.wait(10)
-
-        assert await outcomes_of(env, request_id) == [(FAILED, Outcome.NOT_A_USER)] * 2 + [(DONE, GOOD)] * 2
-        assert len(submitted_texts(carrier)) == 2
-        assert metric_value(env, "pabal_messages_ended_total", product="alimTalk", code="3019") == 2
-        assert metric_value(env, "pabal_messages_ended_total", product="sms", code="1000") == 2
-        assert await count_rows(env, "jobs") == 0
-
-    run_scenario(scenario, carriers={DEFAULT_CARRIER: carrier})
+    assert await outcomes_of(env, request_id) == [(FAILED, Outcome.NOT_A_USER)] * 2 + [(DONE, GOOD)] * 2
+    assert len(submitted_texts(carrier)) == 2
+    assert metric_value(env, "pabal_messages_ended_total", product="alimTalk", code="3019") == 2
+    assert metric_value(env, "pabal_messages_ended_total", product="sms", code="1000") == 2
+    assert await count_rows(env, "jobs") == 0
 
 
-def test_no_fallback_when_the_profile_was_deleted_meanwhile(run_scenario: RunScenario) -> None:
-    carrier = FakeCarrier(answer=accept_talk)
+@pytest.mark.carrier(answer=accept_talk)
+async def test_no_fallback_when_the_profile_was_deleted_meanwhile(env: Environment, carrier: FakeCarrier) -> None:
+    profile = await add_profile(env)
+    request_id = await send(env, alimtalk(profile))
+    await env.wait(1)
+    await delete(env.context, await account_id_of(env), f"{profile:040x}", None)
 
-    async def scenario(env: Environment) -> None:
-        profile = await add_profile(env)
-        request_id = await send(env, alimtalk(profile))
-        await env.wait(1)
-        await delete(env.context, await account_id_of(env), f"{profile:040x}", None)
+    await carrier.report((message_id_of(request_id).hex(), Outcome.NOT_A_USER))
+    await env.wait(10)
 
-        await carrier.report((message_id_of(request_id).hex(), Outcome.NOT_A_USER))
-        await env.wait(10)
-
-        assert await outcomes_of(env, request_id) == [(FAILED, Outcome.NOT_A_USER)]
-
-    run_scenario(scenario, carriers={DEFAULT_CARRIER: carrier})
+    assert await outcomes_of(env, request_id) == [(FAILED, Outcome.NOT_A_USER)]
 
 
-def test_failed_fallback_gets_no_fallback(run_scenario: RunScenario) -> None:
-    carrier = FakeCarrier(answer=lambda attempt: Rejected(Outcome.NUMBER_NOT_ASSIGNED))
+@pytest.mark.carrier(answer=lambda attempt: Rejected(Outcome.NUMBER_NOT_ASSIGNED))
+async def test_failed_fallback_gets_no_fallback(env: Environment) -> None:
+    request_id = await send(env, alimtalk(await add_profile(env)))
+    await env.wait(60)
 
-    async def scenario(env: Environment) -> None:
-        request_id = await send(env, alimtalk(await add_profile(env)))
-        await env.wait(60)
-
-        assert await outcomes_of(env, request_id) == [(FAILED, Outcome.NUMBER_NOT_ASSIGNED)] * 2
-
-    run_scenario(scenario, carriers={DEFAULT_CARRIER: carrier})
+    assert await outcomes_of(env, request_id) == [(FAILED, Outcome.NUMBER_NOT_ASSIGNED)] * 2
 
 
 BUTTONS = (
@@ -216,16 +184,14 @@ BUTTONS = (
     ],
     ids=["content", "content and web links", "fallback text", "text of one receiver", "fallback text wins"],
 )
-def test_text_of_the_fallback(run_scenario: RunScenario, fields: dict[str, Any], expected: str) -> None:
-    carrier = FakeCarrier(answer=reject_talk)
+@pytest.mark.carrier(answer=reject_talk)
+async def test_text_of_the_fallback(
+    env: Environment, carrier: FakeCarrier, fields: dict[str, Any], expected: str
+) -> None:
+    await send(env, alimtalk(await add_profile(env), **fields))
+    await env.wait(1)
 
-    async def scenario(env: Environment) -> None:
-        await send(env, alimtalk(await add_profile(env), **fields))
-        await env.wait(1)
-
-        assert [text.content for text in submitted_texts(carrier)] == [expected]
-
-    run_scenario(scenario, carriers={DEFAULT_CARRIER: carrier})
+    assert [text.content for text in submitted_texts(carrier)] == [expected]
 
 
 @pytest.mark.parametrize(
@@ -236,160 +202,127 @@ def test_text_of_the_fallback(run_scenario: RunScenario, fields: dict[str, Any],
         ("가" * 1000, Product.LMS, "@shop"),
     ],
 )
-def test_fallback_is_an_sms_if_it_fits_or_else_an_lms_with_the_channel_as_subject(
-    run_scenario: RunScenario, text: str, product: Product, subject: str | None
+@pytest.mark.carrier(answer=reject_talk)
+async def test_fallback_is_an_sms_if_it_fits_or_else_an_lms_with_the_channel_as_subject(
+    env: Environment, carrier: FakeCarrier, text: str, product: Product, subject: str | None
 ) -> None:
-    carrier = FakeCarrier(answer=reject_talk)
+    await send(env, alimtalk(await add_profile(env), fallback_text=text))
+    await env.wait(1)
 
-    async def scenario(env: Environment) -> None:
-        await send(env, alimtalk(await add_profile(env), fallback_text=text))
-        await env.wait(1)
-
-        assert [(each.product, each.subject, each.content) for each in submitted_texts(carrier)] == [
-            (product, subject, text)
-        ]
-
-    run_scenario(scenario, carriers={DEFAULT_CARRIER: carrier})
+    assert [(each.product, each.subject, each.content) for each in submitted_texts(carrier)] == [
+        (product, subject, text)
+    ]
 
 
 @pytest.mark.parametrize("text", ["안녕 🙂", "가" * 1000 + "."])
-def test_fallback_that_cannot_be_sent_as_a_text_is_recorded_as_failed(run_scenario: RunScenario, text: str) -> None:
-    carrier = FakeCarrier(answer=reject_talk)
+@pytest.mark.carrier(answer=reject_talk)
+async def test_fallback_that_cannot_be_sent_as_a_text_is_recorded_as_failed(
+    env: Environment, carrier: FakeCarrier, text: str
+) -> None:
+    request_id = await send(env, alimtalk(await add_profile(env), fallback_text=text))
+    await env.wait(60)
 
-    async def scenario(env: Environment) -> None:
-        request_id = await send(env, alimtalk(await add_profile(env), fallback_text=text))
-        await env.wait(60)
-
-        _, fallback = await messages_of(env, request_id)
-        assert (fallback.status, fallback.outcome) == (FAILED, Outcome.NOT_SENDABLE_AS_TEXT)
-        assert fallback.completed_at is not None
-        assert submitted_texts(carrier) == []
-        assert metric_value(env, "pabal_messages_ended_total", product="lms", code="9002") == 1
-
-    run_scenario(scenario, carriers={DEFAULT_CARRIER: carrier})
+    _, fallback = await messages_of(env, request_id)
+    assert (fallback.status, fallback.outcome) == (FAILED, Outcome.NOT_SENDABLE_AS_TEXT)
+    assert fallback.completed_at is not None
+    assert submitted_texts(carrier) == []
+    assert metric_value(env, "pabal_messages_ended_total", product="lms", code="9002") == 1
 
 
-def test_unsupported_characters_are_replaced_in_fallbacks_too(run_scenario: RunScenario) -> None:
-    carrier = FakeCarrier(answer=reject_talk)
+@pytest.mark.carrier(answer=reject_talk)
+@pytest.mark.settings(unsupported_characters="replace")
+async def test_unsupported_characters_are_replaced_in_fallbacks_too(env: Environment, carrier: FakeCarrier) -> None:
+    await send(env, alimtalk(await add_profile(env), fallback_text="안녕 🙂"))
+    await env.wait(1)
 
-    async def scenario(env: Environment) -> None:
-        await send(env, alimtalk(await add_profile(env), fallback_text="안녕 🙂"))
-        await env.wait(1)
-
-        assert [text.content for text in submitted_texts(carrier)] == ["안녕 ?"]
-
-    run_scenario(scenario, carriers={DEFAULT_CARRIER: carrier}, unsupported_characters="replace")
+    assert [text.content for text in submitted_texts(carrier)] == ["안녕 ?"]
 
 
-def test_fallback_without_a_route_is_recorded_as_undeliverable(tmp_path: Path) -> None:
+async def test_fallback_without_a_route_is_recorded_as_undeliverable(start: Start) -> None:
     carrier = FakeCarrier("talk", reject_talk)
+    env = await start(carrier, routes={"alimTalk": ["talk"]})
+    request_id = await send(env, alimtalk(await add_profile(env)))
+    await env.wait(60)
 
-    async def scenario(env: Environment) -> None:
-        request_id = await send(env, alimtalk(await add_profile(env)))
-        await env.wait(60)
-
-        assert await outcomes_of(env, request_id) == [
-            (FAILED, Outcome.NOT_A_USER),
-            (FAILED, Outcome.UNDELIVERABLE),
-        ]
-        assert await count_rows(env, "jobs") == 0
-
-    run_scenario_with(tmp_path, scenario, {"talk": carrier}, {"alimTalk": ["talk"]})
+    assert await outcomes_of(env, request_id) == [
+        (FAILED, Outcome.NOT_A_USER),
+        (FAILED, Outcome.UNDELIVERABLE),
+    ]
+    assert await count_rows(env, "jobs") == 0
 
 
-def test_fallback_goes_at_once_to_the_carrier_of_its_own_product(tmp_path: Path) -> None:
+async def test_fallback_goes_at_once_to_the_carrier_of_its_own_product(start: Start) -> None:
     talk_carrier, text_carrier = FakeCarrier("talk", reject_talk), FakeCarrier("text", accept_without_receipt)
+    env = await start(talk_carrier, text_carrier, routes={"alimTalk": ["talk"], "sms": ["text"]})
+    request_id = await send(env, alimtalk(await add_profile(env)))
+    await env.wait(0.1)
 
-    async def scenario(env: Environment) -> None:
-        request_id = await send(env, alimtalk(await add_profile(env)))
-        await env.wait(0.1)
-
-        assert await outcomes_of(env, request_id) == [(FAILED, Outcome.NOT_A_USER), (DONE, GOOD)]
-        assert len(text_carrier.submitted) == 1
-
-    run_scenario_with(
-        tmp_path, scenario, {"talk": talk_carrier, "text": text_carrier}, {"alimTalk": ["talk"], "sms": ["text"]}
-    )
+    assert await outcomes_of(env, request_id) == [(FAILED, Outcome.NOT_A_USER), (DONE, GOOD)]
+    assert len(text_carrier.submitted) == 1
 
 
 @pytest.mark.parametrize(("waited_s", "fallbacks"), [(3600, 1), (3601, 0)])
-def test_fallback_is_sent_only_within_an_hour_of_the_scheduled_time(
-    run_scenario: RunScenario, waited_s: int, fallbacks: int
+@pytest.mark.carrier(answer=accept_talk)
+async def test_fallback_is_sent_only_within_an_hour_of_the_scheduled_time(
+    env: Environment, carrier: FakeCarrier, waited_s: int, fallbacks: int
 ) -> None:
-    carrier = FakeCarrier(answer=accept_talk)
+    due_at = env.world.now() + 60 * SECOND
+    request_id = await send(env, alimtalk(await add_profile(env), scheduled_at=due_at))
+    await env.wait(60 + waited_s)
 
-    async def scenario(env: Environment) -> None:
-        due_at = env.world.now() + 60 * SECOND
-        request_id = await send(env, alimtalk(await add_profile(env), scheduled_at=due_at))
-        await env.wait(60 + waited_s)
+    await carrier.report((message_id_of(request_id).hex(), Outcome.NOT_A_USER))
 
-        await carrier.report((message_id_of(request_id).hex(), Outcome.NOT_A_USER))
-
-        assert len(await messages_of(env, request_id)) == 1 + fallbacks
-
-    run_scenario(scenario, carriers={DEFAULT_CARRIER: carrier})
+    assert len(await messages_of(env, request_id)) == 1 + fallbacks
 
 
-def test_time_limit_of_fallbacks_is_a_setting(run_scenario: RunScenario) -> None:
-    carrier = FakeCarrier(answer=accept_talk)
+@pytest.mark.carrier(answer=accept_talk)
+@pytest.mark.settings(fallback_within_minutes=1)
+async def test_time_limit_of_fallbacks_is_a_setting(env: Environment, carrier: FakeCarrier) -> None:
+    request_id = await send(env, alimtalk(await add_profile(env)))
+    await env.wait(61)
 
-    async def scenario(env: Environment) -> None:
-        request_id = await send(env, alimtalk(await add_profile(env)))
-        await env.wait(61)
+    await carrier.report((message_id_of(request_id).hex(), Outcome.NOT_A_USER))
 
-        await carrier.report((message_id_of(request_id).hex(), Outcome.NOT_A_USER))
-
-        assert len(await messages_of(env, request_id)) == 1
-
-    run_scenario(scenario, carriers={DEFAULT_CARRIER: carrier}, fallback_within_minutes=1)
+    assert len(await messages_of(env, request_id)) == 1
 
 
-def test_fallback_of_an_advertisement_waits_for_the_morning(run_scenario: RunScenario) -> None:
+async def test_fallback_of_an_advertisement_waits_for_the_morning(start: Start) -> None:
     evening = at(20, 49)
     eight = evening + 11 * HOUR + 11 * MINUTE
     carrier = FakeCarrier(answer=accept_talk)
-    ads: list[bytes] = []
-
-    async def in_the_evening(env: Environment) -> None:
-        profile = await add_profile(env)
-        ads.append(await send(env, alimtalk(profile, product=Product.FRIENDTALK_TEXT, is_ad=True)))
-        notice = await send(env, alimtalk(profile))
-        await env.wait(70)
-        await carrier.report(*((message_id.hex(), Outcome.NOT_A_USER) for message_id in carrier.ids))
-        await env.wait(60)
-
-        assert await outcomes_of(env, notice) == [(FAILED, Outcome.NOT_A_USER), (DONE, GOOD)]
-        assert await outcomes_of(env, ads[0]) == [(FAILED, Outcome.NOT_A_USER), (WAITING, None)]
-
-    async def in_the_morning(env: Environment) -> None:
-        await env.wait(59.9)
-        assert await outcomes_of(env, ads[0]) == [(FAILED, Outcome.NOT_A_USER), (WAITING, None)]
-
-        await env.wait(1)
-
-        assert await outcomes_of(env, ads[0]) == [(FAILED, Outcome.NOT_A_USER), (DONE, GOOD)]
-
     world, number = VirtualWorld(0, evening), "0801234567"
-    run_scenario(in_the_evening, carriers={DEFAULT_CARRIER: carrier}, world=world, opt_out_number=number)
+    env = await start(carrier, world=world, opt_out_number=number)
+    profile = await add_profile(env)
+    ads = await send(env, alimtalk(profile, product=Product.FRIENDTALK_TEXT, is_ad=True))
+    notice = await send(env, alimtalk(profile))
+    await env.wait(70)
+    await carrier.report(*((message_id.hex(), Outcome.NOT_A_USER) for message_id in carrier.ids))
+    await env.wait(60)
+
+    assert await outcomes_of(env, notice) == [(FAILED, Outcome.NOT_A_USER), (DONE, GOOD)]
+    assert await outcomes_of(env, ads) == [(FAILED, Outcome.NOT_A_USER), (WAITING, None)]
     carriers = {DEFAULT_CARRIER: FakeCarrier(answer=accept_talk)}
-    run_scenario(in_the_morning, carriers=carriers, world=VirtualWorld(1, eight - MINUTE))
+
+    env = await start(carriers=carriers, world=VirtualWorld(1, eight - MINUTE))
+    await env.wait(59.9)
+    assert await outcomes_of(env, ads) == [(FAILED, Outcome.NOT_A_USER), (WAITING, None)]
+
+    await env.wait(1)
+
+    assert await outcomes_of(env, ads) == [(FAILED, Outcome.NOT_A_USER), (DONE, GOOD)]
 
 
-def test_fallbacks_of_a_campaign_use_the_campaign_lane(run_scenario: RunScenario) -> None:
-    carrier = FakeCarrier(answer=accept_talk, window=1000)
+@pytest.mark.carrier(answer=accept_talk, window=1000)
+async def test_fallbacks_of_a_campaign_use_the_campaign_lane(env: Environment, carrier: FakeCarrier) -> None:
+    profile = await add_profile(env)
+    small = await send(env, alimtalk(profile, *[PHONE] * 10))
+    campaign = await send(env, alimtalk(profile, *[PHONE] * 11))
+    await env.wait(1)
+    carrier.is_connected = False
+    await env.wait(31)
+    await carrier.report(*((message_id.hex(), Outcome.NOT_A_USER) for message_id in carrier.ids))
 
-    async def scenario(env: Environment) -> None:
-        profile = await add_profile(env)
-        small = await send(env, alimtalk(profile, *[PHONE] * 10))
-        campaign = await send(env, alimtalk(profile, *[PHONE] * 11))
-        await env.wait(1)
-        carrier.is_connected = False
-        await env.wait(31)
-        await carrier.report(*((message_id.hex(), Outcome.NOT_A_USER) for message_id in carrier.ids))
+    def lanes(tx: Any) -> dict[bytes, int]:
+        return dict(tx.fetch_all("select substr(id, 1, 13), lane from jobs group by 1, 2"))
 
-        def lanes(tx: Any) -> dict[bytes, int]:
-            return dict(tx.fetch_all("select substr(id, 1, 13), lane from jobs group by 1, 2"))
-
-        assert await env.store.read(lanes) == {small: 0, campaign: 1}
-
-    run_scenario(scenario, carriers={DEFAULT_CARRIER: carrier})
+    assert await env.store.read(lanes) == {small: 0, campaign: 1}

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Sequence
-from pathlib import Path
 
 import pytest
 
@@ -14,18 +13,17 @@ from tests.fixtures.delivery import accept_without_receipt, leave_in_doubt, reco
 from tests.fixtures.service import (
     DEFAULT_CARRIER,
     FakeCarrier,
-    RunScenario,
+    Start,
     count_rows,
     doubt_name_of,
     job_of,
     message_id_of,
     metric_value,
     outcomes_of,
-    run_scenario_with,
     send,
     sms,
 )
-from tests.fixtures.virtual import Environment
+from tests.fixtures.virtual import Environment, VirtualWorld
 
 SENDING, FAILED = [(Status.SENDING, None)], [(Status.FAIL, Outcome.UNKNOWN)]
 DONE = [(Status.COMPLETED, Outcome.DELIVERED)]
@@ -47,67 +45,55 @@ class LateCarrier(FakeCarrier):
                 asyncio.get_running_loop().call_later(answer[0], on_verdicts, [(attempt, answer[1])])
 
 
-def test_message_that_is_accepted_late_is_not_submitted_again(run_scenario: RunScenario) -> None:
+async def test_message_that_is_accepted_late_is_not_submitted_again(start: Start) -> None:
     carrier = LateCarrier((7, Accepted("late")))
+    env = await start(carrier)
+    request_id = await send(env, sms())
+    await env.wait(600)
 
-    async def scenario(env: Environment) -> None:
-        request_id = await send(env, sms())
-        await env.wait(600)
-
-        assert len(carrier.submitted) == 1
-        job = await job_of(env, message_id_of(request_id))
-        assert job is not None
-        assert job[1] == Lane.AWAITING_RECEIPT
-        await carrier.report(("late", Outcome.DELIVERED))
-        assert await outcomes_of(env, request_id) == DONE
-        assert await count_rows(env, "receipts") == 0
-        assert metric_value(env, "pabal_carrier_late_answers_total", carrier=DEFAULT_CARRIER, verdict="taken") == 1
-
-    run_scenario(scenario, carriers={DEFAULT_CARRIER: carrier})
+    assert len(carrier.submitted) == 1
+    job = await job_of(env, message_id_of(request_id))
+    assert job is not None
+    assert job[1] == Lane.AWAITING_RECEIPT
+    await carrier.report(("late", Outcome.DELIVERED))
+    assert await outcomes_of(env, request_id) == DONE
+    assert await count_rows(env, "receipts") == 0
+    assert metric_value(env, "pabal_carrier_late_answers_total", carrier=DEFAULT_CARRIER, verdict="taken") == 1
 
 
-def test_receipt_may_precede_the_late_answer(run_scenario: RunScenario) -> None:
+async def test_receipt_may_precede_the_late_answer(start: Start) -> None:
     carrier = LateCarrier((7, Accepted("late")))
+    env = await start(carrier)
+    request_id = await send(env, sms())
+    await env.wait(5)
+    await carrier.report(("late", Outcome.DELIVERED))
+    await env.wait(10)
 
-    async def scenario(env: Environment) -> None:
-        request_id = await send(env, sms())
-        await env.wait(5)
-        await carrier.report(("late", Outcome.DELIVERED))
-        await env.wait(10)
-
-        assert await outcomes_of(env, request_id) == DONE
-        assert await count_rows(env, "jobs") == 0
-
-    run_scenario(scenario, carriers={DEFAULT_CARRIER: carrier})
+    assert await outcomes_of(env, request_id) == DONE
+    assert await count_rows(env, "jobs") == 0
 
 
 @pytest.mark.parametrize("receipt_of", ["first", "second"])
 @pytest.mark.parametrize("first_s", [WAIT_S + 3, WAIT_S + 20])
-def test_receipts_of_both_attempts_lead_to_the_message(
-    run_scenario: RunScenario, receipt_of: str, first_s: float
-) -> None:
+async def test_receipts_of_both_attempts_lead_to_the_message(start: Start, receipt_of: str, first_s: float) -> None:
     """The first answer comes while the second attempt is in doubt, or after it was accepted."""
     carrier = LateCarrier((first_s, Accepted("first")), (10, Accepted("second")), delay_s=1)
+    env = await start(carrier)
+    request_id = await send(env, sms())
+    await env.wait(300)
+    assert len(carrier.submitted) == 2
+    assert await outcomes_of(env, request_id) == SENDING
 
-    async def scenario(env: Environment) -> None:
-        request_id = await send(env, sms())
-        await env.wait(300)
-        assert len(carrier.submitted) == 2
-        assert await outcomes_of(env, request_id) == SENDING
+    await carrier.report((receipt_of, Outcome.DELIVERED))
 
-        await carrier.report((receipt_of, Outcome.DELIVERED))
-
-        assert await outcomes_of(env, request_id) == DONE
-        assert await count_rows(env, "jobs") == 0
-        assert await count_rows(env, "receipts") == 0
-
-    run_scenario(scenario, carriers={DEFAULT_CARRIER: carrier})
+    assert await outcomes_of(env, request_id) == DONE
+    assert await count_rows(env, "jobs") == 0
+    assert await count_rows(env, "receipts") == 0
 
 
 @pytest.mark.parametrize("verdict", [Accepted("second"), Busy(), Unknown()])
-def test_late_answer_during_the_second_attempt_outlasts_its_verdict(
-    run_scenario: RunScenario, verdict: Verdict
-) -> None:
+async def test_late_answer_during_the_second_attempt_outlasts_its_verdict(start: Start, verdict: Verdict) -> None:
+
     class Resent(LateCarrier):
         async def submit(self, attempts: Sequence[Attempt], on_verdicts: OnVerdicts) -> None:
             if attempts[0].number == 1:
@@ -117,127 +103,104 @@ def test_late_answer_during_the_second_attempt_outlasts_its_verdict(
             on_verdicts([(attempt, verdict) for attempt in attempts])
 
     carrier = Resent((WAIT_S + 5, Accepted("first")))
+    env = await start(carrier)
+    request_id = await send(env, sms())
+    await env.wait(600)
+    assert len(carrier.submitted) == 2
+    assert await outcomes_of(env, request_id) == SENDING
 
-    async def scenario(env: Environment) -> None:
-        request_id = await send(env, sms())
-        await env.wait(600)
-        assert len(carrier.submitted) == 2
-        assert await outcomes_of(env, request_id) == SENDING
+    await carrier.report(("first", Outcome.DELIVERED))
 
-        await carrier.report(("first", Outcome.DELIVERED))
-
-        assert await outcomes_of(env, request_id) == DONE
-        assert await count_rows(env, "jobs") == 0
-        assert await count_rows(env, "receipts") == 0
-
-    run_scenario(scenario, carriers={DEFAULT_CARRIER: carrier})
+    assert await outcomes_of(env, request_id) == DONE
+    assert await count_rows(env, "jobs") == 0
+    assert await count_rows(env, "receipts") == 0
 
 
 @pytest.mark.parametrize("holds_in_doubt", [False, True])
-def test_message_that_is_rejected_late_ends(run_scenario: RunScenario, holds_in_doubt: bool) -> None:
+async def test_message_that_is_rejected_late_ends(start: Start, holds_in_doubt: bool) -> None:
     carrier = LateCarrier((7, Rejected(Outcome.SPAM)), holds_in_doubt=holds_in_doubt)
+    env = await start(carrier)
+    request_id = await send(env, sms())
+    await env.wait(60)
 
-    async def scenario(env: Environment) -> None:
-        request_id = await send(env, sms())
-        await env.wait(60)
-
-        assert len(carrier.submitted) == 1
-        assert await outcomes_of(env, request_id) == [(Status.FAIL, Outcome.SPAM)]
-
-    run_scenario(scenario, carriers={DEFAULT_CARRIER: carrier})
+    assert len(carrier.submitted) == 1
+    assert await outcomes_of(env, request_id) == [(Status.FAIL, Outcome.SPAM)]
 
 
-def test_held_message_that_the_carrier_does_not_have_is_sent_again(run_scenario: RunScenario) -> None:
+async def test_held_message_that_the_carrier_does_not_have_is_sent_again(start: Start) -> None:
     carrier = LateCarrier((7, Busy()), (1, Accepted(None)), holds_in_doubt=True)
+    env = await start(carrier)
+    request_id = await send(env, sms())
+    await env.wait(60)
 
-    async def scenario(env: Environment) -> None:
-        request_id = await send(env, sms())
-        await env.wait(60)
-
-        assert len(carrier.submitted) == 2
-        assert await outcomes_of(env, request_id) == DONE
-        assert (1, DEFAULT_CARRIER, "busy") in await recorded_attempts(env)
-        assert await count_rows(env, "receipts") == 0
-
-    run_scenario(scenario, carriers={DEFAULT_CARRIER: carrier})
+    assert len(carrier.submitted) == 2
+    assert await outcomes_of(env, request_id) == DONE
+    assert (1, DEFAULT_CARRIER, "busy") in await recorded_attempts(env)
+    assert await count_rows(env, "receipts") == 0
 
 
-def test_answer_for_a_message_that_has_ended_changes_nothing(run_scenario: RunScenario) -> None:
+async def test_answer_for_a_message_that_has_ended_changes_nothing(start: Start) -> None:
     carrier = LateCarrier((7, Rejected(Outcome.SPAM)), holds_in_doubt=True)
+    env = await start(carrier)
+    request_id = await send(env, sms())
+    await env.wait(3)
+    await carrier.report(("x", Outcome.DELIVERED, doubt_name_of(message_id_of(request_id))))
+    await env.wait(60)
 
-    async def scenario(env: Environment) -> None:
-        request_id = await send(env, sms())
-        await env.wait(3)
-        await carrier.report(("x", Outcome.DELIVERED, doubt_name_of(message_id_of(request_id))))
-        await env.wait(60)
-
-        assert await outcomes_of(env, request_id) == DONE
-
-    run_scenario(scenario, carriers={DEFAULT_CARRIER: carrier})
+    assert await outcomes_of(env, request_id) == DONE
 
 
 # The number of resends.
 
 
 @pytest.mark.parametrize("max_resends", [0, 1, 3])
-def test_message_in_doubt_is_resent_a_bounded_number_of_times(run_scenario: RunScenario, max_resends: int) -> None:
-    carrier = FakeCarrier(answer=leave_in_doubt, max_resends=max_resends)
+@pytest.mark.carrier(answer=leave_in_doubt)
+@pytest.mark.settings(sms_timeout_hours=1)
+async def test_message_in_doubt_is_resent_a_bounded_number_of_times(
+    env: Environment, carrier: FakeCarrier, max_resends: int
+) -> None:
+    carrier.max_resends = max_resends
+    request_id = await send(env, sms())
+    await env.wait(1800)
+    assert len(carrier.submitted) == 1 + max_resends
+    assert await outcomes_of(env, request_id) == SENDING
+    await env.wait(3600)
 
-    async def scenario(env: Environment) -> None:
-        request_id = await send(env, sms())
-        await env.wait(1800)
-        assert len(carrier.submitted) == 1 + max_resends
-        assert await outcomes_of(env, request_id) == SENDING
-        await env.wait(3600)
-
-        assert len(carrier.submitted) == 1 + max_resends
-        assert await outcomes_of(env, request_id) == FAILED
-        assert await count_rows(env, "receipts") == 0
-
-    run_scenario(scenario, carriers={DEFAULT_CARRIER: carrier}, sms_timeout_hours=1)
-
-
-def test_receipt_ends_a_message_that_was_resent_often_enough(run_scenario: RunScenario) -> None:
-    carrier = FakeCarrier(answer=leave_in_doubt)
-
-    async def scenario(env: Environment) -> None:
-        request_id = await send(env, sms())
-        await env.wait(60)
-
-        await carrier.report(("x", Outcome.DELIVERED, doubt_name_of(message_id_of(request_id))))
-
-        assert await outcomes_of(env, request_id) == DONE
-
-    run_scenario(scenario, carriers={DEFAULT_CARRIER: carrier})
+    assert len(carrier.submitted) == 1 + max_resends
+    assert await outcomes_of(env, request_id) == FAILED
+    assert await count_rows(env, "receipts") == 0
 
 
-def test_resend_at_the_next_carrier_counts(tmp_path: Path) -> None:
+@pytest.mark.carrier(answer=leave_in_doubt)
+async def test_receipt_ends_a_message_that_was_resent_often_enough(env: Environment, carrier: FakeCarrier) -> None:
+    request_id = await send(env, sms())
+    await env.wait(60)
+
+    await carrier.report(("x", Outcome.DELIVERED, doubt_name_of(message_id_of(request_id))))
+
+    assert await outcomes_of(env, request_id) == DONE
+
+
+async def test_resend_at_the_next_carrier_counts(start: Start) -> None:
     first, second = FakeCarrier("first", leave_in_doubt), FakeCarrier("second", leave_in_doubt)
+    env = await start(first, second)
+    request_id = await send(env, sms())
+    await env.wait(0.5)
+    env.context.open_circuits.add("first")
+    first.is_connected = False
+    await env.wait(600)
 
-    async def scenario(env: Environment) -> None:
-        request_id = await send(env, sms())
-        await env.wait(0.5)
-        env.context.open_circuits.add("first")
-        first.is_connected = False
-        await env.wait(600)
-
-        assert (len(first.submitted), len(second.submitted)) == (1, 1)
-        assert await outcomes_of(env, request_id) == SENDING
-
-    run_scenario_with(tmp_path, scenario, {"first": first, "second": second}, {"sms": ["first", "second"]})
+    assert (len(first.submitted), len(second.submitted)) == (1, 1)
+    assert await outcomes_of(env, request_id) == SENDING
 
 
-def test_doubts_after_crashes_count_as_resends(run_scenario: RunScenario) -> None:
-    sent: list[bytes] = []
+async def test_doubts_after_crashes_count_as_resends(start: Start) -> None:
     carriers = [FakeCarrier(delay_s=1000, timeout_s=900) for _ in range(2)]
     carriers.append(FakeCarrier(answer=accept_without_receipt))
-
-    async def crash(env: Environment) -> None:
-        if not sent:
-            sent.append(await send(env, sms()))
-        await env.wait(2)
-
     for carrier in carriers:
-        run_scenario(crash, carriers={DEFAULT_CARRIER: carrier}, stop_seconds=1)
+        env = await start(carrier, world=VirtualWorld(), stop_seconds=1)
+        if carrier is carriers[0]:
+            await send(env, sms())
+        await env.wait(2)
 
     assert [len(each.submitted) for each in carriers] == [1, 1, 0]

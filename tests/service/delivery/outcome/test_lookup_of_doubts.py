@@ -18,27 +18,18 @@ from tests.fixtures.delivery import accept_without_receipt, recorded_attempts
 from tests.fixtures.service import (
     DEFAULT_CARRIER,
     FakeCarrier,
-    RunScenario,
+    Start,
     answer_in_order,
     job_of,
     message_id_of,
     message_of,
     outcomes_of,
-    run_scenario_with,
     send,
     sms,
 )
-from tests.fixtures.virtual import (
-    NOON,
-    Environment,
-    VirtualWorld,
-    build_environment,
-    open_store,
-    settings_for,
-)
+from tests.fixtures.virtual import NOON, Environment, VirtualWorld, build_environment, open_store, settings_for
 
 DELIVERED, SENDING = (Status.COMPLETED, Outcome.DELIVERED), (Status.SENDING, None)
-FIRST_SECOND = {"sms": ["first", "second"]}
 
 
 def doubt_flags(carrier: FakeCarrier) -> list[bool]:
@@ -54,130 +45,107 @@ async def set_lookup_count(env: Environment, times: int) -> None:
 # What the carrier is told.
 
 
-def test_message_is_in_doubt_after_an_unknown_verdict(run_scenario: RunScenario) -> None:
-    carrier = FakeCarrier(answer=answer_in_order(Busy(), Unknown(), Busy(), Accepted(None)), can_look_up=True)
+@pytest.mark.carrier(can_look_up=True)
+async def test_message_is_in_doubt_after_an_unknown_verdict(env: Environment, carrier: FakeCarrier) -> None:
+    carrier.answer = answer_in_order(Busy(), Unknown(), Busy(), Accepted(None))
+    request_id = await send(env, sms())
+    await env.wait(30)
 
-    async def scenario(env: Environment) -> None:
-        request_id = await send(env, sms())
-        await env.wait(30)
-
-        assert doubt_flags(carrier) == [False, False, True, True]
-        assert await recorded_attempts(env) == [
-            (1, DEFAULT_CARRIER, "busy"),
-            (2, DEFAULT_CARRIER, "unknown"),
-            (3, DEFAULT_CARRIER, "busy"),
-        ]
-        assert await outcomes_of(env, request_id) == [DELIVERED]
-
-    run_scenario(scenario, carriers={DEFAULT_CARRIER: carrier})
+    assert doubt_flags(carrier) == [False, False, True, True]
+    assert await recorded_attempts(env) == [
+        (1, DEFAULT_CARRIER, "busy"),
+        (2, DEFAULT_CARRIER, "unknown"),
+        (3, DEFAULT_CARRIER, "busy"),
+    ]
+    assert await outcomes_of(env, request_id) == [DELIVERED]
 
 
 @pytest.mark.parametrize("verdict", [Busy(), NotSent()])
-def test_message_that_was_surely_not_accepted_is_not_in_doubt(run_scenario: RunScenario, verdict: Verdict) -> None:
-    carrier = FakeCarrier(answer=answer_in_order(verdict, verdict, Accepted(None)), can_look_up=True)
+@pytest.mark.carrier(can_look_up=True)
+async def test_message_that_was_surely_not_accepted_is_not_in_doubt(
+    env: Environment, carrier: FakeCarrier, verdict: Verdict
+) -> None:
+    carrier.answer = answer_in_order(verdict, verdict, Accepted(None))
+    await send(env, sms())
+    await env.wait(30)
 
-    async def scenario(env: Environment) -> None:
-        await send(env, sms())
-        await env.wait(30)
-
-        assert doubt_flags(carrier) == [False, False, False]
-
-    run_scenario(scenario, carriers={DEFAULT_CARRIER: carrier})
-
-
-def test_carrier_that_cannot_look_up_is_told_of_doubt_too(run_scenario: RunScenario) -> None:
-    carrier = FakeCarrier(answer=answer_in_order(Unknown(), Accepted(None)))
-
-    async def scenario(env: Environment) -> None:
-        await send(env, sms())
-        await env.wait(30)
-
-        assert doubt_flags(carrier) == [False, True]
-
-    run_scenario(scenario, carriers={DEFAULT_CARRIER: carrier})
+    assert doubt_flags(carrier) == [False, False, False]
 
 
-def test_only_the_unknown_messages_of_a_batch_are_in_doubt(run_scenario: RunScenario) -> None:
+async def test_carrier_that_cannot_look_up_is_told_of_doubt_too(env: Environment, carrier: FakeCarrier) -> None:
+    carrier.answer = answer_in_order(Unknown(), Accepted(None))
+    await send(env, sms())
+    await env.wait(30)
+
+    assert doubt_flags(carrier) == [False, True]
+
+
+@pytest.mark.carrier(can_look_up=True)
+async def test_only_the_unknown_messages_of_a_batch_are_in_doubt(env: Environment, carrier: FakeCarrier) -> None:
     verdicts: dict[str, Verdict] = {"01000000011": Busy(), "01000000012": Unknown(), "01000000013": NotSent()}
-    carrier = FakeCarrier(
-        answer=lambda attempt: verdicts[attempt.receiver] if attempt.number == 1 else Accepted(None),
-        can_look_up=True,
-    )
+    carrier.answer = lambda attempt: verdicts[attempt.receiver] if attempt.number == 1 else Accepted(None)
+    await send(env, sms(*verdicts))
+    await env.wait(30)
 
-    async def scenario(env: Environment) -> None:
-        await send(env, sms(*verdicts))
-        await env.wait(30)
-
-        later_attempts = {
-            attempt.receiver: attempt.is_in_doubt for _, attempt in carrier.submitted if attempt.number > 1
-        }
-        assert later_attempts == {"01000000011": False, "01000000012": True, "01000000013": False}
-
-    run_scenario(scenario, carriers={DEFAULT_CARRIER: carrier})
+    later_attempts = {
+        attempt.receiver: attempt.is_in_doubt for _, attempt in carrier.submitted if attempt.number > 1
+    }
+    assert later_attempts == {"01000000011": False, "01000000012": True, "01000000013": False}
 
 
-def test_doubt_concerns_one_carrier_only(tmp_path: Path) -> None:
+async def test_doubt_concerns_one_carrier_only(start: Start) -> None:
     first, second = (
         FakeCarrier("first", answer_in_order(Unknown(), Declined(Outcome.SPAM)), can_look_up=True),
         FakeCarrier("second", accept_without_receipt, can_look_up=True),
     )
+    env = await start(first, second)
+    request_id = await send(env, sms())
+    await env.wait(30)
 
-    async def scenario(env: Environment) -> None:
-        request_id = await send(env, sms())
-        await env.wait(30)
-
-        assert (doubt_flags(first), doubt_flags(second)) == ([False, True], [False])
-        assert await outcomes_of(env, request_id) == [DELIVERED]
-
-    run_scenario_with(tmp_path, scenario, {"first": first, "second": second}, FIRST_SECOND)
+    assert (doubt_flags(first), doubt_flags(second)) == ([False, True], [False])
+    assert await outcomes_of(env, request_id) == [DELIVERED]
 
 
 # Where the message goes.
 
 
-def test_message_in_doubt_goes_to_no_other_carrier(tmp_path: Path) -> None:
+async def test_message_in_doubt_goes_to_no_other_carrier(start: Start) -> None:
     first, second = (
         FakeCarrier("first", lambda _: Unknown(), can_look_up=True),
         FakeCarrier("second", accept_without_receipt),
     )
+    env = await start(first, second)
+    request_id = await send(env, sms())
+    await env.wait(0.5)
+    await set_lookup_count(env, MAX_TRIES)
+    await env.wait(2 * MAX_DELAY_MS / SECOND)
 
-    async def scenario(env: Environment) -> None:
-        request_id = await send(env, sms())
-        await env.wait(0.5)
-        await set_lookup_count(env, MAX_TRIES)
-        await env.wait(2 * MAX_DELAY_MS / SECOND)
-
-        assert first.submitted[-1][1].tries > MAX_TRIES
-        assert second.submitted == []
-        assert await outcomes_of(env, request_id) == [SENDING]
-
-    run_scenario_with(tmp_path, scenario, {"first": first, "second": second}, FIRST_SECOND)
+    assert first.submitted[-1][1].tries > MAX_TRIES
+    assert second.submitted == []
+    assert await outcomes_of(env, request_id) == [SENDING]
 
 
-def test_message_in_doubt_stays_when_its_carrier_disconnects(tmp_path: Path) -> None:
+async def test_message_in_doubt_stays_when_its_carrier_disconnects(start: Start) -> None:
     first, second = (
         FakeCarrier("first", answer_in_order(Unknown(), Accepted(None)), can_look_up=True, failover_after_s=60),
         FakeCarrier("second", accept_without_receipt),
     )
+    env = await start(first, second)
+    in_doubt = await send(env, sms())
+    await env.wait(0.5)
+    first.is_connected = False
+    certain = await send(env, sms("01087654321"))
+    await env.wait(600)
 
-    async def scenario(env: Environment) -> None:
-        in_doubt = await send(env, sms())
-        await env.wait(0.5)
-        first.is_connected = False
-        certain = await send(env, sms("01087654321"))
-        await env.wait(600)
-
-        assert [attempt.receiver for _, attempt in second.submitted] == ["01087654321"]
-        assert (await outcomes_of(env, certain), await outcomes_of(env, in_doubt)) == ([DELIVERED], [SENDING])
-        first.is_connected = True
-        await env.wait(60)
-        assert await outcomes_of(env, in_doubt) == [DELIVERED]
-        assert doubt_flags(first) == [False, True]
-
-    run_scenario_with(tmp_path, scenario, {"first": first, "second": second}, FIRST_SECOND)
+    assert [attempt.receiver for _, attempt in second.submitted] == ["01087654321"]
+    assert (await outcomes_of(env, certain), await outcomes_of(env, in_doubt)) == ([DELIVERED], [SENDING])
+    first.is_connected = True
+    await env.wait(60)
+    assert await outcomes_of(env, in_doubt) == [DELIVERED]
+    assert doubt_flags(first) == [False, True]
 
 
-def test_message_in_doubt_stays_when_a_later_attempt_was_not_sent(tmp_path: Path) -> None:
+async def test_message_in_doubt_stays_when_a_later_attempt_was_not_sent(start: Start) -> None:
     """That the later attempt was not sent says nothing about the first one."""
     first = FakeCarrier(
         "first",
@@ -186,117 +154,96 @@ def test_message_in_doubt_stays_when_a_later_attempt_was_not_sent(tmp_path: Path
         failover_after_s=5,
     )
     second = FakeCarrier("second", accept_without_receipt)
+    env = await start(first, second)
+    request_id = await send(env, sms())
+    await env.wait(120)
 
-    async def scenario(env: Environment) -> None:
-        request_id = await send(env, sms())
-        await env.wait(120)
-
-        assert len(first.submitted) > 10
-        assert second.submitted == []
-        assert await outcomes_of(env, request_id) == [SENDING]
-
-    run_scenario_with(tmp_path, scenario, {"first": first, "second": second}, FIRST_SECOND)
+    assert len(first.submitted) > 10
+    assert second.submitted == []
+    assert await outcomes_of(env, request_id) == [SENDING]
 
 
-def test_message_that_the_carrier_does_not_have_goes_to_the_next_carrier(tmp_path: Path) -> None:
+async def test_message_that_the_carrier_does_not_have_goes_to_the_next_carrier(start: Start) -> None:
     first, second = (
         FakeCarrier("first", answer_in_order(Unknown(), Busy()), can_look_up=True),
         FakeCarrier("second", accept_without_receipt),
     )
+    env = await start(first, second)
+    request_id = await send(env, sms())
+    await env.wait(0.5)
+    await set_lookup_count(env, MAX_TRIES)
+    await env.wait(3)
 
-    async def scenario(env: Environment) -> None:
-        request_id = await send(env, sms())
-        await env.wait(0.5)
-        await set_lookup_count(env, MAX_TRIES)
-        await env.wait(3)
-
-        assert (doubt_flags(first), len(second.submitted)) == ([False, True], 1)
-        assert await outcomes_of(env, request_id) == [DELIVERED]
-
-    run_scenario_with(tmp_path, scenario, {"first": first, "second": second}, FIRST_SECOND)
+    assert (doubt_flags(first), len(second.submitted)) == ([False, True], 1)
+    assert await outcomes_of(env, request_id) == [DELIVERED]
 
 
 # How the message ends.
 
 
-def test_message_ends_as_unknown_after_the_last_lookup(run_scenario: RunScenario) -> None:
-    carrier = FakeCarrier(answer=lambda _: Unknown(), can_look_up=True)
+@pytest.mark.carrier(answer=lambda _: Unknown(), can_look_up=True)
+async def test_message_ends_as_unknown_after_the_last_lookup(env: Environment, carrier: FakeCarrier) -> None:
+    request_id = await send(env, sms())
+    await env.wait(0.5)
+    await set_lookup_count(env, MAX_LOOKUPS - 2)
+    await env.wait(3)
+    assert await outcomes_of(env, request_id) == [SENDING]
+    await env.wait(MAX_DELAY_MS / SECOND)
 
-    async def scenario(env: Environment) -> None:
-        request_id = await send(env, sms())
-        await env.wait(0.5)
-        await set_lookup_count(env, MAX_LOOKUPS - 2)
-        await env.wait(3)
-        assert await outcomes_of(env, request_id) == [SENDING]
-        await env.wait(MAX_DELAY_MS / SECOND)
-
-        assert await outcomes_of(env, request_id) == [(Status.FAIL, Outcome.UNKNOWN)]
-        assert [attempt.tries for _, attempt in carrier.submitted] == [0, MAX_LOOKUPS - 2, MAX_LOOKUPS - 1]
-        assert await job_of(env, message_id_of(request_id)) is None
-
-    run_scenario(scenario, carriers={DEFAULT_CARRIER: carrier})
+    assert await outcomes_of(env, request_id) == [(Status.FAIL, Outcome.UNKNOWN)]
+    assert [attempt.tries for _, attempt in carrier.submitted] == [0, MAX_LOOKUPS - 2, MAX_LOOKUPS - 1]
+    assert await job_of(env, message_id_of(request_id)) is None
 
 
-def test_lookups_use_no_tries(run_scenario: RunScenario) -> None:
-    carrier = FakeCarrier(answer=answer_in_order(Unknown(), Busy(), Busy(), Accepted(None)), can_look_up=True)
+@pytest.mark.carrier(can_look_up=True)
+async def test_lookups_use_no_tries(env: Environment, carrier: FakeCarrier) -> None:
+    carrier.answer = answer_in_order(Unknown(), Busy(), Busy(), Accepted(None))
+    request_id = await send(env, sms())
+    await env.wait(0.5)
+    await set_lookup_count(env, MAX_TRIES + 2)
+    await env.wait(3 * MAX_DELAY_MS / SECOND)
 
-    async def scenario(env: Environment) -> None:
-        request_id = await send(env, sms())
-        await env.wait(0.5)
-        await set_lookup_count(env, MAX_TRIES + 2)
-        await env.wait(3 * MAX_DELAY_MS / SECOND)
-
-        assert await outcomes_of(env, request_id) == [DELIVERED]
-
-    run_scenario(scenario, carriers={DEFAULT_CARRIER: carrier})
+    assert await outcomes_of(env, request_id) == [DELIVERED]
 
 
-def test_message_that_is_busy_and_unknown_in_turns_ends(run_scenario: RunScenario) -> None:
-    carrier = FakeCarrier(answer=lambda attempt: Busy() if attempt.number % 2 else Unknown(), can_look_up=True)
+@pytest.mark.carrier(answer=lambda attempt: Busy() if attempt.number % 2 else Unknown(), can_look_up=True)
+async def test_message_that_is_busy_and_unknown_in_turns_ends(env: Environment, carrier: FakeCarrier) -> None:
+    request_id = await send(env, sms())
+    await env.wait(5)
+    assert len(carrier.submitted) > 2
+    await set_lookup_count(env, MAX_LOOKUPS - 2)
+    await env.wait(3 * MAX_DELAY_MS / SECOND)
 
-    async def scenario(env: Environment) -> None:
-        request_id = await send(env, sms())
-        await env.wait(5)
-        assert len(carrier.submitted) > 2
-        await set_lookup_count(env, MAX_LOOKUPS - 2)
-        await env.wait(3 * MAX_DELAY_MS / SECOND)
-
-        ((status, _),) = await outcomes_of(env, request_id)
-        assert status is Status.FAIL
-        assert await job_of(env, message_id_of(request_id)) is None
-
-    run_scenario(scenario, carriers={DEFAULT_CARRIER: carrier})
+    ((status, _),) = await outcomes_of(env, request_id)
+    assert status is Status.FAIL
+    assert await job_of(env, message_id_of(request_id)) is None
 
 
 @pytest.mark.parametrize(
     ("verdict", "expected"),
     [(Accepted(None), Outcome.DELIVERED), (Rejected(Outcome.PHONE_OFF), Outcome.PHONE_OFF)],
 )
-def test_result_of_the_lookup_ends_the_message(
-    run_scenario: RunScenario, verdict: Verdict, expected: Outcome
+@pytest.mark.carrier(can_look_up=True)
+async def test_result_of_the_lookup_ends_the_message(
+    env: Environment, carrier: FakeCarrier, verdict: Verdict, expected: Outcome
 ) -> None:
-    carrier = FakeCarrier(answer=answer_in_order(Unknown(), verdict), can_look_up=True)
+    carrier.answer = answer_in_order(Unknown(), verdict)
+    request_id = await send(env, sms())
+    await env.wait(5)
 
-    async def scenario(env: Environment) -> None:
-        request_id = await send(env, sms())
-        await env.wait(5)
-
-        assert (await message_of(env, request_id)).outcome is expected
-
-    run_scenario(scenario, carriers={DEFAULT_CARRIER: carrier})
+    assert (await message_of(env, request_id)).outcome is expected
 
 
-def test_receipt_is_awaited_under_the_reference_that_the_lookup_found(run_scenario: RunScenario) -> None:
-    carrier = FakeCarrier(answer=answer_in_order(Unknown(), Accepted("found")), can_look_up=True)
+@pytest.mark.carrier(can_look_up=True)
+async def test_receipt_is_awaited_under_the_reference_that_the_lookup_found(
+    env: Environment, carrier: FakeCarrier
+) -> None:
+    carrier.answer = answer_in_order(Unknown(), Accepted("found"))
+    request_id = await send(env, sms())
+    await env.wait(5)
+    await carrier.report(("found", Outcome.PHONE_OFF))
 
-    async def scenario(env: Environment) -> None:
-        request_id = await send(env, sms())
-        await env.wait(5)
-        await carrier.report(("found", Outcome.PHONE_OFF))
-
-        assert (await message_of(env, request_id)).outcome is Outcome.PHONE_OFF
-
-    run_scenario(scenario, carriers={DEFAULT_CARRIER: carrier})
+    assert (await message_of(env, request_id)).outcome is Outcome.PHONE_OFF
 
 
 # Lost leases.

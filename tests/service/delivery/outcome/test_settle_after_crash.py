@@ -7,10 +7,9 @@ import pytest
 from pabal.domain.sends.message import Outcome, Status
 from tests.fixtures.delivery import accept_without_receipt
 from tests.fixtures.service import (
-    DEFAULT_CARRIER,
     PHONE,
     FakeCarrier,
-    RunScenario,
+    Start,
     count_rows,
     doubt_name_of,
     later,
@@ -18,82 +17,62 @@ from tests.fixtures.service import (
     send,
     sms,
 )
-from tests.fixtures.virtual import NOON, Environment, VirtualWorld
+from tests.fixtures.virtual import NOON, VirtualWorld
 
 SENDING, DONE, GOOD = Status.SENDING, Status.COMPLETED, Outcome.DELIVERED
 
 
-def crash_with_full_window(
-    run_scenario: RunScenario, carrier: FakeCarrier, messages: int, **settings: Any
-) -> bytes:
+async def crash_with_full_window(start: Start, carrier: FakeCarrier, messages: int, **settings: Any) -> bytes:
     """Send more messages than the window of a carrier holds, and crash while it is full."""
-    sent: list[bytes] = []
-
-    async def scenario(env: Environment) -> None:
-        sent.append(await send(env, sms(*[PHONE] * messages)))
-        await env.wait(1)
-        assert len(carrier.submitted) == carrier.window
-
-    run_scenario(scenario, carriers={DEFAULT_CARRIER: carrier}, stop_seconds=1, **settings)
-    return sent[0]
+    env = await start(carrier, stop_seconds=1, **settings)
+    request_id = await send(env, sms(*[PHONE] * messages))
+    await env.wait(1)
+    assert len(carrier.submitted) == carrier.window
+    return request_id
 
 
 @pytest.mark.parametrize("pause_s", [2, 3600], ids=["within the lease", "long after the lease"])
-def test_messages_in_flight_at_a_crash_are_resent_where_doubt_is_not_held(
-    run_scenario: RunScenario, pause_s: int
-) -> None:
-    request_id = crash_with_full_window(run_scenario, FakeCarrier(window=10, delay_s=1000, timeout_s=900), 25)
+async def test_messages_in_flight_at_a_crash_are_resent_where_doubt_is_not_held(start: Start, pause_s: int) -> None:
+    request_id = await crash_with_full_window(start, FakeCarrier(window=10, delay_s=1000, timeout_s=900), 25)
     next_carrier = FakeCarrier(answer=accept_without_receipt, window=10, timeout_s=900)
+    env = await start(next_carrier, world=VirtualWorld(1, later(NOON, pause_s)))
+    await env.wait(900 + 60)
 
-    async def next_start(env: Environment) -> None:
-        await env.wait(900 + 60)
-
-        assert len(next_carrier.submitted) == len(set(next_carrier.ids)) == 25
-        assert sorted(attempt.number for _, attempt in next_carrier.submitted) == [1] * 15 + [2] * 10
-        assert await outcomes_of(env, request_id) == [(DONE, GOOD)] * 25
-
-    run_scenario(next_start, carriers={DEFAULT_CARRIER: next_carrier}, world=VirtualWorld(1, later(NOON, pause_s)))
+    assert len(next_carrier.submitted) == len(set(next_carrier.ids)) == 25
+    assert sorted(attempt.number for _, attempt in next_carrier.submitted) == [1] * 15 + [2] * 10
+    assert await outcomes_of(env, request_id) == [(DONE, GOOD)] * 25
 
 
 @pytest.mark.parametrize("pause_s", [2, 1800], ids=["within the lease", "long after the lease"])
-def test_messages_in_flight_at_a_crash_are_held_where_doubt_is_held(
-    run_scenario: RunScenario, pause_s: int
-) -> None:
+async def test_messages_in_flight_at_a_crash_are_held_where_doubt_is_held(start: Start, pause_s: int) -> None:
     carrier = FakeCarrier(window=10, delay_s=1000, timeout_s=900, holds_in_doubt=True)
-    request_id = crash_with_full_window(run_scenario, carrier, 25, sms_timeout_hours=1)
+    request_id = await crash_with_full_window(start, carrier, 25, sms_timeout_hours=1)
     next_carrier = FakeCarrier(answer=accept_without_receipt, window=10, timeout_s=900, holds_in_doubt=True)
+    env = await start(next_carrier, world=VirtualWorld(1, later(NOON, pause_s)), sms_timeout_hours=1)
+    await env.wait(60)
+    assert set(next_carrier.ids).isdisjoint(carrier.ids)
+    assert len(next_carrier.submitted) == len(set(next_carrier.ids)) == 15
+    statuses = [status for status, _ in await outcomes_of(env, request_id)]
+    assert (statuses.count(SENDING), statuses.count(DONE)) == (10, 15)
 
-    async def next_start(env: Environment) -> None:
-        await env.wait(60)
-        assert set(next_carrier.ids).isdisjoint(carrier.ids)
-        assert len(next_carrier.submitted) == len(set(next_carrier.ids)) == 15
-        statuses = [status for status, _ in await outcomes_of(env, request_id)]
-        assert (statuses.count(SENDING), statuses.count(DONE)) == (10, 15)
+    await next_carrier.report(
+        *((f"r{number}", GOOD, doubt_name_of(message_id)) for number, message_id in enumerate(carrier.ids[:4]))
+    )
+    await env.wait(3600)
 
-        await next_carrier.report(
-            *((f"r{number}", GOOD, doubt_name_of(message_id)) for number, message_id in enumerate(carrier.ids[:4]))
-        )
-        await env.wait(3600)
-
-        assert len(next_carrier.submitted) == 15
-        outcomes = [outcome for _, outcome in await outcomes_of(env, request_id)]
-        assert (outcomes.count(GOOD), outcomes.count(Outcome.UNKNOWN)) == (19, 6)
-        assert await count_rows(env, "jobs") == 0
-        assert await count_rows(env, "receipts") == 0
-
-    world = VirtualWorld(1, later(NOON, pause_s))
-    run_scenario(next_start, carriers={DEFAULT_CARRIER: next_carrier}, world=world, sms_timeout_hours=1)
+    assert len(next_carrier.submitted) == 15
+    outcomes = [outcome for _, outcome in await outcomes_of(env, request_id)]
+    assert (outcomes.count(GOOD), outcomes.count(Outcome.UNKNOWN)) == (19, 6)
+    assert await count_rows(env, "jobs") == 0
+    assert await count_rows(env, "receipts") == 0
 
 
-def test_more_messages_in_doubt_than_one_round_handles_are_all_held(run_scenario: RunScenario) -> None:
+async def test_more_messages_in_doubt_than_one_round_handles_are_all_held(start: Start) -> None:
     carrier = FakeCarrier(window=1200, delay_s=1000, timeout_s=900, holds_in_doubt=True)
-    request_id = crash_with_full_window(run_scenario, carrier, 1200, max_receivers=2000)
+    request_id = await crash_with_full_window(start, carrier, 1200, max_receivers=2000)
     next_carrier = FakeCarrier(window=1200, holds_in_doubt=True)
+    env = await start(next_carrier, world=VirtualWorld(1, later(NOON, 2)))
+    await env.wait(60)
 
-    async def next_start(env: Environment) -> None:
-        await env.wait(60)
-
-        assert next_carrier.submitted == []
-        assert await outcomes_of(env, request_id) == [(SENDING, None)] * 1200
-
-    run_scenario(next_start, carriers={DEFAULT_CARRIER: next_carrier}, world=VirtualWorld(1, later(NOON, 2)))
+    assert next_carrier.submitted == []
+    assert await outcomes_of(env, request_id) == [(SENDING, None)] * 1200

@@ -27,7 +27,7 @@ from tests.fixtures.service import (
     DEFAULT_CARRIER,
     PHONE,
     SENDER,
-    RunScenario,
+    Start,
     account_id_of,
     add_profile,
     alimtalk,
@@ -194,24 +194,21 @@ async def test_parts_that_two_processes_stored_are_joined_by_housekeeping(env: E
     assert await stored(env, account_id) == [(PHONE, "앞뒤", False)]
 
 
-def test_messages_wait_while_the_store_is_unavailable(run_scenario: RunScenario, tmp_path: Path) -> None:
+async def test_messages_wait_while_the_store_is_unavailable(start: Start, tmp_path: Path) -> None:
     world = VirtualWorld()
     store = InterruptibleStore(open_store(tmp_path, world))
+    env = await start(world=world, store=store)
+    account_id = await register(env)
+    inbox = build_inbox(env.context, DEFAULT_CARRIER)
+    store.is_unavailable = True
+    arriving = asyncio.ensure_future(inbox.on_messages([text("여보세요")]))
+    await env.wait(5)
+    was_acknowledged = arriving.done()
+    store.is_unavailable = False
+    await env.wait(5)
 
-    async def scenario(env: Environment) -> None:
-        account_id = await register(env)
-        inbox = build_inbox(env.context, DEFAULT_CARRIER)
-        store.is_unavailable = True
-        arriving = asyncio.ensure_future(inbox.on_messages([text("여보세요")]))
-        await env.wait(5)
-        was_acknowledged = arriving.done()
-        store.is_unavailable = False
-        await env.wait(5)
-
-        assert (was_acknowledged, arriving.done()) == (False, True)
-        assert await stored(env, account_id) == [(PHONE, "여보세요", False)]
-
-    run_scenario(scenario, world=world, store=store)
+    assert (was_acknowledged, arriving.done()) == (False, True)
+    assert await stored(env, account_id) == [(PHONE, "여보세요", False)]
 
 
 async def test_messages_are_deleted_after_the_retention_and_with_their_number(env: Environment) -> None:

@@ -8,65 +8,49 @@ from pabal.domain.sends.message import Attempt, Outcome, Status
 from pabal.store.engine.base import StoreUnavailable
 from tests.fixtures.delivery import reference_of
 from tests.fixtures.interruptible_store import InterruptibleStore
-from tests.fixtures.service import (
-    DEFAULT_CARRIER,
-    FakeCarrier,
-    RunScenario,
-    metric_value,
-    outcomes_of,
-    send,
-    sms,
-)
-from tests.fixtures.virtual import Environment, VirtualWorld, open_store
+from tests.fixtures.service import DEFAULT_CARRIER, FakeCarrier, Start, metric_value, outcomes_of, send, sms
+from tests.fixtures.virtual import VirtualWorld, open_store
 
 SENDING, DONE, GOOD = Status.SENDING, Status.COMPLETED, Outcome.DELIVERED
 
 
-def test_unavailable_store_only_delays_the_receipts_of_the_simulator(
-    run_scenario: RunScenario, tmp_path: Any
-) -> None:
+async def test_unavailable_store_only_delays_the_receipts_of_the_simulator(start: Start, tmp_path: Any) -> None:
     world = VirtualWorld()
     store = InterruptibleStore(open_store(tmp_path, world))
+    env = await start(world=world, store=store)
+    request_id = await send(env, sms())
+    await env.wait(0.1)
+    store.is_unavailable = True
+    await env.wait(30)
+    assert await outcomes_of(env, request_id) == [(SENDING, None)]
 
-    async def scenario(env: Environment) -> None:
-        request_id = await send(env, sms())
-        await env.wait(0.1)
-        store.is_unavailable = True
-        await env.wait(30)
-        assert await outcomes_of(env, request_id) == [(SENDING, None)]
+    store.is_unavailable = False
+    await env.wait(5)
 
-        store.is_unavailable = False
-        await env.wait(5)
-
-        assert await outcomes_of(env, request_id) == [(DONE, GOOD)]
-
-    run_scenario(scenario, world=world, store=store)
+    assert await outcomes_of(env, request_id) == [(DONE, GOOD)]
 
 
-def test_receipts_are_not_acknowledged_before_they_are_stored(run_scenario: RunScenario, tmp_path: Any) -> None:
+async def test_receipts_are_not_acknowledged_before_they_are_stored(start: Start, tmp_path: Any) -> None:
     world = VirtualWorld()
     store = InterruptibleStore(open_store(tmp_path, world))
     carrier = FakeCarrier()
+    env = await start(carrier, world=world, store=store)
+    request_id = await send(env, sms())
+    await env.wait(1)
+    store.is_unavailable = True
 
-    async def scenario(env: Environment) -> None:
-        request_id = await send(env, sms())
-        await env.wait(1)
-        store.is_unavailable = True
+    acknowledgement = asyncio.create_task(carrier.report((reference_of(request_id), GOOD)))
+    await env.wait(60)
+    assert not acknowledgement.done()
+    assert await outcomes_of(env, request_id) == [(SENDING, None)]
 
-        acknowledgement = asyncio.create_task(carrier.report((reference_of(request_id), GOOD)))
-        await env.wait(60)
-        assert not acknowledgement.done()
-        assert await outcomes_of(env, request_id) == [(SENDING, None)]
-
-        store.is_unavailable = False
-        await acknowledgement
-        assert await outcomes_of(env, request_id) == [(DONE, GOOD)]
-        assert metric_value(env, "pabal_receipts_total", carrier=DEFAULT_CARRIER) == 1
-
-    run_scenario(scenario, world=world, store=store, carriers={DEFAULT_CARRIER: carrier})
+    store.is_unavailable = False
+    await acknowledgement
+    assert await outcomes_of(env, request_id) == [(DONE, GOOD)]
+    assert metric_value(env, "pabal_receipts_total", carrier=DEFAULT_CARRIER) == 1
 
 
-def test_verdict_is_stored_when_the_store_is_available_again(run_scenario: RunScenario, tmp_path: Any) -> None:
+async def test_verdict_is_stored_when_the_store_is_available_again(start: Start, tmp_path: Any) -> None:
     world = VirtualWorld()
     store = InterruptibleStore(open_store(tmp_path, world))
 
@@ -77,22 +61,20 @@ def test_verdict_is_stored_when_the_store_is_available_again(run_scenario: RunSc
 
     carrier = InterruptsStore()
     carrier.answer = carrier.accept_and_interrupt
+    env = await start(carrier, world=world, store=store)
+    request_id = await send(env, sms())
+    await env.wait(3)
+    assert await outcomes_of(env, request_id) == [(SENDING, None)]
 
-    async def scenario(env: Environment) -> None:
-        request_id = await send(env, sms())
-        await env.wait(3)
-        assert await outcomes_of(env, request_id) == [(SENDING, None)]
+    store.is_unavailable = False
+    await env.wait(2)
 
-        store.is_unavailable = False
-        await env.wait(2)
-
-        assert await outcomes_of(env, request_id) == [(DONE, GOOD)]
-        assert len(carrier.submitted) == 1
-
-    run_scenario(scenario, world=world, store=store, carriers={DEFAULT_CARRIER: carrier})
+    assert await outcomes_of(env, request_id) == [(DONE, GOOD)]
+    assert len(carrier.submitted) == 1
 
 
-def test_carrier_session_is_restarted_after_a_store_outage(run_scenario: RunScenario) -> None:
+async def test_carrier_session_is_restarted_after_a_store_outage(start: Start) -> None:
+
     class BreaksOnce(FakeCarrier):
         sessions = 0
 
@@ -103,10 +85,7 @@ def test_carrier_session_is_restarted_after_a_store_outage(run_scenario: RunScen
             await super().run(on_receipts)
 
     carrier = BreaksOnce()
+    env = await start(carrier)
+    await env.wait(2)
 
-    async def scenario(env: Environment) -> None:
-        await env.wait(2)
-
-        assert carrier.sessions == 2
-
-    run_scenario(scenario, carriers={DEFAULT_CARRIER: carrier})
+    assert carrier.sessions == 2

@@ -4,40 +4,29 @@ import pytest
 
 from pabal.carriers.base import Accepted
 from pabal.domain.sends.message import Outcome, Product, Status
-from tests.fixtures.service import (
-    DEFAULT_CARRIER,
-    FakeCarrier,
-    RunScenario,
-    count_rows,
-    metric_value,
-    outcomes_of,
-    send,
-    sms,
-)
+from tests.fixtures.service import DEFAULT_CARRIER, FakeCarrier, count_rows, metric_value, outcomes_of, send, sms
 from tests.fixtures.virtual import Environment
 
 SENDING, DONE, FAILED = Status.SENDING, Status.COMPLETED, Status.FAIL
 GOOD, BAD = Outcome.DELIVERED, Outcome.PHONE_OFF
 
 
-def test_message_in_parts_is_completed_when_every_part_is_delivered(run_scenario: RunScenario) -> None:
-    carrier = FakeCarrier(answer=lambda attempt: Accepted("a", ("b", "c")))
+@pytest.mark.carrier(answer=lambda attempt: Accepted("a", ("b", "c")))
+async def test_message_in_parts_is_completed_when_every_part_is_delivered(
+    env: Environment, carrier: FakeCarrier
+) -> None:
+    request_id = await send(env, sms(product=Product.LMS))
+    await env.wait(1)
+    await carrier.report(("a", GOOD), ("a", GOOD))
+    await carrier.report(("c", GOOD))
+    assert await outcomes_of(env, request_id) == [(SENDING, None)]
 
-    async def scenario(env: Environment) -> None:
-        request_id = await send(env, sms(product=Product.LMS))
-        await env.wait(1)
-        await carrier.report(("a", GOOD), ("a", GOOD))
-        await carrier.report(("c", GOOD))
-        assert await outcomes_of(env, request_id) == [(SENDING, None)]
+    await carrier.report(("b", GOOD))
 
-        await carrier.report(("b", GOOD))
-
-        assert await outcomes_of(env, request_id) == [(DONE, GOOD)]
-        assert await count_rows(env, "receipts") == 0
-        assert metric_value(env, "pabal_messages_ended_total", product="lms", code="1000") == 1
-        assert metric_value(env, "pabal_receipts_unmatched_total", carrier=DEFAULT_CARRIER) == 0
-
-    run_scenario(scenario, carriers={DEFAULT_CARRIER: carrier})
+    assert await outcomes_of(env, request_id) == [(DONE, GOOD)]
+    assert await count_rows(env, "receipts") == 0
+    assert metric_value(env, "pabal_messages_ended_total", product="lms", code="1000") == 1
+    assert metric_value(env, "pabal_receipts_unmatched_total", carrier=DEFAULT_CARRIER) == 0
 
 
 @pytest.mark.parametrize(
@@ -45,70 +34,57 @@ def test_message_in_parts_is_completed_when_every_part_is_delivered(run_scenario
     [("a", "a"), ("a", "b"), ("b", "a", "b")],
     ids=["all the same", "two the same", "alternating"],
 )
-def test_parts_with_the_same_reference_need_one_receipt(
-    run_scenario: RunScenario, further_references: tuple[str, ...]
+async def test_parts_with_the_same_reference_need_one_receipt(
+    env: Environment, carrier: FakeCarrier, further_references: tuple[str, ...]
 ) -> None:
-    carrier = FakeCarrier(answer=lambda attempt: Accepted("a", further_references))
-
-    async def scenario(env: Environment) -> None:
-        request_id = await send(env, sms(product=Product.LMS))
-        await env.wait(1)
-        for each in ("a", "b") if "b" in further_references else ("a",):
-            assert await outcomes_of(env, request_id) == [(SENDING, None)]
-            await carrier.report((each, GOOD))
-
-        assert await outcomes_of(env, request_id) == [(DONE, GOOD)]
-        assert await count_rows(env, "receipts") == 0
-
-    run_scenario(scenario, carriers={DEFAULT_CARRIER: carrier})
-
-
-def test_message_in_parts_fails_when_one_part_fails(run_scenario: RunScenario) -> None:
-    carrier = FakeCarrier(answer=lambda attempt: Accepted("a", ("b", "c")))
-
-    async def scenario(env: Environment) -> None:
-        request_id = await send(env, sms(product=Product.LMS))
-        await env.wait(1)
-        await carrier.report(("a", GOOD))
-
-        await carrier.report(("b", BAD))
-
-        assert await outcomes_of(env, request_id) == [(FAILED, BAD)]
-        assert await count_rows(env, "receipts") == 0
-        await carrier.report(("c", GOOD), ("a", GOOD), ("b", GOOD))
-        assert await outcomes_of(env, request_id) == [(FAILED, BAD)]
-
-    run_scenario(scenario, carriers={DEFAULT_CARRIER: carrier})
-
-
-def test_receipts_of_parts_that_precede_the_verdict_wait_for_it(run_scenario: RunScenario) -> None:
-    carrier = FakeCarrier(answer=lambda attempt: Accepted("a", ("b",)), delay_s=5)
-
-    async def scenario(env: Environment) -> None:
-        request_id = await send(env, sms(product=Product.LMS))
-        await env.wait(1)
-        await carrier.report(("b", GOOD))
-        await env.wait(5)
+    carrier.answer = lambda attempt: Accepted("a", further_references)
+    request_id = await send(env, sms(product=Product.LMS))
+    await env.wait(1)
+    for each in ("a", "b") if "b" in further_references else ("a",):
         assert await outcomes_of(env, request_id) == [(SENDING, None)]
+        await carrier.report((each, GOOD))
 
-        await carrier.report(("a", GOOD))
-
-        assert await outcomes_of(env, request_id) == [(DONE, GOOD)]
-        assert await count_rows(env, "receipts") == 0
-
-    run_scenario(scenario, carriers={DEFAULT_CARRIER: carrier})
+    assert await outcomes_of(env, request_id) == [(DONE, GOOD)]
+    assert await count_rows(env, "receipts") == 0
 
 
-def test_message_times_out_when_one_part_gets_no_receipt(run_scenario: RunScenario) -> None:
-    carrier = FakeCarrier(answer=lambda attempt: Accepted("a", ("b", "c")))
+@pytest.mark.carrier(answer=lambda attempt: Accepted("a", ("b", "c")))
+async def test_message_in_parts_fails_when_one_part_fails(env: Environment, carrier: FakeCarrier) -> None:
+    request_id = await send(env, sms(product=Product.LMS))
+    await env.wait(1)
+    await carrier.report(("a", GOOD))
 
-    async def scenario(env: Environment) -> None:
-        request_id = await send(env, sms())
-        await env.wait(1)
-        await carrier.report(("a", GOOD), ("b", GOOD))
-        await env.wait(3600 + 20)
+    await carrier.report(("b", BAD))
 
-        assert await outcomes_of(env, request_id) == [(FAILED, Outcome.TIMED_OUT)]
-        assert await count_rows(env, "receipts") == 0
+    assert await outcomes_of(env, request_id) == [(FAILED, BAD)]
+    assert await count_rows(env, "receipts") == 0
+    await carrier.report(("c", GOOD), ("a", GOOD), ("b", GOOD))
+    assert await outcomes_of(env, request_id) == [(FAILED, BAD)]
 
-    run_scenario(scenario, carriers={DEFAULT_CARRIER: carrier}, sms_timeout_hours=1)
+
+@pytest.mark.carrier(answer=lambda attempt: Accepted("a", ("b",)), delay_s=5)
+async def test_receipts_of_parts_that_precede_the_verdict_wait_for_it(
+    env: Environment, carrier: FakeCarrier
+) -> None:
+    request_id = await send(env, sms(product=Product.LMS))
+    await env.wait(1)
+    await carrier.report(("b", GOOD))
+    await env.wait(5)
+    assert await outcomes_of(env, request_id) == [(SENDING, None)]
+
+    await carrier.report(("a", GOOD))
+
+    assert await outcomes_of(env, request_id) == [(DONE, GOOD)]
+    assert await count_rows(env, "receipts") == 0
+
+
+@pytest.mark.carrier(answer=lambda attempt: Accepted("a", ("b", "c")))
+@pytest.mark.settings(sms_timeout_hours=1)
+async def test_message_times_out_when_one_part_gets_no_receipt(env: Environment, carrier: FakeCarrier) -> None:
+    request_id = await send(env, sms())
+    await env.wait(1)
+    await carrier.report(("a", GOOD), ("b", GOOD))
+    await env.wait(3600 + 20)
+
+    assert await outcomes_of(env, request_id) == [(FAILED, Outcome.TIMED_OUT)]
+    assert await count_rows(env, "receipts") == 0

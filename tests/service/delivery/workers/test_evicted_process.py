@@ -10,17 +10,9 @@ from pabal.service.delivery.claiming.reroute import reroute_due
 from pabal.service.slots import NOBODY, Slots
 from pabal.service.upkeep.deadline_sweep import expire_request
 from tests.fixtures.circuit_breaker import SMS_TO_BOTH, accept, answer_busy, two_carriers
-from tests.fixtures.cluster import Cluster, Process, run_scenario
+from tests.fixtures.cluster import Cluster, Process, open_cluster
 from tests.fixtures.service import FakeCarrier, outcomes_of, send, sms
-from tests.fixtures.slot_sharing import (
-    EVICTION_S,
-    REBALANCE_S,
-    SLOTS,
-    carrier_of,
-    fake_carriers,
-    send_many,
-    slot_counts,
-)
+from tests.fixtures.slot_sharing import EVICTION_S, REBALANCE_S, SLOTS, carrier_of, send_many, slot_counts
 from tests.fixtures.virtual import NOON, VirtualWorld, settings_for
 
 FAILOVER_S = 20
@@ -43,8 +35,9 @@ def submissions(*processes: Process) -> Counter[bytes]:
     return Counter(one for each in carriers if isinstance(each, FakeCarrier) for one in each.ids)
 
 
-def test_a_process_paused_while_it_reroutes_moves_nothing_that_others_have_in_flight(tmp_path: Path) -> None:
-    async def scenario(cluster: Cluster) -> None:
+async def test_a_process_paused_while_it_reroutes_moves_nothing_that_others_have_in_flight(tmp_path: Path) -> None:
+    settings = dataclasses.replace(settings_for(tmp_path), routes=dict(SMS_TO_BOTH))
+    async with open_cluster(tmp_path, carriers=make_carriers, settings=settings) as cluster:
         ahead = await cluster.start_process("ahead", world=VirtualWorld(1, NOON + 2 * MINUTE))
         other = await cluster.start_process("other")
         await cluster.wait(REBALANCE_S)
@@ -66,35 +59,29 @@ def test_a_process_paused_while_it_reroutes_moves_nothing_that_others_have_in_fl
         submitted = submissions(ahead, other)
         assert {one: submitted[one] for one in sent} == dict.fromkeys(sent, 1)
 
-    settings = dataclasses.replace(settings_for(tmp_path), routes=dict(SMS_TO_BOTH))
-    run_scenario(tmp_path, scenario, carriers=make_carriers, settings=settings)
 
+async def test_a_process_paused_at_a_deadline_ends_nothing_that_others_have_in_flight(cluster: Cluster) -> None:
+    ahead = await cluster.start_process("ahead", world=VirtualWorld(1, NOON + 2 * MINUTE))
+    other = await cluster.start_process("other")
+    await cluster.wait(REBALANCE_S)
+    for each in (ahead, other):
+        carrier_of(each).is_connected = False
+    ahead.store_proxy.freeze_before(expire_request)
+    sent = [await send(other.env, sms(expire_minutes=2)) for _ in range(40)]
+    while not ahead.store_proxy.is_frozen:
+        await cluster.wait(1)
+    await cluster.wait(EVICTION_S)
+    assert slot_counts(other) == [SLOTS]
+    carrier_of(other).delay_s = 15.0
+    carrier_of(other).is_connected = True
+    await cluster.wait(5)
+    assert len(carrier_of(other).ids) == len(sent)
 
-def test_a_process_paused_at_a_deadline_ends_nothing_that_others_have_in_flight(tmp_path: Path) -> None:
-    async def scenario(cluster: Cluster) -> None:
-        ahead = await cluster.start_process("ahead", world=VirtualWorld(1, NOON + 2 * MINUTE))
-        other = await cluster.start_process("other")
-        await cluster.wait(REBALANCE_S)
-        for each in (ahead, other):
-            carrier_of(each).is_connected = False
-        ahead.store_proxy.freeze_before(expire_request)
-        sent = [await send(other.env, sms(expire_minutes=2)) for _ in range(40)]
-        while not ahead.store_proxy.is_frozen:
-            await cluster.wait(1)
-        await cluster.wait(EVICTION_S)
-        assert slot_counts(other) == [SLOTS]
-        carrier_of(other).delay_s = 15.0
-        carrier_of(other).is_connected = True
-        await cluster.wait(5)
-        assert len(carrier_of(other).ids) == len(sent)
+    ahead.store_proxy.thaw()
+    await cluster.wait(30)
 
-        ahead.store_proxy.thaw()
-        await cluster.wait(30)
-
-        for one in sent:
-            assert await outcomes_of(other.env, one) == [(Status.COMPLETED, Outcome.DELIVERED)]
-
-    run_scenario(tmp_path, scenario, carriers=fake_carriers())
+    for one in sent:
+        assert await outcomes_of(other.env, one) == [(Status.COMPLETED, Outcome.DELIVERED)]
 
 
 def test_a_process_among_others_holds_a_slot_only_by_its_id() -> None:

@@ -12,7 +12,7 @@ from pabal.service.sending.accept import IdempotencyKey, accept, choose_slot, fi
 from pabal.store.engine.base import NodeUnavailable
 from pabal.store.queue import receipts
 from tests.fixtures.campaigns import campaign_parts, checked_campaign, phones, start_campaign
-from tests.fixtures.cluster import Cluster, Process, run_scenario
+from tests.fixtures.cluster import Cluster, Process, open_cluster
 from tests.fixtures.nodes import NODES, NodedStore, node_of
 from tests.fixtures.service import DEFAULT_CARRIER, FakeCarrier, account_id_of, outcomes_of, send, sms
 from tests.fixtures.slot_sharing import REBALANCE_S, carrier_of, fake_carriers, send_many, submissions
@@ -39,41 +39,35 @@ def node_of_message(message_id: bytes) -> str:
     return node_of(identifiers.slot_of(message_id))
 
 
-def test_sends_are_accepted_and_delivered_in_the_slots_of_other_nodes(tmp_path: Path) -> None:
-    async def scenario(cluster: Cluster) -> None:
-        process, store = await start(cluster)
-        store.lost.add(LOST)
+async def test_sends_are_accepted_and_delivered_in_the_slots_of_other_nodes(cluster: Cluster) -> None:
+    process, store = await start(cluster)
+    store.lost.add(LOST)
 
-        sent = await send_many(process, 30)
-        await cluster.wait(2)
+    sent = await send_many(process, 30)
+    await cluster.wait(2)
 
-        assert {node_of_message(one) for one in sent} == {HEALTHY}
-        assert submissions(process) == Counter(sent)
-
-    run_scenario(tmp_path, scenario, carriers=fake_carriers())
+    assert {node_of_message(one) for one in sent} == {HEALTHY}
+    assert submissions(process) == Counter(sent)
 
 
-def test_messages_of_a_lost_node_wait_and_are_submitted_once_when_it_is_back(tmp_path: Path) -> None:
-    async def scenario(cluster: Cluster) -> None:
-        process, store = await start(cluster)
-        carrier_of(process).is_connected = False
-        sent = await send_many(process, 40)
-        await cluster.wait(1.5)
-        store.lost.add(LOST)
-        carrier_of(process).is_connected = True
-        await cluster.wait(20)
-        assert submissions(process) == Counter(one for one in sent if node_of_message(one) == HEALTHY)
+async def test_messages_of_a_lost_node_wait_and_are_submitted_once_when_it_is_back(cluster: Cluster) -> None:
+    process, store = await start(cluster)
+    carrier_of(process).is_connected = False
+    sent = await send_many(process, 40)
+    await cluster.wait(1.5)
+    store.lost.add(LOST)
+    carrier_of(process).is_connected = True
+    await cluster.wait(20)
+    assert submissions(process) == Counter(one for one in sent if node_of_message(one) == HEALTHY)
 
-        store.lost.clear()
-        await cluster.wait(RECOVERY_S)
+    store.lost.clear()
+    await cluster.wait(RECOVERY_S)
 
-        assert submissions(process) == Counter(sent)
-
-    run_scenario(tmp_path, scenario, carriers=fake_carriers())
+    assert submissions(process) == Counter(sent)
 
 
-def test_verdicts_of_a_lost_node_do_not_keep_other_slots_from_being_claimed(tmp_path: Path) -> None:
-    async def scenario(cluster: Cluster) -> None:
+async def test_verdicts_of_a_lost_node_do_not_keep_other_slots_from_being_claimed(tmp_path: Path) -> None:
+    async with open_cluster(tmp_path, carriers=fake_carriers(delay_s=2.0)) as cluster:
         process, store = await start(cluster)
         sent = await send_many(process, 40)
         await cluster.wait(1)  # all are with the carrier, which has not answered
@@ -89,14 +83,13 @@ def test_verdicts_of_a_lost_node_do_not_keep_other_slots_from_being_claimed(tmp_
         assert submissions(process) == Counter([*sent, *later])
         assert await rows_in(cluster, "jobs") == 0
 
-    run_scenario(tmp_path, scenario, carriers=fake_carriers(delay_s=2.0))
 
+async def test_receipts_of_a_lost_node_are_taken_and_end_their_messages_when_it_is_back(tmp_path: Path) -> None:
 
-def test_receipts_of_a_lost_node_are_taken_and_end_their_messages_when_it_is_back(tmp_path: Path) -> None:
     def carriers() -> dict[str, FakeCarrier]:
         return {DEFAULT_CARRIER: FakeCarrier(answer=lambda attempt: Accepted(attempt.message_id.hex()))}
 
-    async def scenario(cluster: Cluster) -> None:
+    async with open_cluster(tmp_path, carriers=carriers) as cluster:
         process, store = await start(cluster)
         sent = await send_many(process, 20)
         await cluster.wait(2)
@@ -116,80 +109,66 @@ def test_receipts_of_a_lost_node_are_taken_and_end_their_messages_when_it_is_bac
         assert await cluster.store.read(receipts.list_postponed_slots) == []
         assert await rows_in(cluster, "receipts") == 0
 
-    run_scenario(tmp_path, scenario, carriers=carriers)
+
+async def test_send_with_a_key_waits_for_its_slot_and_one_without_takes_another(cluster: Cluster) -> None:
+    process, store = await start(cluster)
+    context, account = process.env.context, await account_id_of(process.env)
+    names = (f"key-{number}" for number in range(1000))
+    name = next(each for each in names if node_of(choose_slot(context, account, each)) == LOST)
+    key = IdempotencyKey(name, b"digest")
+    store.lost.add(LOST)
+
+    for _ in range(2):  # the first finds out, the second knows
+        with pytest.raises(NodeUnavailable) as refused:
+            await accept(context, account, sms(), key)
+        assert not refused.value.is_uncertain
+    with pytest.raises(NodeUnavailable):
+        await find_accepted(context, account, key)
+    assert await rows_in(cluster, "requests") == 0
+    await send(process.env, sms())
+
+    store.lost.clear()
+    await cluster.wait(RECOVERY_S)
+    assert await accept(context, account, sms(), key) == await accept(context, account, sms(), key)
 
 
-def test_send_with_a_key_waits_for_its_slot_and_one_without_takes_another(tmp_path: Path) -> None:
-    async def scenario(cluster: Cluster) -> None:
-        process, store = await start(cluster)
-        context, account = process.env.context, await account_id_of(process.env)
-        names = (f"key-{number}" for number in range(1000))
-        name = next(each for each in names if node_of(choose_slot(context, account, each)) == LOST)
-        key = IdempotencyKey(name, b"digest")
-        store.lost.add(LOST)
+async def test_campaign_with_a_block_for_a_lost_node_waits_and_others_go_on(cluster: Cluster) -> None:
+    process, store = await start(cluster)
+    env = process.env
+    campaigns = [await checked_campaign(env, phones(2, 10 * number)) for number in range(12)]
+    store.lost.add(LOST)
 
-        for _ in range(2):  # the first finds out, the second knows
-            with pytest.raises(NodeUnavailable) as refused:
-                await accept(context, account, sms(), key)
-            assert not refused.value.is_uncertain
-        with pytest.raises(NodeUnavailable):
-            await find_accepted(context, account, key)
-        assert await rows_in(cluster, "requests") == 0
-        await send(process.env, sms())
+    for each in campaigns:
+        await start_campaign(env, each)
+    await cluster.wait(5)
+    made = [await campaign_parts(env, each) for each in campaigns]
+    reached = [part.request_id for parts in made for part in parts]
+    assert {node_of_message(one) for one in reached} == {HEALTHY}
+    assert 0 < len(reached) < len(campaigns)
 
-        store.lost.clear()
-        await cluster.wait(RECOVERY_S)
-        assert await accept(context, account, sms(), key) == await accept(context, account, sms(), key)
-
-    run_scenario(tmp_path, scenario, carriers=fake_carriers())
+    store.lost.clear()
+    await cluster.wait(RECOVERY_S)
+    assert sorted(Counter(one.receiver for _, one in carrier_of(process).submitted).values()) == [1] * 24
 
 
-def test_campaign_with_a_block_for_a_lost_node_waits_and_others_go_on(tmp_path: Path) -> None:
-    async def scenario(cluster: Cluster) -> None:
-        process, store = await start(cluster)
-        env = process.env
-        campaigns = [await checked_campaign(env, phones(2, 10 * number)) for number in range(12)]
-        store.lost.add(LOST)
+async def test_a_worker_that_starts_while_a_node_is_lost_takes_the_other_slots(cluster: Cluster) -> None:
+    store = NodedStore(cluster.store)
+    store.lost.add(LOST)
+    process = await cluster.start_process("one", store_proxy=store)
+    await cluster.wait(REBALANCE_S)
+    assert {node_of(slot) for slot in process.held} == {HEALTHY}
 
-        for each in campaigns:
-            await start_campaign(env, each)
-        await cluster.wait(5)
-        made = [await campaign_parts(env, each) for each in campaigns]
-        reached = [part.request_id for parts in made for part in parts]
-        assert {node_of_message(one) for one in reached} == {HEALTHY}
-        assert 0 < len(reached) < len(campaigns)
+    store.lost.clear()
+    await cluster.wait(RECOVERY_S)
 
-        store.lost.clear()
-        await cluster.wait(RECOVERY_S)
-        assert sorted(Counter(one.receiver for _, one in carrier_of(process).submitted).values()) == [1] * 24
-
-    run_scenario(tmp_path, scenario, carriers=fake_carriers())
+    assert len(process.held) == cluster.slots
 
 
-def test_a_worker_that_starts_while_a_node_is_lost_takes_the_other_slots(tmp_path: Path) -> None:
-    async def scenario(cluster: Cluster) -> None:
-        store = NodedStore(cluster.store)
-        store.lost.add(LOST)
-        process = await cluster.start_process("one", store_proxy=store)
-        await cluster.wait(REBALANCE_S)
-        assert {node_of(slot) for slot in process.held} == {HEALTHY}
+async def test_events_of_other_nodes_are_numbered_while_one_is_lost(cluster: Cluster) -> None:
+    process, store = await start(cluster)
+    store.lost.add(LOST)
+    await send_many(process, 10)
+    await cluster.wait(RECOVERY_S)
 
-        store.lost.clear()
-        await cluster.wait(RECOVERY_S)
-
-        assert len(process.held) == cluster.slots
-
-    run_scenario(tmp_path, scenario, carriers=fake_carriers())
-
-
-def test_events_of_other_nodes_are_numbered_while_one_is_lost(tmp_path: Path) -> None:
-    async def scenario(cluster: Cluster) -> None:
-        process, store = await start(cluster)
-        store.lost.add(LOST)
-        await send_many(process, 10)
-        await cluster.wait(RECOVERY_S)
-
-        assert await rows_in(cluster, "new_events") == 0
-        assert await rows_in(cluster, "events") == 10
-
-    run_scenario(tmp_path, scenario, carriers=fake_carriers())
+    assert await rows_in(cluster, "new_events") == 0
+    assert await rows_in(cluster, "events") == 10

@@ -4,7 +4,6 @@ import asyncio
 
 import pytest
 
-from pabal.carriers.base import Accepted
 from pabal.domain.base.codes import Code, Refused
 from pabal.domain.base.dates import HOUR
 from pabal.domain.sends.campaign import CampaignState
@@ -21,26 +20,13 @@ from tests.fixtures.campaigns import (
     phones,
     start_campaign,
 )
-from tests.fixtures.service import (
-    DEFAULT_CARRIER,
-    FakeCarrier,
-    RunScenario,
-    count_rows,
-    later,
-    outcomes_of,
-)
-from tests.fixtures.virtual import (
-    NOON,
-    Environment,
-    VirtualWorld,
-)
+from tests.fixtures.delivery import accept_without_receipt
+from tests.fixtures.service import FakeCarrier, Start, count_rows, later, outcomes_of
+from tests.fixtures.virtual import NOON, Environment, VirtualWorld
+
+pytestmark = pytest.mark.carrier(answer=accept_without_receipt)
 
 LATER = later(NOON, 300)
-
-
-def at_once() -> FakeCarrier:
-    """Return a carrier that delivers at once."""
-    return FakeCarrier(answer=lambda attempt: Accepted(None))
 
 
 def idle() -> FakeCarrier:
@@ -62,120 +48,98 @@ async def until_created(env: Environment, least: int) -> None:
     raise AssertionError("they are not made")
 
 
-def test_cancelled_campaign_sends_nothing_more(run_scenario: RunScenario) -> None:
-    post = at_once()
+async def test_cancelled_campaign_sends_nothing_more(env: Environment, carrier: FakeCarrier) -> None:
+    campaign_id = await checked_campaign(env, *[phones(2, 10 * number) for number in range(4)])
+    await start_campaign(env, campaign_id, LATER)
+    campaign = await get_campaign(env, campaign_id)
+    making = asyncio.create_task(service.advance_all(env.context))
+    await until_created(env, 2)
+    assert await service.cancel_campaign(env.context, campaign, audit_entry(env))
+    await asyncio.gather(making)
+    await env.wait(600)
 
-    async def scenario(env: Environment) -> None:
-        campaign_id = await checked_campaign(env, *[phones(2, 10 * number) for number in range(4)])
-        await start_campaign(env, campaign_id, LATER)
-        campaign = await get_campaign(env, campaign_id)
-        making = asyncio.create_task(service.advance_all(env.context))
-        await until_created(env, 2)
-        assert await service.cancel_campaign(env.context, campaign, audit_entry(env))
-        await asyncio.gather(making)
-        await env.wait(600)
-
-        assert post.submitted == []
-        kept = await get_campaign(env, campaign_id)
-        assert kept.state is CampaignState.CANCELLED
-        found = await campaign_parts(env, campaign_id)
-        assert 2 <= len(found) <= 4
-        for each in found:
-            assert {status for status, _ in await outcomes_of(env, each.request_id)} == {Status.CANCEL}
-        assert (await campaign_progress(env, campaign_id)).cancel == kept.requested
-        assert await count_rows(env, "campaign_blocks") == 0
-        assert await count_rows(env, "jobs") == 0
-        assert not await service.cancel_campaign(env.context, campaign, audit_entry(env))
-
-    run_scenario(scenario, carriers={DEFAULT_CARRIER: post})
+    assert carrier.submitted == []
+    kept = await get_campaign(env, campaign_id)
+    assert kept.state is CampaignState.CANCELLED
+    found = await campaign_parts(env, campaign_id)
+    assert 2 <= len(found) <= 4
+    for each in found:
+        assert {status for status, _ in await outcomes_of(env, each.request_id)} == {Status.CANCEL}
+    assert (await campaign_progress(env, campaign_id)).cancel == kept.requested
+    assert await count_rows(env, "campaign_blocks") == 0
+    assert await count_rows(env, "jobs") == 0
+    assert not await service.cancel_campaign(env.context, campaign, audit_entry(env))
 
 
-def test_interrupted_cancel_is_finished_by_run_campaigns(run_scenario: RunScenario) -> None:
-    post = at_once()
+async def test_interrupted_cancel_is_finished_by_run_campaigns(env: Environment, carrier: FakeCarrier) -> None:
+    campaign_id = await checked_campaign(env, phones(2), phones(2, 10))
+    await start_campaign(env, campaign_id, LATER)
+    await env.wait(5)
+    now = env.world.now()
+    assert await env.store.write(
+        campaigns.change_state, campaign_id, (CampaignState.MADE,), CampaignState.CANCELLING, now
+    )
+    await env.wait(600)
 
-    async def scenario(env: Environment) -> None:
-        campaign_id = await checked_campaign(env, phones(2), phones(2, 10))
-        await start_campaign(env, campaign_id, LATER)
-        await env.wait(5)
-        now = env.world.now()
-        assert await env.store.write(
-            campaigns.change_state, campaign_id, (CampaignState.MADE,), CampaignState.CANCELLING, now
-        )
-        await env.wait(600)
-
-        assert post.submitted == []
-        assert (await get_campaign(env, campaign_id)).state is CampaignState.CANCELLED
-        assert (await campaign_progress(env, campaign_id)).cancel == 4
-
-    run_scenario(scenario, carriers={DEFAULT_CARRIER: post})
+    assert carrier.submitted == []
+    assert (await get_campaign(env, campaign_id)).state is CampaignState.CANCELLED
+    assert (await campaign_progress(env, campaign_id)).cancel == 4
 
 
-def test_messages_in_flight_are_not_cancelled_and_are_counted(run_scenario: RunScenario) -> None:
-    post = FakeCarrier()
+@pytest.mark.carrier
+async def test_messages_in_flight_are_not_cancelled_and_are_counted(env: Environment, carrier: FakeCarrier) -> None:
+    campaign_id = await checked_campaign(env, phones(2))
+    await start_campaign(env, campaign_id)
+    await env.wait(3)
+    await service.cancel_campaign(env.context, await get_campaign(env, campaign_id), audit_entry(env))
+    await env.wait(3)
+    assert (await campaign_progress(env, campaign_id)).sending == 2
+    await carrier.report(*[(one.hex(), Outcome.DELIVERED) for one in carrier.ids])
+    await env.wait(60)
 
-    async def scenario(env: Environment) -> None:
-        campaign_id = await checked_campaign(env, phones(2))
-        await start_campaign(env, campaign_id)
-        await env.wait(3)
-        await service.cancel_campaign(env.context, await get_campaign(env, campaign_id), audit_entry(env))
-        await env.wait(3)
-        assert (await campaign_progress(env, campaign_id)).sending == 2
-        await post.report(*[(one.hex(), Outcome.DELIVERED) for one in post.ids])
-        await env.wait(60)
-
-        assert (await campaign_progress(env, campaign_id)).completed == 2
-        assert all(each.is_ended for each in await campaign_parts(env, campaign_id))
-
-    run_scenario(scenario, carriers={DEFAULT_CARRIER: post})
+    assert (await campaign_progress(env, campaign_id)).completed == 2
+    assert all(each.is_ended for each in await campaign_parts(env, campaign_id))
 
 
-def test_scheduled_campaign_waits_for_its_time_and_can_be_sent_now(run_scenario: RunScenario) -> None:
-    post = at_once()
+async def test_scheduled_campaign_waits_for_its_time_and_can_be_sent_now(
+    env: Environment, carrier: FakeCarrier
+) -> None:
+    campaign_id = await checked_campaign(env, phones(12), phones(2, 100))
+    await start_campaign(env, campaign_id, LATER)
+    await env.wait(60)
+    assert carrier.submitted == []
+    assert (await campaign_progress(env, campaign_id)).waiting == 14
 
-    async def scenario(env: Environment) -> None:
-        campaign_id = await checked_campaign(env, phones(12), phones(2, 100))
-        await start_campaign(env, campaign_id, LATER)
-        await env.wait(60)
-        assert post.submitted == []
-        assert (await campaign_progress(env, campaign_id)).waiting == 14
+    assert await service.send_campaign_now(env.context, await get_campaign(env, campaign_id), audit_entry(env))
+    await env.wait(10)
 
-        assert await service.send_campaign_now(env.context, await get_campaign(env, campaign_id), audit_entry(env))
-        await env.wait(10)
-
-        assert len(received(post)) == len(set(received(post))) == 14
-        kept = await get_campaign(env, campaign_id)
-        assert (kept.is_expedited, kept.scheduled_at) == (False, NOON + 60_000)
-        assert (await campaign_progress(env, campaign_id)).completed == 14
-        await env.wait(600)
-        assert len(post.submitted) == 14
-
-    run_scenario(scenario, carriers={DEFAULT_CARRIER: post})
+    assert len(received(carrier)) == len(set(received(carrier))) == 14
+    kept = await get_campaign(env, campaign_id)
+    assert (kept.is_expedited, kept.scheduled_at) == (False, NOON + 60_000)
+    assert (await campaign_progress(env, campaign_id)).completed == 14
+    await env.wait(600)
+    assert len(carrier.submitted) == 14
 
 
-def test_campaign_sent_now_while_requests_are_created_is_sent_completely(run_scenario: RunScenario) -> None:
-    post = at_once()
+async def test_campaign_sent_now_while_requests_are_created_is_sent_completely(
+    env: Environment, carrier: FakeCarrier
+) -> None:
+    campaign_id = await checked_campaign(env, *[phones(2, 10 * number) for number in range(5)])
+    await start_campaign(env, campaign_id, LATER)
+    making = asyncio.create_task(service.advance_all(env.context))
+    await until_created(env, 2)
+    await service.send_campaign_now(env.context, await get_campaign(env, campaign_id), audit_entry(env))
+    await asyncio.gather(making)
+    await env.wait(20)
 
-    async def scenario(env: Environment) -> None:
-        campaign_id = await checked_campaign(env, *[phones(2, 10 * number) for number in range(5)])
-        await start_campaign(env, campaign_id, LATER)
-        making = asyncio.create_task(service.advance_all(env.context))
-        await until_created(env, 2)
+    assert len(received(carrier)) == len(set(received(carrier))) == 10
+
+
+async def test_advertisement_cannot_be_sent_now_at_night(start: Start) -> None:
+    env = await start(idle(), world=VirtualWorld(starts_at=NOON + 10 * HOUR))
+    ad = Sending(Product.FRIENDTALK_TEXT, "(광고) 봄", (), is_ad=True)
+    campaign_id = await checked_campaign(env, phones(2), sending=ad)
+    await start_campaign(env, campaign_id, LATER)
+    with pytest.raises(Refused) as refusal:
         await service.send_campaign_now(env.context, await get_campaign(env, campaign_id), audit_entry(env))
-        await asyncio.gather(making)
-        await env.wait(20)
-
-        assert len(received(post)) == len(set(received(post))) == 10
-
-    run_scenario(scenario, carriers={DEFAULT_CARRIER: post})
-
-
-def test_advertisement_cannot_be_sent_now_at_night(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        ad = Sending(Product.FRIENDTALK_TEXT, "(광고) 봄", (), is_ad=True)
-        campaign_id = await checked_campaign(env, phones(2), sending=ad)
-        await start_campaign(env, campaign_id, LATER)
-        with pytest.raises(Refused) as refusal:
-            await service.send_campaign_now(env.context, await get_campaign(env, campaign_id), audit_entry(env))
-        assert refusal.value.code is Code.NIGHT_AD_RESTRICTED
-
-    run_scenario(scenario, carriers={DEFAULT_CARRIER: idle()}, world=VirtualWorld(starts_at=NOON + 10 * HOUR))
+    assert refusal.value.code is Code.NIGHT_AD_RESTRICTED

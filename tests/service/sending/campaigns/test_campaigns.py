@@ -29,10 +29,10 @@ from tests.fixtures.campaigns import (
     phones,
     start_campaign,
 )
+from tests.fixtures.delivery import accept_without_receipt
 from tests.fixtures.service import (
     DEFAULT_CARRIER,
     FakeCarrier,
-    RunScenario,
     account_id_of,
     add_profile,
     alimtalk,
@@ -41,216 +41,171 @@ from tests.fixtures.service import (
     metric_value,
     sms,
 )
-from tests.fixtures.virtual import (
-    NOON,
-    Environment,
-    VirtualWorld,
-    build_environment,
-    open_store,
-    run_in_virtual_time,
-)
+from tests.fixtures.virtual import NOON, Environment, VirtualWorld, build_environment, open_store
 from tests.fixtures.web import FailingStore
 
+pytestmark = pytest.mark.carrier(answer=accept_without_receipt)
+
 LATER = later(NOON, 300)
-
-
-def at_once() -> FakeCarrier:
-    """Return a carrier that delivers at once."""
-    return FakeCarrier(answer=lambda attempt: Accepted(None))
 
 
 def received(post: FakeCarrier) -> list[str]:
     return sorted(attempt.receiver for _, attempt in post.submitted)
 
 
-def test_every_receiver_gets_one_message_and_progress_completes(run_scenario: RunScenario) -> None:
-    post = at_once()
+async def test_every_receiver_gets_one_message_and_progress_completes(
+    env: Environment, carrier: FakeCarrier
+) -> None:
+    campaign_id = await checked_campaign(env, phones(12), phones(5, 100), phones(1, 200))
+    assert await start_campaign(env, campaign_id)
+    assert not await start_campaign(env, campaign_id), "a campaign starts only once"
+    await env.wait(10)
 
-    async def scenario(env: Environment) -> None:
-        campaign_id = await checked_campaign(env, phones(12), phones(5, 100), phones(1, 200))
-        assert await start_campaign(env, campaign_id)
-        assert not await start_campaign(env, campaign_id), "a campaign starts only once"
-        await env.wait(10)
-
-        assert received(post) == sorted([*phones(12), *phones(5, 100), *phones(1, 200)])
-        campaign = await get_campaign(env, campaign_id)
-        assert (campaign.state, campaign.requested, campaign.receivers) == (CampaignState.MADE, 18, 18)
-        assert [
-            (each.number, each.receivers, each.is_ended) for each in await campaign_parts(env, campaign_id)
-        ] == [
-            (1, 12, True),
-            (2, 5, True),
-            (3, 1, True),
-        ]
-        assert (await campaign_progress(env, campaign_id))._asdict() == {
-            "waiting": 0, "sending": 0, "completed": 18, "fail": 0, "cancel": 0, "fallbacks": 0,
-            "fallbacks_completed": 0, "failures": (), "cost": None,
-        }  # fmt: skip
-        assert await count_rows(env, "campaign_blocks") == 0
-        assert metric_value(env, "pabal_messages_accepted_total", product="sms") == 18
-        assert [each.action for each in await env.store.read(latest_entries, None, 5)] == ["campaign.test"]
-
-    run_scenario(scenario, carriers={DEFAULT_CARRIER: post})
+    assert received(carrier) == sorted([*phones(12), *phones(5, 100), *phones(1, 200)])
+    campaign = await get_campaign(env, campaign_id)
+    assert (campaign.state, campaign.requested, campaign.receivers) == (CampaignState.MADE, 18, 18)
+    assert [(each.number, each.receivers, each.is_ended) for each in await campaign_parts(env, campaign_id)] == [
+        (1, 12, True),
+        (2, 5, True),
+        (3, 1, True),
+    ]
+    assert (await campaign_progress(env, campaign_id))._asdict() == {
+        "waiting": 0, "sending": 0, "completed": 18, "fail": 0, "cancel": 0, "fallbacks": 0,
+        "fallbacks_completed": 0, "failures": (), "cost": None,
+    }  # fmt: skip
+    assert await count_rows(env, "campaign_blocks") == 0
+    assert metric_value(env, "pabal_messages_accepted_total", product="sms") == 18
+    assert [each.action for each in await env.store.read(latest_entries, None, 5)] == ["campaign.test"]
 
 
-def test_campaign_that_was_not_started_is_not_sent(run_scenario: RunScenario) -> None:
-    post = at_once()
-
-    async def scenario(env: Environment) -> None:
-        await checked_campaign(env, phones(3))
-        await env.wait(60)
-        assert post.submitted == []
-
-    run_scenario(scenario, carriers={DEFAULT_CARRIER: post})
+async def test_campaign_that_was_not_started_is_not_sent(env: Environment, carrier: FakeCarrier) -> None:
+    await checked_campaign(env, phones(3))
+    await env.wait(60)
+    assert carrier.submitted == []
 
 
 @pytest.mark.parametrize("cut", [1, 2, 3, 5, 8])
-def test_restart_during_a_campaign_loses_and_duplicates_nothing(tmp_path: Path, cut: int) -> None:
-    post = at_once()
+async def test_restart_during_a_campaign_loses_and_duplicates_nothing(
+    tmp_path: Path, carrier: FakeCarrier, cut: int
+) -> None:
     wanted = [phones(3, 100 * number) for number in range(6)]
+    world = VirtualWorld()
+    store = FailingStore(open_store(tmp_path, world))
+    env = await build_environment(
+        tmp_path, world=world, store=store, carriers={DEFAULT_CARRIER: carrier}, delivers=False
+    )
+    campaign_id = await checked_campaign(env, *wanted)
+    campaign = await get_campaign(env, campaign_id)
+    await service.start(env.context, campaign, "x", LATER, audit_entry(env))
+    making = asyncio.create_task(service.advance_all(env.context))
+    for _ in range(3 * cut):
+        await asyncio.sleep(0)
+    making.cancel()
+    await asyncio.gather(making, return_exceptions=True)
+    made = await count_rows(env, "campaign_requests")
+    await env.service.stop()
 
-    async def whole() -> None:
-        world = VirtualWorld()
-        store = FailingStore(open_store(tmp_path, world))
-        env = await build_environment(
-            tmp_path, world=world, store=store, carriers={DEFAULT_CARRIER: post}, delivers=False
-        )
-        campaign_id = await checked_campaign(env, *wanted)
-        campaign = await get_campaign(env, campaign_id)
-        await service.start(env.context, campaign, "x", LATER, audit_entry(env))
-        making = asyncio.create_task(service.advance_all(env.context))
-        for _ in range(3 * cut):
-            await asyncio.sleep(0)
-        making.cancel()
-        await asyncio.gather(making, return_exceptions=True)
-        made = await count_rows(env, "campaign_requests")
-        await env.service.stop()
-
-        again = await build_environment(tmp_path, world=world, carriers={DEFAULT_CARRIER: post})
-        await again.wait(400)
-        assert made <= 6
-        assert received(post) == sorted(phone for block in wanted for phone in block)
-        assert (await campaign_progress(again, campaign_id)).completed == 18
-        await again.service.stop()
-
-    run_in_virtual_time(whole())
+    again = await build_environment(tmp_path, world=world, carriers={DEFAULT_CARRIER: carrier})
+    await again.wait(400)
+    assert made <= 6
+    assert received(carrier) == sorted(phone for block in wanted for phone in block)
+    assert (await campaign_progress(again, campaign_id)).completed == 18
+    await again.service.stop()
 
 
-def test_two_workers_create_the_requests_of_a_campaign_once(run_scenario: RunScenario) -> None:
-    post = at_once()
+async def test_two_workers_create_the_requests_of_a_campaign_once(env: Environment, carrier: FakeCarrier) -> None:
+    campaign_id = await checked_campaign(env, *[phones(2, 10 * number) for number in range(8)])
+    await start_campaign(env, campaign_id)
+    await asyncio.gather(service.advance_all(env.context), service.advance_all(env.context))
+    await env.wait(10)
 
-    async def scenario(env: Environment) -> None:
-        campaign_id = await checked_campaign(env, *[phones(2, 10 * number) for number in range(8)])
-        await start_campaign(env, campaign_id)
-        await asyncio.gather(service.advance_all(env.context), service.advance_all(env.context))
-        await env.wait(10)
-
-        assert len(received(post)) == len(set(received(post))) == 16
-        assert (await get_campaign(env, campaign_id)).requested == 16
-
-    run_scenario(scenario, carriers={DEFAULT_CARRIER: post})
+    assert len(received(carrier)) == len(set(received(carrier))) == 16
+    assert (await get_campaign(env, campaign_id)).requested == 16
 
 
-def test_unavailable_store_only_delays_a_campaign(tmp_path: Path) -> None:
-    post = at_once()
+async def test_unavailable_store_only_delays_a_campaign(tmp_path: Path, carrier: FakeCarrier) -> None:
+    world = VirtualWorld()
+    store = FailingStore(open_store(tmp_path, world))
+    env = await build_environment(tmp_path, world=world, store=store, carriers={DEFAULT_CARRIER: carrier})
+    campaign_id = await checked_campaign(env, *[phones(2, 10 * number) for number in range(4)])
+    await start_campaign(env, campaign_id)
+    store.error = StoreUnavailable()
+    await env.wait(30)
+    assert carrier.submitted == []
+    store.error = None
+    await env.wait(30)
 
-    async def whole() -> None:
-        world = VirtualWorld()
-        store = FailingStore(open_store(tmp_path, world))
-        env = await build_environment(tmp_path, world=world, store=store, carriers={DEFAULT_CARRIER: post})
-        campaign_id = await checked_campaign(env, *[phones(2, 10 * number) for number in range(4)])
-        await start_campaign(env, campaign_id)
-        store.error = StoreUnavailable()
-        await env.wait(30)
-        assert post.submitted == []
-        store.error = None
-        await env.wait(30)
-
-        assert len(received(post)) == len(set(received(post))) == 8
-        await env.service.stop()
-
-    run_in_virtual_time(whole())
+    assert len(received(carrier)) == len(set(received(carrier))) == 8
+    await env.service.stop()
 
 
-def test_campaign_of_a_deleted_profile_is_halted_and_can_be_resumed(run_scenario: RunScenario) -> None:
-    post = at_once()
+async def test_campaign_of_a_deleted_profile_is_halted_and_can_be_resumed(
+    env: Environment, carrier: FakeCarrier
+) -> None:
+    profile_id = await add_profile(env)
+    talk = alimtalk(profile_id, fallback_text=None)._replace(template_code=None)
+    campaign_id = await checked_campaign(env, phones(2), sending=talk, sender_key=f"{profile_id:040x}")
+    await delete(env.context, await account_id_of(env), None, "@shop")
+    await start_campaign(env, campaign_id)
+    await env.wait(5)
 
-    async def scenario(env: Environment) -> None:
-        profile_id = await add_profile(env)
-        talk = alimtalk(profile_id, fallback_text=None)._replace(template_code=None)
-        campaign_id = await checked_campaign(env, phones(2), sending=talk, sender_key=f"{profile_id:040x}")
-        await delete(env.context, await account_id_of(env), None, "@shop")
-        await start_campaign(env, campaign_id)
-        await env.wait(5)
-
-        kept = await get_campaign(env, campaign_id)
-        assert kept.state is CampaignState.HALTED
-        assert kept.reason[1] == Code.SENDER_NOT_FOUND.text.en
-        assert post.submitted == []
-        assert await service.resume(env.context, kept, audit_entry(env))
-        await env.wait(5)
-        assert (await get_campaign(env, campaign_id)).state is CampaignState.HALTED
-        assert await service.cancel_campaign(env.context, kept, audit_entry(env))
-        assert (await get_campaign(env, campaign_id)).state is CampaignState.CANCELLED
-
-    run_scenario(scenario, carriers={DEFAULT_CARRIER: post})
+    kept = await get_campaign(env, campaign_id)
+    assert kept.state is CampaignState.HALTED
+    assert kept.reason[1] == Code.SENDER_NOT_FOUND.text.en
+    assert carrier.submitted == []
+    assert await service.resume(env.context, kept, audit_entry(env))
+    await env.wait(5)
+    assert (await get_campaign(env, campaign_id)).state is CampaignState.HALTED
+    assert await service.cancel_campaign(env.context, kept, audit_entry(env))
+    assert (await get_campaign(env, campaign_id)).state is CampaignState.CANCELLED
 
 
-def test_failed_messages_and_their_fallbacks_are_counted(run_scenario: RunScenario) -> None:
+async def test_failed_messages_and_their_fallbacks_are_counted(env: Environment, carrier: FakeCarrier) -> None:
     def answer(attempt: object) -> Accepted | Rejected:
         return Rejected(Outcome.NOT_A_USER) if attempt.product is Product.ALIMTALK else Accepted(None)  # type: ignore[attr-defined]
 
-    async def scenario(env: Environment) -> None:
-        profile_id = await add_profile(env)
-        campaign_id = await checked_campaign(
-            env, phones(3), sending=alimtalk(profile_id), sender_key=f"{profile_id:040x}"
-        )
-        await start_campaign(env, campaign_id)
-        await env.wait(20)
+    carrier.answer = answer
+    profile_id = await add_profile(env)
+    campaign_id = await checked_campaign(
+        env, phones(3), sending=alimtalk(profile_id), sender_key=f"{profile_id:040x}"
+    )
+    await start_campaign(env, campaign_id)
+    await env.wait(20)
 
-        found = await campaign_progress(env, campaign_id)
-        assert (found.fail, found.fallbacks, found.total) == (3, 3, 3)
-
-    run_scenario(scenario, carriers={DEFAULT_CARRIER: FakeCarrier(answer=answer)})
+    found = await campaign_progress(env, campaign_id)
+    assert (found.fail, found.fallbacks, found.total) == (3, 3, 3)
 
 
-def test_restored_campaign_creates_no_requests_until_resumed(run_scenario: RunScenario) -> None:
-    post = at_once()
+async def test_restored_campaign_creates_no_requests_until_resumed(env: Environment, carrier: FakeCarrier) -> None:
+    campaign_id = await checked_campaign(env, phones(2), phones(2, 10))
+    assert await env.store.write(campaigns.start, campaign_id, env.world.now(), "x", None, env.world.now())
+    done = await env.store.write(cancel_after_restore, env.context.policy, env.world.now())
+    await env.wait(10)
 
-    async def scenario(env: Environment) -> None:
-        campaign_id = await checked_campaign(env, phones(2), phones(2, 10))
-        assert await env.store.write(campaigns.start, campaign_id, env.world.now(), "x", None, env.world.now())
-        done = await env.store.write(cancel_after_restore, env.context.policy, env.world.now())
-        await env.wait(10)
-
-        assert done.halted_campaigns == 1
-        kept = await get_campaign(env, campaign_id)
-        assert (kept.state, kept.reason) == (CampaignState.HALTED, tuple(HALT_REASON))
-        assert post.submitted == []
-        await service.resume(env.context, kept, audit_entry(env))
-        await env.wait(10)
-        assert len(post.submitted) == 4
-
-    run_scenario(scenario, carriers={DEFAULT_CARRIER: post})
+    assert done.halted_campaigns == 1
+    kept = await get_campaign(env, campaign_id)
+    assert (kept.state, kept.reason) == (CampaignState.HALTED, tuple(HALT_REASON))
+    assert carrier.submitted == []
+    await service.resume(env.context, kept, audit_entry(env))
+    await env.wait(10)
+    assert len(carrier.submitted) == 4
 
 
-def test_campaigns_are_deleted_when_their_retention_ends(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        unsent = await checked_campaign(env, phones(2))
-        sent = await checked_campaign(env, phones(2, 10))
-        await start_campaign(env, sent)
-        await env.wait(10)
-        env.world.starts_at += 8 * DAY
-        await housekeeping.run_round(env.context)
-        assert await env.store.read(campaigns.get, unsent) is None
-        assert (await get_campaign(env, sent)).state is CampaignState.MADE
-        env.world.starts_at += 60 * DAY
-        await housekeeping.run_round(env.context)
-        assert await count_rows(env, "campaigns") == 0
-        assert await count_rows(env, "campaign_requests") == 0
-        assert await count_rows(env, "campaign_blocks") == 0
-
-    run_scenario(scenario, carriers={DEFAULT_CARRIER: at_once()}, retention_days=68)
+@pytest.mark.settings(retention_days=68)
+async def test_campaigns_are_deleted_when_their_retention_ends(env: Environment) -> None:
+    unsent = await checked_campaign(env, phones(2))
+    sent = await checked_campaign(env, phones(2, 10))
+    await start_campaign(env, sent)
+    await env.wait(10)
+    env.world.starts_at += 8 * DAY
+    await housekeeping.run_round(env.context)
+    assert await env.store.read(campaigns.get, unsent) is None
+    assert (await get_campaign(env, sent)).state is CampaignState.MADE
+    env.world.starts_at += 60 * DAY
+    await housekeeping.run_round(env.context)
+    assert await count_rows(env, "campaigns") == 0
+    assert await count_rows(env, "campaign_requests") == 0
+    assert await count_rows(env, "campaign_blocks") == 0
 
 
 def test_shared_send_of_a_campaign_is_stored_completely() -> None:

@@ -9,7 +9,7 @@ import pytest
 from pabal.store.engine.base import NodeUnavailable, StoreUnavailable, Tx, transaction
 from pabal.store.engine.postgres.postgres_store import PostgresStore
 from pabal.store.engine.postgres.session import find_lost_node
-from tests.fixtures.postgres_store import query_outside, run_scenario, stored_words
+from tests.fixtures.postgres_store import open_postgres, query_outside, stored_words
 from tests.fixtures.store_modes import add_word
 from tests.fixtures.virtual import VirtualWorld, run_in_virtual_time
 
@@ -84,11 +84,10 @@ def test_only_the_writes_of_a_lost_node_fail(address: str) -> None:
     assert sorted(stored_words(address)) == ["a", "c", "e"]
 
 
-def test_write_that_comes_while_those_of_a_lost_node_fail_is_not_forgotten(address: str) -> None:
+async def test_write_that_comes_while_those_of_a_lost_node_fail_is_not_forgotten(address: str) -> None:
     late: list[asyncio.Task[int]] = []
     runs: list[int] = []
-
-    async def scenario(store: PostgresStore) -> None:
+    async with open_postgres(address, writers=1) as store:
         loop = asyncio.get_running_loop()
 
         async def write_late() -> None:
@@ -103,21 +102,16 @@ def test_write_that_comes_while_those_of_a_lost_node_fail_is_not_forgotten(addre
 
         await asyncio.gather(store.write(add_again), store.write(add_on_lost_node, "b"), return_exceptions=True)
         await late[0]
-
-    run_scenario(address, scenario, writers=1)
     assert len(runs) == 2
     assert sorted(stored_words(address)) == ["a", "late"]
 
 
-def test_read_of_a_lost_node_fails_and_names_it(address: str) -> None:
-    async def scenario(store: PostgresStore) -> None:
-        with pytest.raises(NodeUnavailable) as raised:
-            await store.read(raise_from_server, REFUSED, "08006")
+async def test_read_of_a_lost_node_fails_and_names_it(postgres_store: PostgresStore) -> None:
+    with pytest.raises(NodeUnavailable) as raised:
+        await postgres_store.read(raise_from_server, REFUSED, "08006")
 
-        assert raised.value.node == NODE
-        assert await store.read(lambda tx: tx.fetch_all("select 1")) == [(1,)]
-
-    run_scenario(address, scenario)
+    assert raised.value.node == NODE
+    assert await postgres_store.read(lambda tx: tx.fetch_all("select 1")) == [(1,)]
 
 
 def fail_at_commit(tx: Tx, word: str) -> None:
@@ -157,12 +151,10 @@ def test_commit_that_a_lost_node_did_not_answer_is_uncertain(address: str) -> No
     assert stored_words(address) == []
 
 
-def test_connection_stays_usable_after_a_node_was_lost(address: str) -> None:
-    async def scenario(store: PostgresStore) -> None:
+async def test_connection_stays_usable_after_a_node_was_lost(address: str) -> None:
+    async with open_postgres(address, writers=1) as store:
         for word in ("a", "b"):
             with pytest.raises(NodeUnavailable):
                 await store.write(add_on_lost_node, word)
             await store.write(add_word, word)
-
-    run_scenario(address, scenario, writers=1)
     assert query_outside(address, "select count(*) from words") == [(2,)]

@@ -5,12 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from pabal.store.engine.base import (
-    Priority,
-    StoreUnavailable,
-    Tx,
-    transaction,
-)
+from pabal.store.engine.base import Priority, StoreUnavailable, Tx, transaction
 from pabal.store.engine.group_commit import MAX_WRITES_PER_COMMIT, CommitStats, GroupCommitStore
 from tests.fixtures.store_modes import (
     CONSTRAINT_ERRORS,
@@ -24,110 +19,82 @@ from tests.fixtures.store_modes import (
 )
 
 
-def test_write_is_on_disk_when_it_returns(modes: StoreMode) -> None:
-    async def scenario(store: GroupCommitStore) -> None:
+async def test_write_is_on_disk_when_it_returns(store: GroupCommitStore, modes: StoreMode) -> None:
+    await store.write(add_word, "kept")
+
+    assert modes.words_on_disk() == ["kept"]
+
+
+async def test_write_is_there_when_the_store_is_opened_again(modes: StoreMode) -> None:
+    async with modes.opened() as store:
         await store.write(add_word, "kept")
-
-        assert modes.words_on_disk() == ["kept"]
-
-    modes.run(scenario)
-
-
-def test_write_is_there_when_the_store_is_opened_again(modes: StoreMode) -> None:
-    async def write(store: GroupCommitStore) -> None:
-        await store.write(add_word, "kept")
-
-    async def look(store: GroupCommitStore) -> None:
+    async with modes.opened() as store:
         assert await store.read(list_words) == ["kept"]
 
-    modes.run(write)
-    modes.run(look)
+
+async def test_write_returns_what_its_function_returns(store: GroupCommitStore) -> None:
+    numbers = await asyncio.gather(*(store.write(add_word, word) for word in "abc"))
+
+    assert numbers == [1, 2, 3]
 
 
-def test_write_returns_what_its_function_returns(modes: StoreMode) -> None:
-    async def scenario(store: GroupCommitStore) -> None:
-        numbers = await asyncio.gather(*(store.write(add_word, word) for word in "abc"))
+async def test_write_takes_positional_and_keyword_arguments(store: GroupCommitStore) -> None:
 
-        assert numbers == [1, 2, 3]
-
-    modes.run(scenario)
-
-
-def test_write_takes_positional_and_keyword_arguments(modes: StoreMode) -> None:
     def remember(tx: Tx, first: str, *, second: str) -> str:
         return first + second
 
-    async def scenario(store: GroupCommitStore) -> None:
-        assert await store.write(remember, "a", second="b") == "ab"
-        assert await store.read(remember, "a", second="b") == "ab"
-
-    modes.run(scenario)
+    assert await store.write(remember, "a", second="b") == "ab"
+    assert await store.read(remember, "a", second="b") == "ab"
 
 
-def test_write_that_raises_leaves_nothing_behind(modes: StoreMode) -> None:
-    async def scenario(store: GroupCommitStore) -> None:
-        with pytest.raises(LookupError, match="gone"):
-            await store.write(add_word_then_fail, "gone")
+async def test_write_that_raises_leaves_nothing_behind(store: GroupCommitStore, modes: StoreMode) -> None:
+    with pytest.raises(LookupError, match="gone"):
+        await store.write(add_word_then_fail, "gone")
 
-        assert modes.words_on_disk() == []
-
-    modes.run(scenario)
+    assert modes.words_on_disk() == []
 
 
-def test_constraint_error_reaches_only_its_caller(modes: StoreMode) -> None:
-    async def scenario(store: GroupCommitStore) -> None:
-        await store.write(add_word, "once")
+async def test_constraint_error_reaches_only_its_caller(store: GroupCommitStore, modes: StoreMode) -> None:
+    await store.write(add_word, "once")
 
-        answers = await asyncio.gather(
-            store.write(add_word, "before"),
-            store.write(add_word, "once"),
-            store.write(add_word, "after"),
-            return_exceptions=True,
-        )
+    answers = await asyncio.gather(
+        store.write(add_word, "before"),
+        store.write(add_word, "once"),
+        store.write(add_word, "after"),
+        return_exceptions=True,
+    )
 
-        assert isinstance(answers[1], CONSTRAINT_ERRORS)
-        assert modes.words_on_disk() == ["once", "before", "after"]
-
-    modes.run(scenario)
+    assert isinstance(answers[1], CONSTRAINT_ERRORS)
+    assert modes.words_on_disk() == ["once", "before", "after"]
 
 
-def test_invalid_statement_raises_the_engine_error(
-    modes: StoreMode,
-) -> None:
+async def test_invalid_statement_raises_the_engine_error(store: GroupCommitStore) -> None:
+
     def execute_invalid_sql(tx: Tx) -> None:
         tx.execute("select nothing from nowhere")
 
-    async def scenario(store: GroupCommitStore) -> None:
-        with pytest.raises(SQL_ERRORS):
-            await store.write(execute_invalid_sql)
-        with pytest.raises(SQL_ERRORS):
-            await store.read(execute_invalid_sql)
-
-    modes.run(scenario)
+    with pytest.raises(SQL_ERRORS):
+        await store.write(execute_invalid_sql)
+    with pytest.raises(SQL_ERRORS):
+        await store.read(execute_invalid_sql)
 
 
-def test_write_of_a_cancelled_caller_is_committed(modes: StoreMode) -> None:
-    async def scenario(store: GroupCommitStore) -> None:
-        impatient = asyncio.ensure_future(store.write(add_word, "kept"))
-        await asyncio.sleep(0)
-        impatient.cancel()
-        await asyncio.gather(impatient, return_exceptions=True)
+async def test_write_of_a_cancelled_caller_is_committed(store: GroupCommitStore, modes: StoreMode) -> None:
+    impatient = asyncio.ensure_future(store.write(add_word, "kept"))
+    await asyncio.sleep(0)
+    impatient.cancel()
+    await asyncio.gather(impatient, return_exceptions=True)
 
-        await store.close()
-        assert modes.words_on_disk() == ["kept"]
-
-    modes.run(scenario)
+    await store.close()
+    assert modes.words_on_disk() == ["kept"]
 
 
-def test_many_writes_share_few_commits(modes: StoreMode) -> None:
+async def test_many_writes_share_few_commits(modes: StoreMode) -> None:
     batches: list[CommitStats] = []
-
-    async def scenario(store: GroupCommitStore) -> None:
+    async with modes.opened(on_commit=batches.append) as store:
         await asyncio.gather(*(store.write(add_word, f"{number}") for number in range(400)))
 
         assert modes.words_on_disk() == [f"{number}" for number in range(400)]
-
-    modes.run(scenario, on_commit=batches.append)
     assert sum(batch.writes for batch in batches) == 401
     assert len(batches) < 100
     assert max(batch.writes for batch in batches) <= MAX_WRITES_PER_COMMIT
@@ -145,31 +112,22 @@ def test_commit_has_a_maximum_of_writes(tmp_path: Path) -> None:
     assert [batch.writes for batch in batches] == [1, MAX_WRITES_PER_COMMIT, 10]
 
 
-def test_write_that_raises_undoes_only_itself(modes: StoreMode) -> None:
-    async def scenario(store: GroupCommitStore) -> None:
-        answers = await asyncio.gather(
-            *(
-                store.write(add_word_then_fail if number % 3 == 0 else add_word, f"{number}")
-                for number in range(30)
-            ),
-            return_exceptions=True,
-        )
+async def test_write_that_raises_undoes_only_itself(store: GroupCommitStore, modes: StoreMode) -> None:
+    answers = await asyncio.gather(
+        *(store.write(add_word_then_fail if number % 3 == 0 else add_word, f"{number}") for number in range(30)),
+        return_exceptions=True,
+    )
 
-        for number, answer in enumerate(answers):
-            assert isinstance(answer, LookupError if number % 3 == 0 else int)
-        assert modes.words_on_disk() == [f"{number}" for number in range(30) if number % 3]
-        assert [answer for answer in answers if isinstance(answer, int)] == await store.read(list_numbers)
-
-    modes.run(scenario)
+    for number, answer in enumerate(answers):
+        assert isinstance(answer, LookupError if number % 3 == 0 else int)
+    assert modes.words_on_disk() == [f"{number}" for number in range(30) if number % 3]
+    assert [answer for answer in answers if isinstance(answer, int)] == await store.read(list_numbers)
 
 
-def test_later_writes_of_a_commit_see_earlier_ones(modes: StoreMode) -> None:
-    async def scenario(store: GroupCommitStore) -> None:
-        _, seen = await asyncio.gather(store.write(add_word, "first"), store.write(list_words))
+async def test_later_writes_of_a_commit_see_earlier_ones(store: GroupCommitStore) -> None:
+    _, seen = await asyncio.gather(store.write(add_word, "first"), store.write(list_words))
 
-        assert seen == ["first"]
-
-    modes.run(scenario)
+    assert seen == ["first"]
 
 
 def test_writes_beyond_the_queue_limit_fail_at_once(tmp_path: Path) -> None:
@@ -189,15 +147,12 @@ def add_urgent_word(tx: Tx, word: str) -> int:
     return add_word(tx, word)
 
 
-def test_urgent_write_overtakes_those_that_wait(modes: StoreMode) -> None:
-    async def scenario(store: GroupCommitStore) -> None:
-        numbers = await asyncio.gather(
-            *(store.write(add_word, word) for word in "abc"), store.write(add_urgent_word, "urgent")
-        )
+async def test_urgent_write_overtakes_those_that_wait(store: GroupCommitStore) -> None:
+    numbers = await asyncio.gather(
+        *(store.write(add_word, word) for word in "abc"), store.write(add_urgent_word, "urgent")
+    )
 
-        assert numbers == [2, 3, 4, 1]
-
-    modes.run(scenario)
+    assert numbers == [2, 3, 4, 1]
 
 
 def test_urgent_write_is_not_refused_because_others_wait(tmp_path: Path) -> None:
@@ -210,53 +165,40 @@ def test_urgent_write_is_not_refused_because_others_wait(tmp_path: Path) -> None
     StoreMode(tmp_path / "kept.db", INLINE).run(scenario, max_waiting=3)
 
 
-def test_closed_store_accepts_nothing(modes: StoreMode) -> None:
-    async def scenario(store: GroupCommitStore) -> None:
+async def test_closed_store_accepts_nothing(modes: StoreMode) -> None:
+    async with modes.opened() as store:
         await store.close()
 
         with pytest.raises(StoreUnavailable):
             await store.write(add_word, "late")
         with pytest.raises(StoreUnavailable):
             await store.read(list_words)
-
-    modes.run(scenario)
     assert modes.words_on_disk() == []
 
 
-def test_close_finishes_pending_writes(modes: StoreMode) -> None:
-    async def scenario(store: GroupCommitStore) -> None:
+async def test_close_finishes_pending_writes(modes: StoreMode) -> None:
+    async with modes.opened() as store:
         under_way = [asyncio.ensure_future(store.write(add_word, f"{number}")) for number in range(20)]
         await asyncio.sleep(0)
 
         await store.close()
 
         assert await asyncio.gather(*under_way) == list(range(1, 21))
-
-    modes.run(scenario)
     assert modes.words_on_disk() == [f"{number}" for number in range(20)]
 
 
-def test_close_is_idempotent(modes: StoreMode) -> None:
-    async def scenario(store: GroupCommitStore) -> None:
-        await store.close()
-        await store.close()
-
-    modes.run(scenario)
+async def test_close_is_idempotent(store: GroupCommitStore) -> None:
+    await store.close()
+    await store.close()
 
 
-def test_exclusive_write_has_a_transaction_of_its_own(tmp_path: Path) -> None:
+async def test_exclusive_write_has_a_transaction_of_its_own(tmp_path: Path) -> None:
     modes = StoreMode(tmp_path / "kept.db", INLINE)  # in threads, which writes share a commit is random
     batches: list[CommitStats] = []
 
     @transaction(exclusive=True)
     def alone(tx: Tx) -> int:
         return add_word(tx, "alone")
-
-    async def scenario(store: GroupCommitStore) -> None:
-        batches.clear()
-        await asyncio.gather(*[store.write(work) for work in (first, also, alone, last)])
-
-        assert [batch.writes for batch in batches] == [2, 1, 1]
 
     def first(tx: Tx) -> int:
         return add_word(tx, "first")
@@ -267,5 +209,9 @@ def test_exclusive_write_has_a_transaction_of_its_own(tmp_path: Path) -> None:
     def last(tx: Tx) -> int:
         return add_word(tx, "last")
 
-    modes.run(scenario, on_commit=batches.append)
+    async with modes.opened(on_commit=batches.append) as store:
+        batches.clear()
+        await asyncio.gather(*[store.write(work) for work in (first, also, alone, last)])
+
+        assert [batch.writes for batch in batches] == [2, 1, 1]
     assert modes.words_on_disk() == ["first", "also", "alone", "last"]

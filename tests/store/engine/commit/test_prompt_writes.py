@@ -8,7 +8,7 @@ from pabal.store.engine.base import Priority, Tx, options_of, transaction
 from pabal.store.engine.group_commit import MAX_COMMIT_S, MAX_PROMPT_COMMIT_S, CommitStats, GroupCommitStore
 from pabal.store.engine.sqlite.sqlite_store import SqliteStore
 from pabal.store.engine.write_queue import PendingWrite, WriteQueue
-from tests.fixtures.store_modes import StoreMode, add_word, create_words_table
+from tests.fixtures.store_modes import add_word, create_words_table
 from tests.fixtures.virtual import VirtualWorld, run_in_virtual_time
 
 
@@ -39,15 +39,12 @@ def words(queue: WriteQueue) -> str:
     return "".join(write.args[0] for write in queue.pop_all())
 
 
-def test_prompt_write_overtakes_those_that_wait(modes: StoreMode) -> None:
-    async def scenario(store: GroupCommitStore) -> None:
-        numbers = await asyncio.gather(
-            *(store.write(add_word, word) for word in "abc"), store.write(add_prompt_word, "prompt")
-        )
+async def test_prompt_write_overtakes_those_that_wait(store: GroupCommitStore) -> None:
+    numbers = await asyncio.gather(
+        *(store.write(add_word, word) for word in "abc"), store.write(add_prompt_word, "prompt")
+    )
 
-        assert numbers == [2, 3, 4, 1]
-
-    modes.run(scenario)
+    assert numbers == [2, 3, 4, 1]
 
 
 def test_prompt_write_is_committed_without_those_that_take_long(tmp_path: Path) -> None:

@@ -15,53 +15,40 @@ from pabal.store.engine.group_commit import GroupCommitStore
 from pabal.store.engine.write_queue import TIMED_OUT, ReadThreads
 from pabal.store.messages.statistics import count_messages, first_request_at, queue_digest
 from pabal.world import RealWorld
-from tests.fixtures.store_modes import (
-    THREADS,
-    StoreMode,
-    add_word,
-    list_words,
-)
+from tests.fixtures.store_modes import IN_THREADS, StoreMode, add_word, list_words
 
 
-def test_read_sees_only_committed_rows(modes: StoreMode) -> None:
+async def test_read_sees_only_committed_rows(store: GroupCommitStore, modes: StoreMode) -> None:
     seen: list[list[str]] = []
 
     def write_and_query_outside(tx: Tx) -> None:
         add_word(tx, "not yet")
         seen.append(modes.words_on_disk())
 
-    async def scenario(store: GroupCommitStore) -> None:
-        await store.write(write_and_query_outside)
+    await store.write(write_and_query_outside)
 
-        assert seen == [[]]
-        assert await store.read(list_words) == ["not yet"]
-
-    modes.run(scenario)
+    assert seen == [[]]
+    assert await store.read(list_words) == ["not yet"]
 
 
-def test_read_sees_one_snapshot_while_others_write(modes: StoreMode) -> None:
+async def test_read_sees_one_snapshot_while_others_write(store: GroupCommitStore, modes: StoreMode) -> None:
+
     def read_twice(tx: Tx) -> tuple[list[str], list[str]]:
         before = list_words(tx)
         modes.query_outside("insert into words (word) values ('meanwhile')")
         return before, list_words(tx)
 
-    async def scenario(store: GroupCommitStore) -> None:
-        await store.write(add_word, "kept")
+    await store.write(add_word, "kept")
 
-        assert await store.read(read_twice) == (["kept"], ["kept"])
-        assert await store.read(list_words) == ["kept", "meanwhile"]
-
-    modes.run(scenario)
+    assert await store.read(read_twice) == (["kept"], ["kept"])
+    assert await store.read(list_words) == ["kept", "meanwhile"]
 
 
-def test_read_commits_nothing(modes: StoreMode) -> None:
-    async def scenario(store: GroupCommitStore) -> None:
-        with contextlib.suppress(psycopg.errors.ReadOnlySqlTransaction):  # one engine raises, the other rolls back
-            await store.read(add_word, "not kept")
+async def test_read_commits_nothing(store: GroupCommitStore) -> None:
+    with contextlib.suppress(psycopg.errors.ReadOnlySqlTransaction):  # one engine raises, the other rolls back
+        await store.read(add_word, "not kept")
 
-        assert await store.read(list_words) == []
-
-    modes.run(scenario)
+    assert await store.read(list_words) == []
 
 
 def read_then_fail(tx: Tx) -> None:
@@ -69,29 +56,23 @@ def read_then_fail(tx: Tx) -> None:
     raise LookupError
 
 
-def test_read_raises_what_its_function_raises(modes: StoreMode) -> None:
-    async def scenario(store: GroupCommitStore) -> None:
-        with pytest.raises(LookupError):
-            await store.read(read_then_fail)
+async def test_read_raises_what_its_function_raises(store: GroupCommitStore) -> None:
+    with pytest.raises(LookupError):
+        await store.read(read_then_fail)
 
-        assert await store.read(list_words) == []
-
-    modes.run(scenario)
+    assert await store.read(list_words) == []
 
 
-def test_many_concurrent_reads_all_return(modes: StoreMode) -> None:
-    async def scenario(store: GroupCommitStore) -> None:
-        await store.write(add_word, "kept")
+async def test_many_concurrent_reads_all_return(store: GroupCommitStore) -> None:
+    await store.write(add_word, "kept")
 
-        answers = await asyncio.gather(*(store.read(list_words) for _ in range(50)))
+    answers = await asyncio.gather(*(store.read(list_words) for _ in range(50)))
 
-        assert answers == [["kept"]] * 50
-
-    modes.run(scenario)
+    assert answers == [["kept"]] * 50
 
 
-@pytest.mark.parametrize("modes", [THREADS], indirect=True)
-def test_searches_do_not_delay_other_reads(modes: StoreMode) -> None:
+@pytest.mark.parametrize("modes", [IN_THREADS], indirect=True)
+async def test_searches_do_not_delay_other_reads(modes: StoreMode) -> None:
     begun, ended = threading.Barrier(3), threading.Event()
 
     @transaction(reader=Reader.SEARCHES)
@@ -99,7 +80,7 @@ def test_searches_do_not_delay_other_reads(modes: StoreMode) -> None:
         begun.wait(10)
         return ended.wait(10)
 
-    async def scenario(store: GroupCommitStore) -> None:
+    async with modes.opened(readers=1, searchers=2) as store:
         running = [asyncio.create_task(store.read(search)) for _ in range(2)]
         await asyncio.to_thread(begun.wait, 10)
 
@@ -109,11 +90,9 @@ def test_searches_do_not_delay_other_reads(modes: StoreMode) -> None:
         ended.set()
         assert await asyncio.gather(*running) == [True, True]
 
-    modes.run(scenario, readers=1, searchers=2)
 
-
-@pytest.mark.parametrize("modes", [THREADS], indirect=True)
-def test_background_reads_delay_neither_other_reads_nor_searches(modes: StoreMode) -> None:
+@pytest.mark.parametrize("modes", [IN_THREADS], indirect=True)
+async def test_background_reads_delay_neither_other_reads_nor_searches(modes: StoreMode) -> None:
     begun, ended = threading.Event(), threading.Event()
 
     @transaction(reader=Reader.BACKGROUND)
@@ -125,7 +104,7 @@ def test_background_reads_delay_neither_other_reads_nor_searches(modes: StoreMod
     def search(tx: Tx) -> list[str]:
         return list_words(tx)
 
-    async def scenario(store: GroupCommitStore) -> None:
+    async with modes.opened(readers=1, searchers=1) as store:
         running = asyncio.create_task(store.read(count))
         await asyncio.to_thread(begun.wait, 10)
 
@@ -135,16 +114,15 @@ def test_background_reads_delay_neither_other_reads_nor_searches(modes: StoreMod
         ended.set()
         assert await running
 
-    modes.run(scenario, readers=1, searchers=1)
-
 
 @pytest.mark.parametrize("work", [count_messages, first_request_at, queue_digest, find_unwatched, queue_depths])
 def test_counts_and_walks_are_read_in_the_background(work: Any) -> None:
     assert options_of(work).reader is Reader.BACKGROUND
 
 
-@pytest.mark.parametrize("modes", [THREADS], indirect=True)
-def test_search_beyond_its_time_is_stopped_and_the_next_one_works(modes: StoreMode) -> None:
+@pytest.mark.parametrize("modes", [IN_THREADS], indirect=True)
+async def test_search_beyond_its_time_is_stopped_and_the_next_one_works(modes: StoreMode) -> None:
+
     @transaction(reader=Reader.SEARCHES)
     def count_for_long(tx: Tx) -> object:
         return tx.fetch_one(
@@ -156,18 +134,16 @@ def test_search_beyond_its_time_is_stopped_and_the_next_one_works(modes: StoreMo
     def search_words(tx: Tx) -> list[str]:
         return list_words(tx)
 
-    async def scenario(store: GroupCommitStore) -> None:
+    async with modes.opened(searchers=1, search_timeout_s=0.05) as store:
         await store.write(add_word, "kept")
         for _ in range(2):
             with pytest.raises(ReadTimedOut):
                 await store.read(count_for_long)
             assert await store.read(search_words) == ["kept"]
 
-    modes.run(scenario, searchers=1, search_timeout_s=0.05)
 
-
-@pytest.mark.parametrize("modes", [THREADS], indirect=True)
-def test_limit_of_a_search_holds_for_all_its_statements_together(modes: StoreMode) -> None:
+@pytest.mark.parametrize("modes", [IN_THREADS], indirect=True)
+async def test_limit_of_a_search_holds_for_all_its_statements_together(modes: StoreMode) -> None:
     counted: list[object] = []
 
     @transaction(reader=Reader.SEARCHES)
@@ -180,12 +156,10 @@ def test_limit_of_a_search_holds_for_all_its_statements_together(modes: StoreMod
                 )
             )
 
-    async def scenario(store: GroupCommitStore) -> None:
+    async with modes.opened(searchers=1, search_timeout_s=0.5) as store:
         with pytest.raises(ReadTimedOut):
             await store.read(count_again_and_again)
         assert len(counted) > 1, "each statement alone is within the limit"
-
-    modes.run(scenario, searchers=1, search_timeout_s=0.5)
 
 
 def test_read_that_waits_for_too_long_is_refused() -> None:

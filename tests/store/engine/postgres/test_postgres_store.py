@@ -17,7 +17,14 @@ from pabal.world import RealWorld
 from tests.fixtures import postgres
 from tests.fixtures.cutting_proxy import Cut, CuttingProxy
 from tests.fixtures.postgres import Server
-from tests.fixtures.postgres_store import new_request, query_outside, row_counts, run_scenario, stored_words
+from tests.fixtures.postgres_store import (
+    new_request,
+    open_postgres,
+    query_outside,
+    row_counts,
+    run_scenario,
+    stored_words,
+)
 from tests.fixtures.rows import request_id
 from tests.fixtures.store_modes import add_word, add_word_then_fail, create_words_table, list_words
 from tests.store.conftest import with_words
@@ -31,8 +38,8 @@ def cut_all(address: str) -> None:
     query_outside(address, f"{ours} and datname = current_database()")
 
 
-def test_connection_lost_while_idle_is_reopened(address: str) -> None:
-    async def scenario(store: PostgresStore) -> None:
+async def test_connection_lost_while_idle_is_reopened(address: str) -> None:
+    async with open_postgres(address, writers=1, readers=1) as store:
         await store.write(add_word, "a")
         assert await store.read(list_words) == ["a"]
         cut_all(address)
@@ -42,10 +49,8 @@ def test_connection_lost_while_idle_is_reopened(address: str) -> None:
 
         assert await store.read(list_words) == ["a", "b"]
 
-    run_scenario(address, scenario, writers=1, readers=1)
 
-
-def test_write_is_retried_when_connection_is_lost_before_commit(address: str) -> None:
+async def test_write_is_retried_when_connection_is_lost_before_commit(address: str) -> None:
     runs: list[None] = []
 
     def lose_connection(tx: Tx) -> int:
@@ -56,40 +61,37 @@ def test_write_is_retried_when_connection_is_lost_before_commit(address: str) ->
         list_words(tx)
         return number
 
-    async def scenario(store: PostgresStore) -> None:
+    async with open_postgres(address) as store:
         await store.write(lose_connection)
-
-    run_scenario(address, scenario)
     assert (len(runs), stored_words(address)) == (2, ["once"])
 
 
 @pytest.fixture
-def address() -> str:
+def address(request: pytest.FixtureRequest) -> str:
     """A database of the test server, reached through a socket that can be cut."""
+    request.node.add_marker("real_time")
     return with_words(postgres.empty_database())
 
 
 @pytest.mark.parametrize(("cut", "left"), [(Cut.BEFORE, []), (Cut.AFTER, ["nobody knows"])])
-def test_caller_learns_that_a_commit_has_an_unknown_result(
+async def test_caller_learns_that_a_commit_has_an_unknown_result(
     address: str, cutter: CuttingProxy, cut: Cut, left: list[str]
 ) -> None:
-    async def scenario(store: PostgresStore) -> None:
+    async with open_postgres(cutter.address(address)) as store:
         cutter.cuts.append(cut)
         with pytest.raises(StoreUnavailable):
             await store.write(add_word, "nobody knows")
 
         await store.write(add_word, "next")
-
-    run_scenario(cutter.address(address), scenario)
     assert stored_words(address) == [*left, "next"]
 
 
 @pytest.mark.parametrize("key", [None, "k1"])
 @pytest.mark.parametrize("cuts", [[Cut.BEFORE], [Cut.AFTER], [Cut.AFTER, Cut.BEFORE], [Cut.BEFORE, Cut.AFTER]])
-def test_send_with_an_unknown_commit_result_is_stored_once_and_accepted(
+async def test_send_with_an_unknown_commit_result_is_stored_once_and_accepted(
     address: str, cutter: CuttingProxy, cuts: list[Cut], key: str | None
 ) -> None:
-    async def scenario(store: PostgresStore) -> None:
+    async with open_postgres(cutter.address(address)) as store:
         cutter.cuts.extend(cuts)
 
         first, second = await asyncio.gather(
@@ -98,8 +100,6 @@ def test_send_with_an_unknown_commit_result_is_stored_once_and_accepted(
         )
 
         assert (first, second) == (AcceptedRequest(request_id(1), True), AcceptedRequest(request_id(2), True))
-
-    run_scenario(cutter.address(address), scenario)
     assert cutter.cuts == []
     assert row_counts(address) == (2, 4, 4)
 
@@ -168,7 +168,7 @@ def test_invalid_address_is_unavailable_and_not_shown() -> None:
     assert "secret" not in str(away.value)
 
 
-def test_statement_after_a_failed_one_does_not_count_as_prepared(address: str) -> None:
+async def test_statement_after_a_failed_one_does_not_count_as_prepared(address: str) -> None:
     """A statement is prepared after several uses; the server skips it after a failure, without an error."""
 
     def add(tx: Tx, *words: str) -> None:
@@ -179,7 +179,7 @@ def test_statement_after_a_failed_one_does_not_count_as_prepared(address: str) -
         tx.execute_many("insert into words (word) select v.column1 || '' from (values {rows}) as v", [("a",)])
         add(tx, "behind")
 
-    async def scenario(store: PostgresStore) -> None:
+    async with open_postgres(address, writers=1) as store:
         with pytest.raises(LookupError):
             await store.write(
                 add_word_then_fail, "nothing"
@@ -189,24 +189,22 @@ def test_statement_after_a_failed_one_does_not_count_as_prepared(address: str) -
             await store.write(fail_then_add)
 
         await store.write(add, "f")
-
-    run_scenario(address, scenario, writers=1)
     assert stored_words(address) == ["a", "b", "c", "d", "e", "f"]
 
 
-def test_commits_are_durable_whatever_the_database_default_is(address: str) -> None:
+async def test_commits_are_durable_whatever_the_database_default_is(
+    postgres_store: PostgresStore, address: str
+) -> None:
+
     def setting(tx: Tx, name: str) -> Any:
         row = tx.fetch_one(f"show {name}")
         return row[0] if row else None
 
-    async def scenario(store: PostgresStore) -> None:
-        assert await store.write(setting, "synchronous_commit") == "on"
-        assert await store.write(setting, "transaction_isolation") == "repeatable read"
-        assert await store.read(setting, "transaction_isolation") == "repeatable read"
-        assert await store.read(setting, "transaction_read_only") == "on"
-
     assert query_outside(address, "show synchronous_commit") == [("off",)]
-    run_scenario(address, scenario)
+    assert await postgres_store.write(setting, "synchronous_commit") == "on"
+    assert await postgres_store.write(setting, "transaction_isolation") == "repeatable read"
+    assert await postgres_store.read(setting, "transaction_isolation") == "repeatable read"
+    assert await postgres_store.read(setting, "transaction_read_only") == "on"
 
 
 def test_queue_table_has_fill_factor_and_eager_vacuum(address: str) -> None:
@@ -216,29 +214,25 @@ def test_queue_table_has_fill_factor_and_eager_vacuum(address: str) -> None:
     assert any(each.startswith("autovacuum_vacuum_scale_factor=") for each in options)
 
 
-def test_text_that_cannot_be_stored_is_an_error_of_the_caller(address: str) -> None:
+async def test_text_that_cannot_be_stored_is_an_error_of_the_caller(address: str) -> None:
+
     def put_each(tx: Tx, word: str) -> None:
         tx.execute_many("insert into words (word) values {rows}", [(word,)])
 
-    async def scenario(store: PostgresStore) -> None:
+    async with open_postgres(address) as store:
         for work in (add_word, put_each):
             with pytest.raises(psycopg.DataError):
                 await store.write(work, "a\0b")
-
-    run_scenario(address, scenario)
     assert stored_words(address) == []
 
 
-def test_execute_many_keeps_null_values(address: str) -> None:
+async def test_execute_many_keeps_null_values(postgres_store: PostgresStore) -> None:
     rows = [(b"a", 1, "x"), (None, None, None), (b"b", -(2**63), "가")]
 
     def look(tx: Tx) -> list[tuple[Any, ...]]:
         return tx.execute_many("select v.* from (values {rows}) as v", rows)
 
-    async def scenario(store: PostgresStore) -> None:
-        assert await store.read(look) == rows
-
-    run_scenario(address, scenario)
+    assert await postgres_store.read(look) == rows
 
 
 class Held:
@@ -261,8 +255,8 @@ class Held:
         self._may_end.set()
 
 
-def test_write_sees_what_was_committed_before_it_though_a_transaction_was_open(address: str) -> None:
-    async def scenario(store: PostgresStore) -> None:
+async def test_write_sees_what_was_committed_before_it_though_a_transaction_was_open(address: str) -> None:
+    async with open_postgres(address, writers=2) as store:
         old, other = Held(), Held()
         tasks = [await old.begin(store)]
         await store.write(add_word, "committed")
@@ -275,5 +269,3 @@ def test_write_sees_what_was_committed_before_it_though_a_transaction_was_open(a
         assert await asyncio.wait_for(later, TIMEOUT_S) == ["committed"]
         other.let_go()
         await asyncio.gather(*tasks)
-
-    run_scenario(address, scenario, writers=2)

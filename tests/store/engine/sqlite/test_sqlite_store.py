@@ -13,11 +13,11 @@ from pabal.store.engine.base import StoreUnavailable, Tx
 from pabal.store.engine.group_commit import CommitStats, GroupCommitStore
 from pabal.store.engine.sqlite.sqlite_store import SqliteStore
 from pabal.world import RealWorld
-from tests.fixtures.store_modes import INLINE, THREADS, StoreMode, add_word, add_word_then_fail
+from tests.fixtures.store_modes import MODES, StoreMode, add_word, add_word_then_fail
 from tests.fixtures.virtual import VirtualWorld, run_in_virtual_time
 
 
-@pytest.fixture(params=[THREADS, INLINE])
+@pytest.fixture(params=MODES)
 def modes(request: pytest.FixtureRequest, tmp_path: Path) -> StoreMode:
     return StoreMode(tmp_path / "kept.db", request.param)
 
@@ -39,12 +39,11 @@ def failing_commits() -> Iterator[FailingCommits]:
     apsw.connection_hooks.remove(switch.attach)
 
 
-def test_failed_commit_fails_all_its_writes_and_stores_nothing(
+async def test_failed_commit_fails_all_its_writes_and_stores_nothing(
     modes: StoreMode, failing_commits: FailingCommits
 ) -> None:
     batches: list[CommitStats] = []
-
-    async def scenario(store: GroupCommitStore) -> None:
+    async with modes.opened(on_commit=batches.append) as store:
         failing_commits.are_on = True
         answers = await asyncio.gather(
             *(store.write(add_word, f"{number}") for number in range(10)),
@@ -55,26 +54,24 @@ def test_failed_commit_fails_all_its_writes_and_stores_nothing(
 
         assert [type(answer) for answer in answers] == [StoreUnavailable] * 11
         assert modes.words_on_disk() == []
-
-    modes.run(scenario, on_commit=batches.append)
     assert sum(batch.writes for batch in batches) == 12
 
 
-def test_after_a_failed_commit_the_next_one_works(modes: StoreMode, failing_commits: FailingCommits) -> None:
-    async def scenario(store: GroupCommitStore) -> None:
-        failing_commits.are_on = True
-        with pytest.raises(StoreUnavailable):
-            await store.write(add_word, "refused")
-        failing_commits.are_on = False
+async def test_after_a_failed_commit_the_next_one_works(
+    store: GroupCommitStore, modes: StoreMode, failing_commits: FailingCommits
+) -> None:
+    failing_commits.are_on = True
+    with pytest.raises(StoreUnavailable):
+        await store.write(add_word, "refused")
+    failing_commits.are_on = False
 
-        await store.write(add_word, "kept")
+    await store.write(add_word, "kept")
 
-        assert modes.words_on_disk() == ["kept"]
-
-    modes.run(scenario)
+    assert modes.words_on_disk() == ["kept"]
 
 
-def test_full_disk_fails_every_write_until_there_is_space(modes: StoreMode) -> None:
+async def test_full_disk_fails_every_write_until_there_is_space(store: GroupCommitStore, modes: StoreMode) -> None:
+
     def fill_disk(tx: Tx) -> None:
         row = tx.fetch_one("pragma page_count")
         assert row is not None
@@ -83,40 +80,37 @@ def test_full_disk_fails_every_write_until_there_is_space(modes: StoreMode) -> N
     def free_disk(tx: Tx) -> None:
         tx.fetch_all("pragma max_page_count = 1000000")
 
-    async def scenario(store: GroupCommitStore) -> None:
-        await store.write(add_word, "small")
-        await store.write(fill_disk)
+    await store.write(add_word, "small")
+    await store.write(fill_disk)
 
-        answers = await asyncio.gather(
-            *(store.write(add_word, f"{number}" * 100_000) for number in range(3)), return_exceptions=True
-        )
+    answers = await asyncio.gather(
+        *(store.write(add_word, f"{number}" * 100_000) for number in range(3)), return_exceptions=True
+    )
 
-        assert [type(answer) for answer in answers] == [StoreUnavailable] * 3
-        assert modes.words_on_disk() == ["small"]
-        await store.write(free_disk)
-        await store.write(add_word, "large" * 20_000)
-        assert len(modes.words_on_disk()) == 2
-
-    modes.run(scenario)
+    assert [type(answer) for answer in answers] == [StoreUnavailable] * 3
+    assert modes.words_on_disk() == ["small"]
+    await store.write(free_disk)
+    await store.write(add_word, "large" * 20_000)
+    assert len(modes.words_on_disk()) == 2
 
 
-def test_locked_file_makes_the_store_unavailable_until_released(modes: StoreMode) -> None:
+async def test_locked_file_makes_the_store_unavailable_until_released(
+    store: GroupCommitStore, modes: StoreMode
+) -> None:
+
     def disable_busy_timeout(tx: Tx) -> None:
         tx.fetch_all("pragma busy_timeout = 1")
 
-    async def scenario(store: GroupCommitStore) -> None:
-        await store.write(disable_busy_timeout)
-        with contextlib.closing(apsw.Connection(str(modes.path))) as other:
-            other.execute("begin immediate")
+    await store.write(disable_busy_timeout)
+    with contextlib.closing(apsw.Connection(str(modes.path))) as other:
+        other.execute("begin immediate")
 
-            with pytest.raises(StoreUnavailable):
-                await store.write(add_word, "refused")
+        with pytest.raises(StoreUnavailable):
+            await store.write(add_word, "refused")
 
-            other.execute("rollback")
-        await store.write(add_word, "kept")
-        assert modes.words_on_disk() == ["kept"]
-
-    modes.run(scenario)
+        other.execute("rollback")
+    await store.write(add_word, "kept")
+    assert modes.words_on_disk() == ["kept"]
 
 
 def test_file_that_is_not_a_store_is_unavailable(modes: StoreMode) -> None:
@@ -152,20 +146,15 @@ def test_second_opener_of_a_new_file_waits_for_the_first(tmp_path: Path) -> None
         run_in_virtual_time(scenario())
 
 
-def test_commits_are_synced_to_disk_in_production(modes: StoreMode) -> None:
-    async def scenario(store: GroupCommitStore) -> None:
-        assert await store.write(pragma, "journal_mode") == "wal"
-        assert await store.write(pragma, "synchronous") == 2
-        assert await store.read(pragma, "journal_mode") == "wal"
-
-    modes.run(scenario)
+async def test_commits_are_synced_to_disk_in_production(store: GroupCommitStore) -> None:
+    assert await store.write(pragma, "journal_mode") == "wal"
+    assert await store.write(pragma, "synchronous") == 2
+    assert await store.read(pragma, "journal_mode") == "wal"
 
 
-def test_commits_are_not_synced_to_disk_only_on_request(modes: StoreMode) -> None:
-    async def scenario(store: GroupCommitStore) -> None:
+async def test_commits_are_not_synced_to_disk_only_on_request(modes: StoreMode) -> None:
+    async with modes.opened(is_durable=False) as store:
         assert await store.write(pragma, "synchronous") == 0
-
-    modes.run(scenario, is_durable=False)
 
 
 def pragma(tx: Tx, name: str) -> Any:
@@ -188,10 +177,9 @@ def test_no_automatic_index_is_created(tmp_path: Path) -> None:
     assert asyncio.run(scenario()) == (0,), "SQLite would index all messages at every send"
 
 
-def test_store_notices_what_others_write_and_not_what_it_writes_itself(modes: StoreMode) -> None:
+async def test_store_notices_what_others_write_and_not_what_it_writes_itself(modes: StoreMode) -> None:
     commits: list[CommitStats] = []
-
-    async def scenario(store: GroupCommitStore) -> None:
+    async with modes.opened(on_commit=commits.append) as store:
         await store.was_written_elsewhere()
         counted = len(commits)
         seen = [await store.was_written_elsewhere() for _ in range(2)]
@@ -206,5 +194,3 @@ def test_store_notices_what_others_write_and_not_what_it_writes_itself(modes: St
         seen += [await store.was_written_elsewhere() for _ in range(2)]
 
         assert seen == [False, False, False, False, True, False]
-
-    modes.run(scenario, on_commit=commits.append)
