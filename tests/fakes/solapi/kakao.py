@@ -99,6 +99,11 @@ def list_channels(state: State, request: Request) -> Json:
     return {**keys, "channelList": [_channel(state, one) for one in page]}
 
 
+def show_channel(state: State, request: Request) -> Json:
+    """Show a channel."""
+    return _channel(state, _find_channel(state, request.path_params["channelId"]))
+
+
 def remove_channel(state: State, request: Request) -> Json:
     """Unlink a channel; its templates go with it."""
     channel = _find_channel(state, request.path_params["channelId"])

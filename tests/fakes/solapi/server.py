@@ -59,6 +59,7 @@ _ROUTES: tuple[Route, ...] = (
     ("POST", "/kakao/v2/channels/token", kakao.request_token),
     ("POST", "/kakao/v2/channels", kakao.add_channel),
     ("GET", "/kakao/v2/channels", kakao.list_channels),
+    ("GET", "/kakao/v2/channels/{channelId}", kakao.show_channel),
     ("DELETE", "/kakao/v2/channels/{channelId}", kakao.remove_channel),
     ("GET", "/kakao/v2/templates/categories", kakao.template_categories),
     ("POST", "/kakao/v2/templates", kakao.add_template),
