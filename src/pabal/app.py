@@ -7,6 +7,7 @@ import socket
 import sys
 from collections.abc import Awaitable, Callable
 
+from pabal import __version__
 from pabal.build_context import build_context
 from pabal.service.access.contacts import hash_keys
 from pabal.service.access.keys.keys import KeyCache, KeyUses
@@ -130,9 +131,11 @@ class Service:
                 watch_loop_lag(self.context.world, self.context.metrics.loop_lag_seconds.observe)
             )
         self.pages.is_ready = True
+        log.info("service started", extra={"version": __version__, "delivers": self._work is not None})
 
     async def stop(self) -> None:
         """Refuse new requests, finish what is in flight, and leave the rest to the next start."""
+        log.info("service stopping", extra={"version": __version__})
         self.api.is_stopping = True
         self.pages.is_ready = False
         if self._stop_listening:
@@ -151,6 +154,7 @@ class Service:
         await self.context.setup.changes.stop()
         await self.context.close_connections()
         await self.context.store.close()
+        log.info("service stopped", extra={"version": __version__})
 
 
 async def build_service(

@@ -4,14 +4,16 @@ import contextlib
 import gc
 import io
 import json
+import logging
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from pabal.store.accounts import accounts
-from pabal.store.engine.base import StoreUnavailable
+from pabal.store.engine.base import StoreUnavailable, Tx
 from pabal.web.endpoints.table import ENDPOINTS
+from tests.fixtures.engines import sqlite_only
 from tests.fixtures.planted import (
     ADMIN,
     RECEIVER,
@@ -164,3 +166,30 @@ def test_refused_requests_are_logged_by_path_result_and_id(
     assert (request["result"], request["status"]) == ("MISSING_PARAMETER", 400)
     assert [request["request_id"]] == ids
     assert "error" not in _logged_levels(lines)
+
+
+@sqlite_only
+async def test_outage_of_the_store_is_logged_at_its_beginning_and_its_end(
+    env: Environment, caplog: pytest.LogCaptureFixture
+) -> None:
+    def limit_pages(tx: Tx, limit: int | None) -> None:
+        (pages,) = tx.fetch_one("pragma page_count") or (0,)
+        tx.fetch_all(f"pragma max_page_count = {limit or pages}")
+
+    call = await env.caller()
+    large = sms_body(*(f"0101234{number:04}" for number in range(1000)))
+    await env.store.write(limit_pages, None)
+    with caplog.at_level(logging.INFO):
+        for _ in range(3):
+            assert (await call("message/sendSMS", large)).status == 503
+            await env.wait(1)
+        await env.store.write(limit_pages, 1_000_000)
+        await env.wait(60)
+        await call_ok(call, "message/sendSMS", large)
+
+    told = [record for record in caplog.records if record.name == "pabal.store"]
+    assert [record.message.partition(";")[0] for record in told] == ["store unavailable", "store available again"]
+    assert vars(told[0])["error"] == "FullError"
+    refused = [record for record in caplog.records if vars(record).get("result") == "SERVICE_UNAVAILABLE"]
+    assert len(refused) == 3, "one line for each refused send"
+    assert not [record for record in caplog.records if record.levelno > logging.INFO and record not in told]

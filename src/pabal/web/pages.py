@@ -146,11 +146,13 @@ class ServicePages:
         if self._counting is None and now - self._counted_at >= COUNT_INTERVAL_S:
             self._counted_at = now
             self._counting = asyncio.create_task(self._count())
-        if self._counting is None:
+        counting = self._counting
+        if counting is None:
             return
-        ended, _ = await asyncio.wait({self._counting}, timeout=COUNT_TIMEOUT_S)
-        if ended:
+        await asyncio.wait({counting}, timeout=COUNT_TIMEOUT_S)
+        if counting.done():
             self._counting = None
+            counting.result()
         else:
             self._context.metrics.is_store_up = False
 

@@ -1,5 +1,6 @@
 """`pabal work` and several API processes on one PostgreSQL, as processes of their own."""
 
+import json
 import re
 import signal
 import socket
@@ -65,6 +66,12 @@ def test_worker_delivers_accepted_messages_and_stops_on_signal(tmp_path: Path, s
 
         assert work.stop() == 0
         assert web.stop() == 0
+        told = [json.loads(line)["event"] for line in work.log.read_text(encoding="utf-8").splitlines()]
+        assert [each for each in told if each.startswith("service ")] == [
+            "service started",
+            "service stopping",
+            "service stopped",
+        ]
     assert "ok    workers: none running" in run("doctor", data=tmp_path, store=store).stdout
 
 

@@ -57,7 +57,7 @@ class Deliverer:
             except NodeUnavailable:  # others go on, and the next step leaves it out
                 await asyncio.sleep(GATHER_PAUSE_S)
             except StoreUnavailable:
-                log.warning("store unavailable; retrying the claim", extra={"carrier": self._carrier.name})
+                log.debug("store unavailable; retrying the claim", extra={"carrier": self._carrier.name})
                 await asyncio.sleep(STORE_RETRY_DELAY_S)
         self._has_ended.set()
 

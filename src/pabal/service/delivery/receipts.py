@@ -154,7 +154,7 @@ async def run_carrier(context: Context, carrier: Carrier) -> None:
         try:
             await carrier.run(keep)
         except StoreUnavailable:  # the simulator has its own state in our store
-            log.warning("store unavailable; restarting the carrier's session", extra={"carrier": carrier.name})
+            log.debug("store unavailable; restarting the carrier's session", extra={"carrier": carrier.name})
             await asyncio.sleep(STORE_RETRY_DELAY_S)
 
 
@@ -164,5 +164,5 @@ async def _store_persistently(carrier: str, store: Callable[[], Awaitable[None]]
         try:
             return await store()
         except StoreUnavailable:
-            log.warning("store unavailable; storing what has arrived again", extra={"carrier": carrier})
+            log.debug("store unavailable; storing what has arrived again", extra={"carrier": carrier})
             await asyncio.sleep(STORE_RETRY_DELAY_S)

@@ -70,7 +70,7 @@ class SlotHolder:
             try:
                 await self.send_heartbeat()
             except StoreUnavailable:
-                log.warning("store unavailable; heartbeat will be sent again")
+                log.debug("store unavailable; heartbeat will be sent again")
             await asyncio.sleep(HEARTBEAT_INTERVAL_S)
 
     async def send_heartbeat(self) -> None:

@@ -58,7 +58,7 @@ async def run_alerts(context: Context) -> None:
             if number % FAILURES_EVERY == 0:
                 await check_failures(context)
         except StoreUnavailable:
-            log.warning("store unavailable; checking carriers and failure rates later")
+            log.debug("store unavailable; checking carriers and failure rates later")
 
 
 async def check_carriers(context: Context, seen: dict[str, Instant]) -> None:

@@ -207,7 +207,7 @@ async def run_opt_out_sync(context: Context) -> None:
             if HOUSEKEEPING_SLOT in context.slots.held:
                 await tell_relays(context)
         except StoreUnavailable:
-            opt_out_log.warning("store unavailable; telling relays about opt-outs later")
+            opt_out_log.debug("store unavailable; telling relays about opt-outs later")
 
 
 async def tell_relays(context: Context) -> None:

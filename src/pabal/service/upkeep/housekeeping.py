@@ -94,7 +94,7 @@ async def run_housekeeping(context: Context) -> None:
             if is_full:
                 await event_retention.run()
         except StoreUnavailable:
-            log.warning("store unavailable; housekeeping waits for the next round")
+            log.debug("store unavailable; housekeeping waits for the next round")
         await asyncio.sleep(ROUND_INTERVAL_S)
 
 

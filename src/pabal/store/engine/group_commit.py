@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import math
 import queue
 import threading
 from abc import ABC, abstractmethod
@@ -11,7 +10,7 @@ from functools import partial
 from typing import Any, Concatenate, NamedTuple, Protocol
 
 from pabal.store.engine.base import NodeUnavailable, P, Priority, Reader, StoreUnavailable, T, Tx, options_of
-from pabal.store.engine.write_queue import PendingWrite, ReadThreads, Timeouts, WriteQueue
+from pabal.store.engine.write_queue import Outages, PendingWrite, ReadThreads, Timeouts, WriteQueue
 from pabal.world import World
 
 MAX_WRITES_PER_COMMIT = 512
@@ -110,12 +109,12 @@ class GroupCommitStore(ABC):
         self.announced: Mapping[int, int] = {}
         self._announced_lock = threading.Lock()
         self.lost_nodes: set[str] = set()
-        self.refused_at = -math.inf
+        self._outages = Outages(world)
         self._new_writes: list[PendingWrite] = []
         self._waiting = 0
         self._durations_s: dict[object, float] = {}
         """By the code of a work, how long it took last."""
-        self._timeouts = Timeouts(self.timeout_s, world) if self.timeout_s else None
+        self._timeouts = Timeouts(self.timeout_s, world, self._outages.note_refusal) if self.timeout_s else None
         self._dispatched: queue.SimpleQueue[list[PendingWrite] | None] = queue.SimpleQueue()
         self._readers = ReadThreads(world, readers, max_waiting, "pabal-read")
         self._searchers = ReadThreads(world, searchers, MAX_WAITING_SEARCHES, "pabal-search")
@@ -127,6 +126,10 @@ class GroupCommitStore(ABC):
             ]
             for writer in self._writers:
                 writer.start()
+
+    @property
+    def refused_at(self) -> float:
+        return self._outages.refused_at
 
     async def write(self, work: Callable[Concatenate[Any, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         options = options_of(work)
@@ -385,10 +388,11 @@ class GroupCommitStore(ABC):
                 continue
             if error is None:
                 write.future.set_result(value)
+                self._outages.note_success()
             else:
                 write.future.set_exception(error)
                 if isinstance(error, StoreUnavailable) and not isinstance(error, NodeUnavailable):
-                    self.refused_at = self._world.monotonic()
+                    self._outages.note_refusal(error)
 
 
 def _code_of(write: PendingWrite) -> object:

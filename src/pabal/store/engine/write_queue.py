@@ -1,6 +1,8 @@
 """Writes that wait for their commit: those whose callers wait for an answer come first."""
 
 import asyncio
+import logging
+import math
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -94,16 +96,45 @@ class WriteQueue:
         return self._others if self._is_turn_of_others or not self._prompt else self._prompt
 
 
+log = logging.getLogger("pabal.store")
+QUIET_S = 2.0
+"""An outage has ended once a write succeeds and none was refused for this long."""
 TIMED_OUT = "no answer in time"
 CHECKS_PER_TIMEOUT = 20
 """How often futures are checked within one timeout."""
 
 
+class Outages:
+    """Logs when the engine begins to refuse writes, and when it takes them again."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._since: float | None = None
+        self.refused_at = -math.inf
+
+    def note_refusal(self, error: StoreUnavailable) -> None:
+        """Note that the engine did not take a write; the first one of an outage is logged."""
+        self.refused_at = self._world.monotonic()
+        if self._since is None:
+            self._since = self.refused_at
+            log.error("store unavailable; writes are refused until it answers", extra={"error": str(error)})
+
+    def note_success(self) -> None:
+        """Log the end of an outage, once nothing was refused for a while: a full disk takes small writes."""
+        if self._since is None:
+            return
+        now = self._world.monotonic()
+        if now - self.refused_at >= QUIET_S:
+            log.info("store available again", extra={"seconds": round(now - self._since, 1)})
+            self._since = None
+
+
 class Timeouts:
     """Fails futures of one event loop that are not resolved in time; all have the same timeout."""
 
-    def __init__(self, timeout_s: float, world: World) -> None:
+    def __init__(self, timeout_s: float, world: World, on_timeout: Callable[[StoreUnavailable], None]) -> None:
         self._timeout_s = timeout_s
+        self._on_timeout = on_timeout
         self._world = world
         self._waiting: deque[tuple[float, asyncio.Future[Any]]] = deque()
         self._is_checking = False
@@ -120,7 +151,9 @@ class Timeouts:
         while waiting and (waiting[0][1].done() or waiting[0][0] <= now):
             _, future = waiting.popleft()
             if not future.done():
-                future.set_exception(StoreUnavailable(TIMED_OUT))
+                error = StoreUnavailable(TIMED_OUT)
+                future.set_exception(error)
+                self._on_timeout(error)
         self._is_checking = bool(waiting)
         if waiting:
             loop.call_later(self._timeout_s / CHECKS_PER_TIMEOUT, self._check, loop)

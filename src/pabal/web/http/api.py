@@ -135,8 +135,7 @@ class Api:
             return ApiResponse(Code.SUCCESS, 200, body, extra_headers)
         except Refused as refused:
             problems, retry_after_s = refused.problems, refused.retry_after_s
-        except StoreUnavailable as error:
-            log.warning("store unavailable; request refused", extra={"request_id": request_id, "error": str(error)})
+        except StoreUnavailable:  # the store logs the beginning of an outage
             problems = (Problem(Code.SERVICE_UNAVAILABLE),)
         except ClientDisconnected:
             raise

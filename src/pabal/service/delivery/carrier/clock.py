@@ -52,7 +52,7 @@ async def watch_clock(context: Context) -> None:
                     await repair_slot(context, slot, context.slots.holder, to_repair_ms)
                 to_repair_ms = 0
             except StoreUnavailable:
-                log.warning("store unavailable; repairing the queue again in a moment")
+                log.debug("store unavailable; repairing the queue again in a moment")
         if step_ms:
             context.wake(context.carriers)
 
