@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from pabal.service.access.accounts import opt_out_numbers
+from pabal.service.access.accounts import sender_numbers
 from pabal.store.accounts import accounts
 from pabal.store.accounts.audit_log import AuditEntry
 from tests.fixtures.cases import with_each
@@ -37,7 +37,7 @@ kinds = pytest.mark.parametrize("kind", ["SMS", "LMS", "MMS"])
 
 async def set_account_number(env: Environment, number: str | None) -> None:
     audit_entry = AuditEntry(env.world.now(), None, "test", 1, "account.opt_out", "")
-    await env.store.write(opt_out_numbers.set_number, 1, number, audit_entry)
+    await env.store.write(sender_numbers.set_opt_out_number, 1, number, audit_entry)
 
 
 @kinds

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from pabal.carriers.relay.opt_out_reader import FIRST_READ_S, READ_INTERVAL_S
-from pabal.service.access.accounts import opt_out_numbers
+from pabal.service.access.accounts import sender_numbers
 from pabal.service.relay.sync import INTERVAL_S
 from pabal.store.accounts import accounts
 from pabal.store.accounts.audit_log import AuditEntry
@@ -41,7 +41,7 @@ async def opted_out(call: Caller) -> list[tuple[str, str]]:
 async def set_number(env: Environment, account: str, number: str) -> None:
     account_id = await env.store.write(accounts.ensure_account, account, env.world.now())
     entry = AuditEntry(env.world.now(), None, "test", account_id, "account.opt_out", "")
-    await env.store.write(opt_out_numbers.set_number, account_id, number, entry)
+    await env.store.write(sender_numbers.set_opt_out_number, account_id, number, entry)
 
 
 @pytest.mark.settings(webhook_signature=SIGNATURE)

@@ -10,7 +10,7 @@ from pabal.carriers.provider import RemoteTemplate
 from pabal.domain.content.button import Button
 from pabal.domain.kakao.profile import Suspension
 from pabal.domain.kakao.template import Template, TemplateContent, TemplateStatus
-from pabal.service.relay.apply import SETTLING_MS, TemplateState, is_missing, merge_template
+from pabal.service.relay.sync import SETTLING_MS, TemplateState, is_missing, merge_template
 from tests.fixtures.virtual import NOON
 
 REGISTERED, INSPECTING = TemplateStatus.REGISTERED, TemplateStatus.INSPECTING

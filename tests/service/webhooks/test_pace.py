@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from pabal.service.webhooks.dispatch import MIN_REFRESH_PAUSE_S
-from pabal.service.webhooks.pace import (
+from pabal.service.webhooks.retries import (
     BUSY_IN_FLIGHT,
     EVENTS_PER_CAMPAIGN,
     EVENTS_PER_SMALL,
     IDLE_AFTER_S,
+    MAX_IN_FLIGHT,
     MAX_LAG_MS,
     MAX_POSTS,
     MIN_EVENTS_PER_S,
@@ -19,7 +20,6 @@ from pabal.service.webhooks.pace import (
     PostPace,
     PostWindow,
 )
-from pabal.service.webhooks.retries import MAX_IN_FLIGHT
 from tests.fixtures.delivery import accept_without_receipt
 from tests.fixtures.endpoints import FakeEndpoints, add_webhook
 from tests.fixtures.interruptible_store import InterruptibleStore

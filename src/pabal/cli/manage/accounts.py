@@ -10,7 +10,7 @@ from pabal.domain.base import dates
 from pabal.domain.base.codes import Refused, Text
 from pabal.domain.people import phone
 from pabal.domain.sends.limits import AccountLimits
-from pabal.service.access.accounts import account_limits, opt_out_numbers
+from pabal.service.access.accounts import account_limits, sender_numbers
 from pabal.service.access.accounts import accounts as account_service
 from pabal.settings.settings import Settings
 from pabal.store.accounts import account_limits as limit_store
@@ -139,7 +139,7 @@ def _opt_out(settings: Settings, given: argparse.Namespace) -> None:
         if given.number is not None:
             shown = phone.mask(number) if number else ""
             audit_entry = AuditEntry(WORLD.now(), *current_actor(), account_id, "account.opt_out", shown)
-            await store.write(opt_out_numbers.set_number, account_id, number, audit_entry)
+            await store.write(sender_numbers.set_opt_out_number, account_id, number, audit_entry)
         return (await store.read(accounts.get_opt_out_numbers, [account_id])).get(account_id)
 
     found = with_store(settings, work)

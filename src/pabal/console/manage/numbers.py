@@ -7,7 +7,7 @@ from pabal.domain.base.codes import Code, Refused, Text
 from pabal.domain.people import phone
 from pabal.domain.people.phone import NumberState
 from pabal.domain.users.user import Role
-from pabal.service.access.accounts import opt_out_numbers, sender_numbers
+from pabal.service.access.accounts import sender_numbers
 
 NUMBERS_PATH = "/console/numbers"
 
@@ -33,7 +33,7 @@ async def set_opt_out_number(request: PageRequest) -> Response:
     except Refused as refused:
         return await list_numbers(request, refused, "optOutNumber")
     audit_entry = request.audit_entry("account.opt_out", phone.mask(number) if number else "")
-    await opt_out_numbers.change_number(request.context, request.account_id, number, audit_entry)
+    await sender_numbers.change_opt_out_number(request.context, request.account_id, number, audit_entry)
     return request.redirect(NUMBERS_PATH)
 
 
@@ -61,7 +61,7 @@ def _read_number(request: PageRequest) -> str:
 
 async def list_numbers(request: PageRequest, refused: Refused | None = None, field: str = "number") -> Response:
     """Show the account's sender numbers."""
-    own_number = await opt_out_numbers.get_number(request.context, request.account_id)
+    own_number = await sender_numbers.get_opt_out_number(request.context, request.account_id)
     own_shown = phone.hyphenate(own_number) if own_number else ""
     default_number = request.context.policy.opt_out_number
     registered = await sender_numbers.list_numbers(request.context, request.account_id)

@@ -26,7 +26,7 @@ from pabal.domain.sends import sending
 from pabal.domain.sends.message import Product
 from pabal.domain.sends.sending import fill_text
 from pabal.models import bodies
-from pabal.service.access.accounts import opt_out_numbers, send_preferences
+from pabal.service.access.accounts import send_preferences, sender_numbers
 from pabal.service.context import Context
 from pabal.service.policy import Policy
 from pabal.service.sending import compose
@@ -341,7 +341,9 @@ async def upgrade_if_long(request: PageRequest, draft: MessageDraft) -> MessageD
     """Return a draft whose receivers are not known yet as it is sent: an LMS if its text alone is too long."""
     if not await is_upgrade_wanted(request.context, request.account_id, draft.kind.word):
         return draft
-    number = await opt_out_numbers.get_default(request.context, request.account_id) if draft.is_ad else ""
+    number = (
+        await sender_numbers.get_default_opt_out_number(request.context, request.account_id) if draft.is_ad else ""
+    )
     message = compose_message(draft, None, request.context.policy, number)
     try:
         bare = fill_text(message.content, message.variables, [""] * len(message.variables))

@@ -25,7 +25,7 @@ from pabal.domain.kakao.template import TemplateContent
 from pabal.domain.people import phone
 from pabal.domain.sends.sending import Sending
 from pabal.models import bodies
-from pabal.service.access.accounts import opt_out_numbers
+from pabal.service.access.accounts import sender_numbers
 from pabal.service.sending.preconditions import get_usable_profile, get_usable_template
 
 MAX_TYPED_RECEIVERS = 1000
@@ -133,7 +133,9 @@ async def review_draft(request: PageRequest, draft: MessageDraft) -> Review:
 async def _review_as(request: PageRequest, draft: MessageDraft) -> Review:
     policy = request.context.policy
     profile, design = await _chosen_profile_and_template(request, draft)
-    default_number = await opt_out_numbers.get_default(request.context, request.account_id) if draft.is_ad else ""
+    default_number = (
+        await sender_numbers.get_default_opt_out_number(request.context, request.account_id) if draft.is_ad else ""
+    )
     done = preview.compose_message(draft, design, policy, default_number)
     typed = typed_receivers.read_receivers(
         draft.texts["receivers"],
@@ -184,7 +186,9 @@ async def validate_send(request: PageRequest, draft: MessageDraft, receivers: Se
 
     Raises Refused as the API does, and for an advertisement by text message at night.
     """
-    default_number = await opt_out_numbers.get_default(request.context, request.account_id) if draft.is_ad else ""
+    default_number = (
+        await sender_numbers.get_default_opt_out_number(request.context, request.account_id) if draft.is_ad else ""
+    )
     call = _api_call(request, draft, receivers, default_number)
     if draft.kind.word == ALIMTALK:
         return await check_alimtalk(call)

@@ -39,7 +39,7 @@ from pabal.domain.people import phone
 from pabal.domain.people.contact import ContactGroup
 from pabal.domain.sends.message import Product
 from pabal.domain.sends.sending import Sending
-from pabal.service.access.accounts import opt_out_numbers, send_preferences
+from pabal.service.access.accounts import send_preferences, sender_numbers
 from pabal.service.access.contacts import contacts
 from pabal.service.access.sign_in.sign_in import new_secret
 from pabal.service.sending import choices
@@ -288,7 +288,7 @@ async def _load_senders(request: PageRequest, draft: MessageDraft) -> FormChoice
     stored_number = await choices.get_test_number(context, request.user.id)
     test_number = request.field("own_number") or (phone.hyphenate(stored_number) if stored_number else "")
     if draft.product.is_text:
-        opt_out_number = await opt_out_numbers.get_default(context, account_id)
+        opt_out_number = await sender_numbers.get_default_opt_out_number(context, account_id)
         shown_number = phone.hyphenate(opt_out_number) if opt_out_number else ""
         return FormChoices([], [], numbers, test_number, shown_number)
     profiles = await choices.list_usable_profiles(context, account_id)

@@ -28,7 +28,7 @@ from pabal.domain.sends.campaign import MAX_BLOCK_RECEIVERS, describe_duplicate
 from pabal.domain.sends.message import Product
 from pabal.domain.sends.sending import Receiver, Sending, encode_shared
 from pabal.models import bodies
-from pabal.service.access.accounts import opt_out_numbers
+from pabal.service.access.accounts import sender_numbers
 from pabal.service.context import Context
 from pabal.service.policy import Policy
 from pabal.service.sending import compose
@@ -176,7 +176,9 @@ async def create_validator(context: Context, account_id: int, message: CampaignM
         profile = await get_usable_profile(context, account_id, str(message.fields.get("senderKey", "")))
     if message.kind == ALIMTALK and profile:
         design = await get_usable_template(context, profile, str(message.fields.get("templateCode", "")))
-    number = await opt_out_numbers.get_default(context, account_id) if message.fields.get("adFlag") else ""
+    number = (
+        await sender_numbers.get_default_opt_out_number(context, account_id) if message.fields.get("adFlag") else ""
+    )
     found = RowValidator(message, context.policy, context.world.now(), profile, design, number)
     found.check_message()
     if await preview.is_upgrade_wanted(context, account_id, message.kind):

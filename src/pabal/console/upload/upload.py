@@ -32,7 +32,7 @@ from pabal.domain.base.dates import Instant
 from pabal.domain.sends.campaign import MAX_NAME_CHARACTERS, CampaignState
 from pabal.domain.sends.message import PRODUCT_BY_CODE, Product
 from pabal.domain.sends.sending import Sending, fill_buttons, fill_text
-from pabal.service.access.accounts import opt_out_numbers
+from pabal.service.access.accounts import sender_numbers
 from pabal.service.sending.campaigns import approvals, campaign_files
 from pabal.service.sending.campaigns import campaigns as campaign_service
 from pabal.service.sending.campaigns.campaign_files import Campaign, CampaignDraft, InvalidRow
@@ -224,7 +224,11 @@ async def _cost(request: PageRequest, campaign: Campaign, product: Product) -> C
         return None
     context = request.context
     sending = await campaign_files.get_sending(context, campaign.id)
-    number = await opt_out_numbers.get_default(context, request.account_id) if sending and sending.is_ad else ""
+    number = (
+        await sender_numbers.get_default_opt_out_number(context, request.account_id)
+        if sending and sending.is_ad
+        else ""
+    )
     messages = {product: campaign.receivers - campaign.upgraded}
     if campaign.upgraded:
         messages[Product.LMS] = campaign.upgraded

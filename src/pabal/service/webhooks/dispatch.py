@@ -8,7 +8,7 @@ from pabal.domain.events.webhook import Webhook
 from pabal.service.context import Context
 from pabal.service.errors import describe_error
 from pabal.service.webhooks.endpoint import EndpointPoster
-from pabal.service.webhooks.pace import PostPace
+from pabal.service.webhooks.retries import PostPace
 from pabal.store.engine.base import Reader, StoreUnavailable, Tx, transaction
 from pabal.store.events import events, webhooks
 

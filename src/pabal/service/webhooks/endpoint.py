@@ -12,13 +12,14 @@ from pabal.service.context import Context
 from pabal.service.errors import describe_error
 from pabal.service.webhooks import retries
 from pabal.service.webhooks.fan_out import PostBatch, read_batch, store_batch
-from pabal.service.webhooks.pace import PostPace, PostWindow
 from pabal.service.webhooks.posting import decode_answer, post_once
 from pabal.service.webhooks.retries import (
     BACKLOG_MS,
     MAX_BACKLOG,
     MAX_UNFINISHED,
     TRIAL_INTERVAL_MS,
+    PostPace,
+    PostWindow,
     retry_delay_ms,
 )
 from pabal.store.engine.base import Reader, StoreUnavailable, Tx, transaction

@@ -1,12 +1,14 @@
-"""The sender numbers of an account, as pages list and change them."""
+"""The sender numbers of an account and its number for opting out, as pages list and change them."""
 
 from pabal.domain.base.codes import Code, Refused
 from pabal.domain.people.phone import NumberState
 from pabal.service.access.accounts import numbers
-from pabal.service.access.accounts.audit import AuditEntry
 from pabal.service.context import Context
+from pabal.store.accounts import accounts, audit_log
 from pabal.store.accounts import numbers as number_store
+from pabal.store.accounts.audit_log import AuditEntry
 from pabal.store.accounts.numbers import SenderNumber
+from pabal.store.engine.base import Tx
 
 __all__ = [
     "SenderNumber", "approve_number", "has_number", "list_numbers", "list_pending", "register_number",
@@ -74,3 +76,36 @@ async def remove_number(context: Context, account_id: int, number: str, audit_en
     Raises Refused(NOT_FOUND).
     """
     await context.store.write(numbers.remove, account_id, number, audit_entry)
+
+
+def set_opt_out_number(tx: Tx, account_id: int, number: str | None, audit_entry: AuditEntry) -> None:
+    """Set an account's number, or remove it with None, with an audit entry where that changes it.
+
+    Raises Refused(NOT_FOUND).
+    """
+    if accounts.get(tx, account_id) is None:
+        raise Refused(Code.NOT_FOUND)
+    if accounts.get_opt_out_numbers(tx, [account_id]).get(account_id) != number:
+        accounts.set_opt_out_number(tx, account_id, number)
+        audit_log.add(tx, audit_entry)
+
+
+async def change_opt_out_number(
+    context: Context, account_id: int, number: str | None, audit_entry: AuditEntry
+) -> None:
+    """Set an account's number, or remove it with None; it holds within a second, in every process.
+
+    Raises Refused(NOT_FOUND).
+    """
+    await context.store.write(set_opt_out_number, account_id, number, audit_entry)
+
+
+async def get_opt_out_number(context: Context, account_id: int) -> str:
+    """Return an account's own number, empty if it has none."""
+    found = await context.store.read(accounts.get_opt_out_numbers, [account_id])
+    return found.get(account_id, "")
+
+
+async def get_default_opt_out_number(context: Context, account_id: int) -> str:
+    """Return the number of an account's advertisements that name none: its own, else the operator's, or empty."""
+    return await get_opt_out_number(context, account_id) or context.policy.opt_out_number
