@@ -13,14 +13,8 @@ from pabal.domain.sends.message import Outcome, Status
 from pabal.settings.carriers import CarrierSettings, SimulatorSettings
 from pabal.store.engine.base import Tx
 from tests.carriers.pace_fixture import max_within
-from tests.fixtures.service import DEFAULT_CARRIER, message_id_of, metric_value, outcomes_of, send, sms
-from tests.fixtures.virtual import (
-    NOON,
-    Environment,
-    build_environment,
-    settings_for,
-    settings_of,
-)
+from tests.fixtures.service import DEFAULT_CARRIER, message_id_of, sms
+from tests.fixtures.virtual import NOON, Environment, build_environment, settings_for, settings_of
 
 RATE = 50
 
@@ -62,7 +56,7 @@ def phones(count: int) -> list[str]:
     "rate", [pytest.param(each, marks=pytest.mark.settings(rate=each)) for each in (5, 50, 200)]
 )
 async def test_campaign_goes_out_evenly_at_the_carriers_rate(rate: int, env: Environment) -> None:
-    campaign = await send(env, sms(*phones(12 * rate)))
+    campaign = await env.send(sms(*phones(12 * rate)))
     await env.wait(11)
     times = [at for at, _ in await list_accepted(env)]
     by_half_a_second = [sum(1 for at in times if half / 2 <= at < half / 2 + 0.5) for half in range(2, 22)]
@@ -71,12 +65,12 @@ async def test_campaign_goes_out_evenly_at_the_carriers_rate(rate: int, env: Env
     assert max_within([(at, 1) for at in times], 1.0) <= 1.1 * rate + 1
     assert max(by_half_a_second) - min(by_half_a_second) <= 0.1 * rate + 1
     await env.wait(3)
-    assert await outcomes_of(env, campaign) == [(Status.COMPLETED, Outcome.DELIVERED)] * (12 * rate)
-    assert metric_value(env, "pabal_carrier_verdicts_total", carrier=DEFAULT_CARRIER, verdict="unknown") == 0
+    assert await env.outcomes_of(campaign) == [(Status.COMPLETED, Outcome.DELIVERED)] * (12 * rate)
+    assert env.metric_value("pabal_carrier_verdicts_total", carrier=DEFAULT_CARRIER, verdict="unknown") == 0
 
 
 async def test_messages_go_out_in_the_order_of_their_request(env: Environment) -> None:
-    campaign = await send(env, sms(*phones(200)))
+    campaign = await env.send(sms(*phones(200)))
     await env.wait(10)
 
     went = [one for _, one in await list_accepted(env)]
@@ -84,11 +78,11 @@ async def test_messages_go_out_in_the_order_of_their_request(env: Environment) -
 
 
 async def test_small_send_during_a_campaign_is_submitted_within_two_seconds(env: Environment) -> None:
-    campaign = await send(env, sms(*phones(2000)))
+    campaign = await env.send(sms(*phones(2000)))
     await env.wait(3)
     sent = {}
     for _ in range(20):
-        sent[message_id_of(await send(env, sms()))] = (env.world.now() - NOON) / SECOND
+        sent[message_id_of(await env.send(sms()))] = (env.world.now() - NOON) / SECOND
         await env.wait(0.37)
     await env.wait(3)
 

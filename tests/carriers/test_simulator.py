@@ -16,18 +16,7 @@ from pabal.domain.kakao.template import ReviewDecision, TemplateContent
 from pabal.domain.sends.message import TOKEN_KIND, Attempt, DueReceipt, Outcome, Product, SimulatedMessage, Status
 from pabal.settings.carriers import SimulatorSettings
 from pabal.store.queue import simulator as simulator_module
-from tests.fixtures.service import (
-    PHONE,
-    RunScenario,
-    account_id_of,
-    add_profile,
-    alimtalk,
-    count_rows,
-    later,
-    outcomes_of,
-    send,
-    sms,
-)
+from tests.fixtures.service import PHONE, RunScenario, account_id_of, alimtalk, count_rows, later, sms
 from tests.fixtures.verdicts import submit
 from tests.fixtures.virtual import NOON, Environment, VirtualWorld
 
@@ -232,12 +221,12 @@ async def test_token_is_the_only_six_digits_in_its_message(channel: str) -> None
 
 
 async def test_with_the_real_store_every_message_gets_its_outcome(env: Environment) -> None:
-    profile = await add_profile(env)
-    texts = await send(env, sms(*[f"0100000000{number}" for number in range(1, 10)]))
-    talks = await send(env, alimtalk(profile, "01000000003", "01000000004", "01000000009"))
+    profile = await env.add_profile()
+    texts = await env.send(sms(*[f"0100000000{number}" for number in range(1, 10)]))
+    talks = await env.send(alimtalk(profile, "01000000003", "01000000004", "01000000009"))
     await env.wait(30)
 
-    assert await outcomes_of(env, texts) == [
+    assert await env.outcomes_of(texts) == [
         (FAILED, Outcome.NUMBER_NOT_ASSIGNED),
         (FAILED, Outcome.PHONE_OFF),
         (DONE, GOOD),
@@ -248,7 +237,7 @@ async def test_with_the_real_store_every_message_gets_its_outcome(env: Environme
         (DONE, GOOD),
         (DONE, GOOD),
     ]
-    assert await outcomes_of(env, talks) == [
+    assert await env.outcomes_of(talks) == [
         (FAILED, Outcome.NOT_A_USER),
         (FAILED, Outcome.BLOCKED_BY_USER),
         (DONE, GOOD),
@@ -262,13 +251,13 @@ def test_with_the_real_store_a_restart_loses_no_receipt(run_scenario: RunScenari
     sent: list[bytes] = []
 
     async def scenario(env: Environment) -> None:
-        sent.append(await send(env, sms(PHONE, "01000000007", "01000000008")))
+        sent.append(await env.send(sms(PHONE, "01000000007", "01000000008")))
         await env.wait(0.1)
 
     async def after_a_restart(env: Environment) -> None:
         await env.wait(30)
 
-        assert await outcomes_of(env, sent[0]) == [(DONE, GOOD)] * 3
+        assert await env.outcomes_of(sent[0]) == [(DONE, GOOD)] * 3
         total, shown = await env.store.read(
             simulator_module.list_on_phone, await account_id_of(env), PHONE, env.world.now(), 1, 10
         )

@@ -11,13 +11,14 @@ from pabal.service.sending import accept
 from pabal.service.sending.accept import AcceptedRequest
 from pabal.store.engine.base import Priority, StoreUnavailable, Tx, transaction
 from pabal.store.engine.group_commit import CLOSE_TIMEOUT_S
-from pabal.store.engine.postgres.postgres_store import PostgresStore
 from tests.faults.clients import wait_until
 from tests.faults.servers import ROLE, DedicatedServer, dedicated_folder, store_at
 from tests.fixtures.cutting_proxy import SOCKET
-from tests.fixtures.postgres_store import new_request, run_scenario
+from tests.fixtures.postgres_store import new_request, open_postgres
 from tests.fixtures.rows import request_id
 from tests.fixtures.store_modes import add_word, list_words
+
+pytestmark = pytest.mark.real_time
 
 WAITING_FOR_REPLICA = f"select pid from pg_stat_activity where usename = '{ROLE}' and wait_event = 'SyncRep'"
 ACTIVE = f"usename = '{ROLE}' and state = 'active'"
@@ -51,12 +52,11 @@ def server_socket(server: DedicatedServer) -> Iterator[ServerSocket]:
 
 
 @pytest.mark.slow
-def test_all_waiting_callers_fail_at_once_without_a_connection(
+async def test_all_waiting_callers_fail_at_once_without_a_connection(
     server: DedicatedServer, server_socket: ServerSocket
 ) -> None:
     """They do not fail one after the other, each after a timeout of its own."""
-
-    async def scenario(store: PostgresStore) -> None:
+    async with open_postgres(server_socket.address, writers=1) as store:
         await store.write(add_word, "a")
         server_socket.connect_to_silence()
         server.drop_connections()
@@ -69,13 +69,9 @@ def test_all_waiting_callers_fail_at_once_without_a_connection(
         await store.write(add_word, "b")
         assert await store.read(list_words) == ["a", "b"]
 
-    run_scenario(server_socket.address, scenario, writers=1)
 
-
-def test_write_times_out_and_is_not_done_later_if_not_begun(
-    server: DedicatedServer,
-) -> None:
-    async def scenario(store: PostgresStore) -> None:
+async def test_write_times_out_and_is_not_done_later_if_not_begun(server: DedicatedServer) -> None:
+    async with open_postgres(server.store, writers=1, timeout_s=0.5) as store:
         with server.without_replica():
             first = asyncio.create_task(store.write(add_word, "begun"))
             await wait_until(lambda: server.execute(WAITING_FOR_REPLICA) != [])
@@ -87,14 +83,13 @@ def test_write_times_out_and_is_not_done_later_if_not_begun(
         await store.write(add_word, "after")
         assert await store.read(list_words) == ["begun", "after"]
 
-    run_scenario(server.store, scenario, writers=1, timeout_s=0.5)
 
+async def test_read_times_out(server: DedicatedServer) -> None:
 
-def test_read_times_out(server: DedicatedServer) -> None:
     def sleep(tx: Tx) -> None:
         tx.fetch_all("select pg_sleep(1)")
 
-    async def scenario(store: PostgresStore) -> None:
+    async with open_postgres(server.store, readers=1, max_waiting=2, timeout_s=0.2) as store:
         answers = await asyncio.gather(*(store.read(sleep) for _ in range(3)), return_exceptions=True)
         assert [str(answer) for answer in answers] == [
             "no answer in time",
@@ -104,13 +99,10 @@ def test_read_times_out(server: DedicatedServer) -> None:
         await wait_until(lambda: server.execute(f"select 1 from pg_stat_activity where {ACTIVE}") == [])
         assert await store.read(list_words) == []
 
-    run_scenario(server.store, scenario, readers=1, max_waiting=2, timeout_s=0.2)
 
-
-def test_writes_beyond_the_queue_limit_fail_at_once(server: DedicatedServer) -> None:
+async def test_writes_beyond_the_queue_limit_fail_at_once(server: DedicatedServer) -> None:
     """Timed-out writes count too, as long as they are in the queue."""
-
-    async def scenario(store: PostgresStore) -> None:
+    async with open_postgres(server.store, writers=1, max_waiting=5, timeout_s=0.3) as store:
         with server.without_replica():
             answers = await asyncio.gather(
                 *(store.write(add_word, f"{n}") for n in range(5)), return_exceptions=True
@@ -120,25 +112,22 @@ def test_writes_beyond_the_queue_limit_fail_at_once(server: DedicatedServer) -> 
                 await store.write(add_word, "one too many")
         await wait_until(lambda: server.execute(WAITING_FOR_REPLICA) == [])
 
-    run_scenario(server.store, scenario, writers=1, max_waiting=5, timeout_s=0.3)
 
+async def test_slow_transaction_has_no_timeout(server: DedicatedServer) -> None:
 
-def test_slow_transaction_has_no_timeout(server: DedicatedServer) -> None:
     @transaction(priority=Priority.PATIENT)
     def sleep(tx: Tx) -> str:
         tx.fetch_all("select pg_sleep(0.5)")
         return "done"
 
-    async def scenario(store: PostgresStore) -> None:
+    async with open_postgres(server.store, timeout_s=0.1) as store:
         assert await store.write(sleep) == "done"
         assert await store.read(sleep) == "done"
 
-    run_scenario(server.store, scenario, timeout_s=0.1)
-
 
 @pytest.mark.slow
-def test_close_does_not_wait_for_an_unresponsive_server(server: DedicatedServer) -> None:
-    async def scenario(store: PostgresStore) -> None:
+async def test_close_does_not_wait_for_an_unresponsive_server(server: DedicatedServer) -> None:
+    async with open_postgres(server.store) as store:
         with server.without_replica():
             writing = asyncio.create_task(store.write(accept.store_request, new_request(1)))
             reading = asyncio.create_task(store.read(lambda tx: tx.fetch_all("select pg_sleep(60)")))
@@ -148,14 +137,11 @@ def test_close_does_not_wait_for_an_unresponsive_server(server: DedicatedServer)
             results = await asyncio.gather(writing, reading, return_exceptions=True)
             assert [isinstance(each, StoreUnavailable) for each in results] == [True, True]
 
-    run_scenario(server.store, scenario)
-
 
 @pytest.mark.parametrize("key", [None, "k1"])
-def test_send_is_not_answered_before_it_is_on_the_replica(server: DedicatedServer, key: str | None) -> None:
+async def test_send_is_not_answered_before_it_is_on_the_replica(server: DedicatedServer, key: str | None) -> None:
     """Its connection is cut while the commit waits for the replica and is on the primary's disk only."""
-
-    async def scenario(store: PostgresStore) -> None:
+    async with open_postgres(server.store) as store:
         with server.without_replica():
             sending = asyncio.create_task(store.write(accept.store_request, new_request(1, key)))
             await wait_until(lambda: server.execute(WAITING_FOR_REPLICA) != [])
@@ -165,16 +151,15 @@ def test_send_is_not_answered_before_it_is_on_the_replica(server: DedicatedServe
             assert server.execute("select count(*) from requests") == [(1,)]
             assert not sending.done()
         assert await sending == AcceptedRequest(request_id(1), True)
-
-    run_scenario(server.store, scenario)
     assert server.execute("select count(*) from messages") == [(2,)]
 
 
-def test_timed_out_write_is_not_done_later(server: DedicatedServer) -> None:
+async def test_timed_out_write_is_not_done_later(server: DedicatedServer) -> None:
+
     def sleep(tx: Tx) -> None:
         tx.fetch_all("select pg_sleep(1)")
 
-    async def scenario(store: PostgresStore) -> None:
+    async with open_postgres(server.store, writers=1, timeout_s=0.3) as store:
         first = asyncio.create_task(store.write(sleep))
         await wait_until(lambda: server.execute(f"select 1 from pg_stat_activity where {ACTIVE}") != [])
         behind = [store.write(add_word, f"word {number}") for number in range(5)]
@@ -184,18 +169,15 @@ def test_timed_out_write_is_not_done_later(server: DedicatedServer) -> None:
         await store.write(add_word, "later")
         assert await store.read(list_words) == ["later"]
 
-    run_scenario(server.store, scenario, writers=1, timeout_s=0.3)
 
+async def test_server_can_time_out_a_frozen_transaction(server: DedicatedServer) -> None:
 
-def test_server_can_time_out_a_frozen_transaction(server: DedicatedServer) -> None:
     def read_states(tx: Tx) -> list[tuple[str]]:
         tx.fetch_one("select count(*) from words")
         states = "select state from pg_stat_activity where application_name = 'pabal' and state <> 'idle'"
         return [(str(row[0]),) for row in server.execute(states)]
 
-    async def scenario(store: PostgresStore) -> None:
+    async with open_postgres(server.store, writers=1) as store:
         assert await store.write(read_states) == [("idle in transaction",)], (
             "so idle_in_transaction_session_timeout applies"
         )
-
-    run_scenario(server.store, scenario, writers=1)

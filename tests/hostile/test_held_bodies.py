@@ -10,7 +10,7 @@ from pabal.console.shell.middleware import MAX_HELD_BYTES_PER_CALLER
 from pabal.domain.sends.message import Outcome, Status
 from tests.fixtures.console import Browser, signed_in_browser
 from tests.fixtures.delivery import reference_of
-from tests.fixtures.service import DEFAULT_CARRIER, FakeCarrier, metric_value, outcomes_of, send, sms
+from tests.fixtures.service import DEFAULT_CARRIER, FakeCarrier, sms
 from tests.fixtures.virtual import Environment
 from tests.fixtures.web import RunScenario
 
@@ -91,11 +91,11 @@ def test_user_who_holds_too_many_bytes_gets_429_and_others_do_not(run_scenario: 
         assert int(refused.headers["retry-after"]) >= 1
         other = await Browser(env.service).submit("/console/login", name="", password="")
         assert other.status not in (429, 503)
-        held = metric_value(env, "pabal_http_body_bytes", part="console")
+        held = env.metric_value("pabal_http_body_bytes", part="console")
         assert held == fitting * LARGEST.max_body_bytes
         may_end.set()
         await asyncio.gather(*tasks)
-        assert metric_value(env, "pabal_http_body_bytes", part="console") == 0
+        assert env.metric_value("pabal_http_body_bytes", part="console") == 0
 
     run_scenario(scenario)
 
@@ -115,7 +115,7 @@ def test_webhooks_beyond_the_share_of_a_carrier_get_429_and_are_stored_later(run
     blanks = b" " * KILOBYTE
 
     async def scenario(env: Environment) -> None:
-        request_id = await send(env, sms())
+        request_id = await env.send(sms())
         await env.wait(1)
         reference = reference_of(request_id).encode()
         may_end = asyncio.Event()
@@ -126,11 +126,11 @@ def test_webhooks_beyond_the_share_of_a_carrier_get_429_and_are_stored_later(run
 
         assert refused.status == 429
         assert int(refused.headers["retry-after"]) >= 1
-        assert await outcomes_of(env, request_id) == [(Status.SENDING, None)]
+        assert await env.outcomes_of(request_id) == [(Status.SENDING, None)]
         may_end.set()
         assert (await first).status == 200
         again = await post(env, path, {}, [blanks, reference])
         assert again.status == 200
-        assert await outcomes_of(env, request_id) == [(Status.COMPLETED, Outcome.DELIVERED)]
+        assert await env.outcomes_of(request_id) == [(Status.COMPLETED, Outcome.DELIVERED)]
 
     run_scenario(scenario, carriers={DEFAULT_CARRIER: carrier}, max_held_bytes_per_key=KILOBYTE)

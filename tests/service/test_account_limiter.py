@@ -17,7 +17,7 @@ from pabal.store.engine.base import StoreUnavailable
 from pabal.store.events import events
 from tests.fixtures.campaigns import campaign_parts, checked_campaign, get_campaign, phones, start_campaign
 from tests.fixtures.cluster import open_cluster
-from tests.fixtures.service import PHONE, FakeCarrier, Start, account_id_of, count_rows, metric_value, sms
+from tests.fixtures.service import PHONE, FakeCarrier, Start, account_id_of, count_rows, sms
 from tests.fixtures.virtual import NOON, Environment, VirtualWorld
 
 pytestmark = pytest.mark.carrier(is_connected=False)
@@ -205,7 +205,7 @@ async def test_coming_near_a_limit_is_logged_counted_and_told(
 
     for percent in ("70", "100"):
         labels = {"limit": "receivers_per_day", "percent": percent}
-        assert metric_value(env, "pabal_limits_near_total", **labels) == 1
+        assert env.metric_value("pabal_limits_near_total", **labels) == 1
     await env.wait(40)
     account_id = await account_id_of(env)
     page = await env.store.read(events.read_after, account_id, {}, 10, [EventType.LIMIT_NEAR])

@@ -14,15 +14,7 @@ from pabal.service.sending.accept import accept
 from pabal.world import RealWorld
 from tests.fixtures.campaigns import phones
 from tests.fixtures.cluster import open_cluster
-from tests.fixtures.service import (
-    DEFAULT_CARRIER,
-    FakeCarrier,
-    account_id_of,
-    job_of,
-    message_id_of,
-    messages_of,
-    sms,
-)
+from tests.fixtures.service import DEFAULT_CARRIER, FakeCarrier, account_id_of, message_id_of, sms
 from tests.fixtures.virtual import NOON, Environment, settings_for
 
 LANE = LaneKey("telco", 0, 0)
@@ -127,20 +119,20 @@ async def test_deadline_holds_for_a_send_positioned_far_in_the_past(env: Environ
     (late,) = await send_as(env, "small", sms(expire_minutes=3))
     await env.wait(240)
 
-    (message,) = await messages_of(env, late)
+    (message,) = await env.messages_of(late)
     assert message.outcome is Outcome.EXPIRED
 
 
 async def test_scheduled_sends_never_get_an_earlier_time(env: Environment, carrier: FakeCarrier) -> None:
     at = NOON + 5 * MINUTE
     requests = await send_as(env, "first", *[sms(scheduled_at=at)] * 30)
-    jobs = [await job_of(env, message_id_of(each)) for each in requests]
+    jobs = [await env.job_of(message_id_of(each)) for each in requests]
 
     times = [job[2] for job in jobs if job]
     assert times == sorted(times)
     assert (times[0], times[-1]) == (at, at + 1)
     (other,) = await send_as(env, "second", sms(scheduled_at=at))
-    found = await job_of(env, message_id_of(other))
+    found = await env.job_of(message_id_of(other))
     assert found is not None
     assert found[2] == at
 

@@ -9,7 +9,6 @@ from pabal.store.queue import carriers
 from tests.carriers.relay.delivery_fixture import MANY, NAMED, outcomes_for
 from tests.fixtures.nhncloud import SENDER_KEY, NhnCloud
 from tests.fixtures.relay_delivery import RELAY
-from tests.fixtures.service import metric_value
 from tests.fixtures.virtual import NOON, Environment, VirtualWorld
 from tests.fixtures.web import alimtalk_body, call_ok, receivers_of, sms_body
 
@@ -46,14 +45,14 @@ async def test_daily_quota_of_a_profile_is_waited_out(env: Environment, fixture:
     assert len(fixture.accepted) == 31
     assert re.fullmatch(r"@shop has used up its daily quota of 30 \(alimtalk\); .* midnight, .*", carrier.problem)
     assert carrier.is_connected
-    assert metric_value(env, GAUGE, carrier=RELAY, quota="messages_per_day") == 1
+    assert env.metric_value(GAUGE, carrier=RELAY, quota="messages_per_day") == 1
     await env.wait(HOUR_S / 2)
     assert len(fixture.accepted) == 31
     await env.wait(HOUR_S)
 
     assert {tuple(await outcomes_for(call, number)) for number in MANY[:50]} == {("alimTalk completed 1000",)}
     assert carrier.problem == ""
-    assert metric_value(env, GAUGE, carrier=RELAY, quota="messages_per_day") == 0
+    assert env.metric_value(GAUGE, carrier=RELAY, quota="messages_per_day") == 0
 
 
 async def test_raised_daily_quota_is_used_soon(env: Environment, fixture: NhnCloud) -> None:
@@ -81,7 +80,7 @@ async def test_monthly_quota_of_texts_is_told_and_probed_with_one_message(
     await env.wait(30)
     carrier = env.context.carriers[RELAY]
     assert carrier.problem.startswith("the organisation has used up its monthly quota of texts (-2052)")
-    assert metric_value(env, GAUGE, carrier=RELAY, quota="texts_per_month") == 1
+    assert env.metric_value(GAUGE, carrier=RELAY, quota="texts_per_month") == 1
     (shown,) = await env.store.read(carriers.list_states)  # by `doctor` and by the console
     assert (shown.state, shown.reason) == ("up", carrier.problem)
     assert await outcomes_for(call, MANY[60]) == ["alimTalk completed 1000"]
@@ -95,7 +94,7 @@ async def test_monthly_quota_of_texts_is_told_and_probed_with_one_message(
 
     assert carrier.problem == ""
     assert await counts(env) == {(2, 1000): 51}
-    assert metric_value(env, GAUGE, carrier=RELAY, quota="texts_per_month") == 0
+    assert env.metric_value(GAUGE, carrier=RELAY, quota="texts_per_month") == 0
 
 
 @pytest.mark.settings(behavior={"texts_per_month": 30}, routes={"sms": [RELAY, "telco"]})
@@ -106,7 +105,7 @@ async def test_messages_beyond_a_quota_use_the_next_carrier_at_once(env: Environ
     await env.wait(10)
 
     assert (len(fixture.accepted), len(fixture.telco.submitted)) == (30, 20)
-    assert metric_value(env, "pabal_carrier_circuit_open", carrier=RELAY) == 0
+    assert env.metric_value("pabal_carrier_circuit_open", carrier=RELAY) == 0
 
 
 async def test_quota_of_calls_is_waited_out(env: Environment, fixture: NhnCloud) -> None:
@@ -119,7 +118,7 @@ async def test_quota_of_calls_is_waited_out(env: Environment, fixture: NhnCloud)
     await env.wait(30)
     carrier = env.context.carriers[RELAY]
     assert carrier.problem == "the usage quota of calls is exceeded (HTTP 429)"
-    assert metric_value(env, GAUGE, carrier=RELAY, quota="calls") == 1
+    assert env.metric_value(GAUGE, carrier=RELAY, quota="calls") == 1
     assert fault.done < 5
     fault.times = 0
     await env.wait(200)
@@ -137,7 +136,7 @@ async def test_too_many_calls_a_second_are_told(env: Environment, fixture: NhnCl
     await env.wait(5)
     carrier = env.context.carriers[RELAY]
     assert carrier.problem == "too many calls a second (HTTP 429); calls go more slowly"
-    assert metric_value(env, GAUGE, carrier=RELAY, quota="calls_per_second") == 1
+    assert env.metric_value(GAUGE, carrier=RELAY, quota="calls_per_second") == 1
     await env.wait(200)
 
     assert await counts(env) == {(2, 1000): 20}

@@ -10,7 +10,6 @@ from tests.fakes.nhncloud.state import IN_PROGRESS, NO_CODE
 from tests.fakes.relay_server import RelayTransport
 from tests.fixtures.nhncloud import SENDER_KEY, NhnCloud
 from tests.fixtures.relay_delivery import RELAY, SENDER
-from tests.fixtures.service import metric_value
 from tests.fixtures.transports import OverHttpx
 from tests.fixtures.virtual import ApiResponse, Caller, Environment
 from tests.fixtures.web import alimtalk_body, call_ok, describe_outcome, get_message, receivers_of, sms_body
@@ -178,7 +177,7 @@ async def test_repeated_results_in_any_order_are_stored_once(env: Environment, f
     for number in MANY:
         items = (await call("message/list", {"receivers": number})).items
         assert [describe_outcome(each) for each in items] == ["completed 1000"] * 2
-    assert metric_value(env, "pabal_receipts_unmatched_total", carrier=RELAY) == 0
+    assert env.metric_value("pabal_receipts_unmatched_total", carrier=RELAY) == 0
 
 
 async def test_results_of_foreign_messages_are_ignored(env: Environment, fixture: NhnCloud) -> None:
@@ -193,7 +192,7 @@ async def test_results_of_foreign_messages_are_ignored(env: Environment, fixture
     await env.wait(20)
 
     assert describe_outcome(await get_message(call, MANY[0])) == "completed 1000"
-    assert metric_value(env, "pabal_receipts_unmatched_total", carrier=RELAY) == 1
+    assert env.metric_value("pabal_receipts_unmatched_total", carrier=RELAY) == 1
 
 
 @pytest.mark.settings(webhook_signature=SIGNATURE)

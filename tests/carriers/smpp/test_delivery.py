@@ -13,16 +13,9 @@ from pabal.carriers.smpp import pdu, protocol
 from pabal.carriers.smpp.carrier import SmppCarrier
 from pabal.carriers.smpp.pdu import Pdu
 from pabal.domain.sends.message import Outcome, Product, Status
-from tests.fakes.smsc.scripted import (
-    SUBMIT_SM_RESP,
-    ScriptedSmsc,
-    SmscConnection,
-    accept,
-    no_response,
-    receipt,
-)
+from tests.fakes.smsc.scripted import SUBMIT_SM_RESP, ScriptedSmsc, SmscConnection, accept, no_response, receipt
 from tests.fixtures.interruptible_store import InterruptibleStore
-from tests.fixtures.service import PHONE, metric_value, outcomes_of, send, sms
+from tests.fixtures.service import PHONE, sms
 from tests.fixtures.smpp import LONG, smpp_settings, wait_until
 from tests.fixtures.virtual import (
     Environment,
@@ -99,12 +92,12 @@ async def test_first_final_receipt_decides_the_outcome(
     before_response: bool, stats: list[str], end: Any, env: Environment, smsc: ScriptedSmsc
 ) -> None:
     smsc.handlers[protocol.SUBMIT_SM] = report(*stats, before_response=before_response)
-    request = await send(env, sms())
+    request = await env.send(sms())
     await env.wait(2)
-    assert await outcomes_of(env, request) == [SENDING if before_response else end]
+    assert await env.outcomes_of(request) == [SENDING if before_response else end]
     await env.wait(10)
 
-    assert await outcomes_of(env, request) == [end]
+    assert await env.outcomes_of(request) == [end]
     assert len(smsc.submits) == 1
     assert len(smsc.acknowledged) == len(stats)
 
@@ -125,14 +118,14 @@ async def test_smsc_that_responds_late_gets_each_message_once(
     on_doubt: str, env: Environment, smsc: ScriptedSmsc
 ) -> None:
     smsc.handlers[protocol.SUBMIT_SM] = respond_after(35)
-    requests = [await send(env, sms()) for _ in range(5)]
+    requests = [await env.send(sms()) for _ in range(5)]
     await env.wait(600)
     assert len(smsc.submits) == 5
     for number in range(1, 6):
         smsc.open_connection.deliver(number, receipt(str(number), "DELIVRD"))
     await env.wait(5)
 
-    assert [await outcomes_of(env, each) for each in requests] == [[DONE]] * 5
+    assert [await env.outcomes_of(each) for each in requests] == [[DONE]] * 5
 
 
 @pytest.mark.parametrize(
@@ -142,77 +135,77 @@ async def test_smsc_that_never_responds_gets_a_bounded_number_of_resends(
     max_resends: int, env: Environment, smsc: ScriptedSmsc
 ) -> None:
     smsc.handlers[protocol.SUBMIT_SM] = no_response
-    request = await send(env, sms())
+    request = await env.send(sms())
     await env.wait(1800)
     assert len(smsc.submits) == 1 + max_resends
-    assert await outcomes_of(env, request) == [SENDING]
+    assert await env.outcomes_of(request) == [SENDING]
     await env.wait(3600)
 
     assert len(smsc.submits) == 1 + max_resends
-    assert await outcomes_of(env, request) == [(Status.FAIL, Outcome.UNKNOWN)]
+    assert await env.outcomes_of(request) == [(Status.FAIL, Outcome.UNKNOWN)]
 
 
 async def test_receipt_with_an_unknown_id_is_acknowledged_and_counted(env: Environment, smsc: ScriptedSmsc) -> None:
-    request = await send(env, sms())
+    request = await env.send(sms())
     await wait_until(lambda: smsc.submits)
     smsc.open_connection.deliver(1, receipt("someone-elses"))
     await wait_until(lambda: smsc.acknowledged)
     await env.wait(5)
 
-    assert await outcomes_of(env, request) == [SENDING]
-    assert metric_value(env, "pabal_receipts_unmatched_total", carrier="telco") == 1
+    assert await env.outcomes_of(request) == [SENDING]
+    assert env.metric_value("pabal_receipts_unmatched_total", carrier="telco") == 1
 
 
 @pytest.mark.settings(long_messages="parts")
 async def test_segmented_text_is_completed_when_every_segment_is(env: Environment, smsc: ScriptedSmsc) -> None:
-    request = await send(env, sms(product=Product.LMS, content=LONG))
+    request = await env.send(sms(product=Product.LMS, content=LONG))
     await wait_until(lambda: len(smsc.submits) == 4)
     for number in ("1", "3", "4"):
         smsc.open_connection.deliver(int(number), receipt(number))
     await env.wait(5)
-    assert await outcomes_of(env, request) == [SENDING]
+    assert await env.outcomes_of(request) == [SENDING]
     smsc.open_connection.deliver(2, receipt("2"))
     await env.wait(5)
 
-    assert await outcomes_of(env, request) == [DONE]
+    assert await env.outcomes_of(request) == [DONE]
     assert len(smsc.submits) == 4
 
 
 @pytest.mark.settings(long_messages="parts")
 async def test_segmented_text_fails_when_one_segment_fails(env: Environment, smsc: ScriptedSmsc) -> None:
-    request = await send(env, sms(product=Product.LMS, content=LONG))
+    request = await env.send(sms(product=Product.LMS, content=LONG))
     await wait_until(lambda: len(smsc.submits) == 4)
     smsc.open_connection.deliver(1, receipt("1"))
     smsc.open_connection.deliver(3, receipt("3", "EXPIRED"))
     await env.wait(5)
 
-    assert await outcomes_of(env, request) == [(Status.FAIL, Outcome.TIMED_OUT)]
+    assert await env.outcomes_of(request) == [(Status.FAIL, Outcome.TIMED_OUT)]
 
 
 async def test_unreachable_smsc_costs_no_attempt(env: Environment, smsc: ScriptedSmsc) -> None:
     smsc.is_down = True
     smsc.open_connection.pipe.reset()
-    request = await send(env, sms())
+    request = await env.send(sms())
     await env.wait(3600)
     assert smsc.submits == []
     smsc.is_down = False
     smsc.handlers[protocol.SUBMIT_SM] = report("DELIVRD")
     await env.wait(30)
 
-    assert await outcomes_of(env, request) == [DONE]
+    assert await env.outcomes_of(request) == [DONE]
     assert len(smsc.submits) == 1
 
 
 @pytest.mark.settings(on_doubt="resend")
 async def test_message_in_doubt_is_resent_after_a_reset(env: Environment, smsc: ScriptedSmsc) -> None:
     smsc.handlers[protocol.SUBMIT_SM] = no_response
-    request = await send(env, sms())
+    request = await env.send(sms())
     await wait_until(lambda: smsc.submits)
     smsc.handlers[protocol.SUBMIT_SM] = report("DELIVRD")
     smsc.open_connection.pipe.reset()
     await env.wait(60)
 
-    assert await outcomes_of(env, request) == [DONE]
+    assert await env.outcomes_of(request) == [DONE]
     assert len(smsc.submits) == 2
 
 
@@ -222,21 +215,21 @@ async def test_held_message_in_doubt_is_never_resent_after_a_reset(
     has_arrived: bool, env: Environment, smsc: ScriptedSmsc
 ) -> None:
     smsc.handlers[protocol.SUBMIT_SM] = no_response
-    request = await send(env, sms())
+    request = await env.send(sms())
     await wait_until(lambda: smsc.submits)
     (submit,) = smsc.submits
     reference = int.from_bytes(submit.tlvs[protocol.USER_MESSAGE_REFERENCE], "big")
     smsc.handlers[protocol.SUBMIT_SM] = accept
     smsc.open_connection.pipe.reset()
     await env.wait(60)
-    assert await outcomes_of(env, request) == [SENDING]
+    assert await env.outcomes_of(request) == [SENDING]
     if has_arrived:
         smsc.open_connection.deliver(1, receipt("an-id-we-never-heard", phone=PHONE, reference=reference))
         await env.wait(5)
     else:
         await env.wait(3600 + 60)
 
-    assert await outcomes_of(env, request) == [DONE if has_arrived else (Status.FAIL, Outcome.UNKNOWN)]
+    assert await env.outcomes_of(request) == [DONE if has_arrived else (Status.FAIL, Outcome.UNKNOWN)]
     assert len(smsc.submits) == 1
 
 
@@ -244,7 +237,7 @@ async def test_held_message_in_doubt_is_never_resent_after_a_reset(
 async def test_receipts_wait_unacknowledged_while_the_store_is_unavailable(
     env: Environment, smsc: ScriptedSmsc
 ) -> None:
-    request = await send(env, sms(*(f"0103{number:07}" for number in range(200))))
+    request = await env.send(sms(*(f"0103{number:07}" for number in range(200))))
     await wait_until(lambda: len(smsc.submits) == 200)
     await env.wait(1)
     store = cast(InterruptibleStore, env.store)
@@ -256,4 +249,4 @@ async def test_receipts_wait_unacknowledged_while_the_store_is_unavailable(
     store.is_unavailable = False
     await wait_until(lambda: len(smsc.acknowledged) == 200)
 
-    assert await outcomes_of(env, request) == [DONE] * 200
+    assert await env.outcomes_of(request) == [DONE] * 200

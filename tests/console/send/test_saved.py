@@ -15,7 +15,7 @@ from tests.console.send.test_drafts import typed_text
 from tests.fixtures.console import PageResponse, signed_in_browser
 from tests.fixtures.console_send import IMAGE, errors, form, hidden_fields, review, send, talk
 from tests.fixtures.console_upload import get_campaign, page_text, send_campaign, upload_file
-from tests.fixtures.service import count_rows, outcomes_of
+from tests.fixtures.service import count_rows
 from tests.fixtures.virtual import Environment
 from tests.fixtures.web import (
     FALLBACK,
@@ -159,7 +159,7 @@ async def test_receiver_whose_fallback_is_on_its_way_is_not_sent_to_again(env: E
     statuses: list[Status] = []
     while statuses not in ([Status.FAIL, Status.WAITING], [Status.FAIL, Status.SENDING]):
         await env.wait(0.05)
-        statuses = [status for status, _ in await outcomes_of(env, bytes.fromhex(sent))]
+        statuses = [status for status, _ in await env.outcomes_of(bytes.fromhex(sent))]
         assert Status.COMPLETED not in statuses
 
     again = await browser.get(f"{SEND}?resend={sent}")
@@ -235,7 +235,7 @@ async def test_scheduled_message_is_changed_in_place(env: Environment) -> None:
     assert "원래 예약을 취소하고" in confirmed.text
     assert sent.location == again.location
     assert [one["content"] for one in await list_phone_messages(call)] == ["새말"]
-    assert {status for status, _ in await outcomes_of(env, bytes.fromhex(old))} == {Status.CANCEL}
+    assert {status for status, _ in await env.outcomes_of(bytes.fromhex(old))} == {Status.CANCEL}
 
 
 async def test_change_that_comes_too_late_changes_nothing(env: Environment) -> None:
@@ -318,4 +318,4 @@ async def test_changed_schedule_does_not_become_a_campaign_besides(env: Environm
     assert refused.status == 409
     assert "예약을 바꿀 때는 수신자를 직접 입력해야 합니다" in refused.text
     assert await count_rows(env, "campaigns") == 0
-    assert {status for status, _ in await outcomes_of(env, bytes.fromhex(old))} == {Status.WAITING}
+    assert {status for status, _ in await env.outcomes_of(bytes.fromhex(old))} == {Status.WAITING}

@@ -10,16 +10,7 @@ from pabal.domain.sends.route import MAX_TRIES
 from pabal.service.delivery.deliver import OFFLINE_CHECK_INTERVAL_S
 from pabal.store.engine.base import Tx
 from tests.fixtures.delivery import accept_without_receipt
-from tests.fixtures.service import (
-    FakeCarrier,
-    Start,
-    answer_in_order,
-    job_of,
-    message_id_of,
-    outcomes_of,
-    send,
-    sms,
-)
+from tests.fixtures.service import FakeCarrier, Start, answer_in_order, message_id_of, sms
 from tests.fixtures.virtual import Environment
 
 WAITING, DONE, FAILED = Status.WAITING, Status.COMPLETED, Status.FAIL
@@ -31,7 +22,7 @@ async def test_busy_or_unknown_message_is_tried_ten_times_with_doubling_delays(
     env: Environment, carrier: FakeCarrier, verdict: Verdict, outcome: Outcome
 ) -> None:
     carrier.answer = lambda attempt: verdict
-    request_id = await send(env, sms())
+    request_id = await env.send(sms())
     await env.wait(3600)
 
     pauses = [after - before for before, after in itertools.pairwise(carrier.times)]
@@ -39,62 +30,62 @@ async def test_busy_or_unknown_message_is_tried_ten_times_with_doubling_delays(
     for number, pause in enumerate(pauses):
         assert 0.79 * 2**number <= pause <= 1.21 * 2**number
     assert [attempt.tries for _, attempt in carrier.submitted] == list(range(10))
-    assert await outcomes_of(env, request_id) == [(FAILED, outcome)]
-    assert await job_of(env, message_id_of(request_id)) is None
+    assert await env.outcomes_of(request_id) == [(FAILED, outcome)]
+    assert await env.job_of(message_id_of(request_id)) is None
 
 
 async def test_attempts_without_a_final_verdict_are_recorded(env: Environment, carrier: FakeCarrier) -> None:
     carrier.answer = answer_in_order(Busy(), Unknown(), Accepted(None))
-    request_id = await send(env, sms())
+    request_id = await env.send(sms())
     await env.wait(10)
 
     def recorded(tx: Tx) -> list[tuple[int, str]]:
         return [(row[0], row[1]) for row in tx.fetch_all("select number, verdict from attempts order by number")]
 
     assert await env.store.read(recorded) == [(1, "busy"), (2, "unknown")]
-    assert await outcomes_of(env, request_id) == [(DONE, Outcome.DELIVERED)]
+    assert await env.outcomes_of(request_id) == [(DONE, Outcome.DELIVERED)]
 
 
 async def test_next_carrier_of_the_route_gets_the_message_after_the_last_try(start: Start) -> None:
     first = FakeCarrier("first", lambda attempt: Busy(), failover_after_s=3600)
     second = FakeCarrier("second", accept_without_receipt)
     env = await start(first, second)
-    request_id = await send(env, sms())
+    request_id = await env.send(sms())
     await env.wait(3600)
 
     assert (len(first.submitted), len(second.submitted)) == (10, 1)
     assert second.submitted[0][1].number == 11
     assert second.submitted[0][1].tries == 0
-    assert await outcomes_of(env, request_id) == [(DONE, Outcome.DELIVERED)]
+    assert await env.outcomes_of(request_id) == [(DONE, Outcome.DELIVERED)]
 
 
 async def test_verdict_of_the_last_carrier_counts_when_no_carrier_accepts(start: Start) -> None:
     first = FakeCarrier("first", lambda attempt: Busy(), failover_after_s=3600)
     second = FakeCarrier("second", lambda attempt: Unknown(), max_resends=10)
     env = await start(first, second)
-    request_id = await send(env, sms())
+    request_id = await env.send(sms())
     await env.wait(3600)
 
     assert (len(first.submitted), len(second.submitted)) == (10, 10)
-    assert await outcomes_of(env, request_id) == [(FAILED, Outcome.UNKNOWN)]
+    assert await env.outcomes_of(request_id) == [(FAILED, Outcome.UNKNOWN)]
 
 
 async def test_rejected_message_is_not_submitted_to_another_carrier(start: Start) -> None:
     first, second = FakeCarrier("first", lambda attempt: Rejected(Outcome.SPAM)), FakeCarrier("second")
     env = await start(first, second)
-    request_id = await send(env, sms())
+    request_id = await env.send(sms())
     await env.wait(60)
 
-    assert await outcomes_of(env, request_id) == [(FAILED, Outcome.SPAM)]
+    assert await env.outcomes_of(request_id) == [(FAILED, Outcome.SPAM)]
     assert second.submitted == []
 
 
 @pytest.mark.carrier(is_connected=False)
 async def test_disconnected_carrier_gets_nothing_and_no_try_is_used(env: Environment, carrier: FakeCarrier) -> None:
-    request_id = await send(env, sms())
+    request_id = await env.send(sms())
     await env.wait(300)
     assert carrier.submitted == []
-    assert await outcomes_of(env, request_id) == [(WAITING, None)]
+    assert await env.outcomes_of(request_id) == [(WAITING, None)]
 
     carrier.is_connected = True
     await env.wait(OFFLINE_CHECK_INTERVAL_S + 0.1)

@@ -8,20 +8,7 @@ from pabal.domain.sends.message import Outcome, Status
 from pabal.service.relay.profiles import delete
 from pabal.service.sending.cancel import cancel_request
 from tests.fixtures.delivery import accept_without_receipt, at, friendtalk_ad
-from tests.fixtures.service import (
-    FakeCarrier,
-    Start,
-    account_id_of,
-    add_profile,
-    alimtalk,
-    job_of,
-    later,
-    message_id_of,
-    message_of,
-    outcomes_of,
-    send,
-    sms,
-)
+from tests.fixtures.service import FakeCarrier, Start, account_id_of, alimtalk, later, message_id_of, sms
 from tests.fixtures.virtual import NOON, Environment, VirtualWorld
 
 WAITING, DONE, FAILED = Status.WAITING, Status.COMPLETED, Status.FAIL
@@ -30,69 +17,69 @@ WAITING, DONE, FAILED = Status.WAITING, Status.COMPLETED, Status.FAIL
 @pytest.mark.carrier(answer=accept_without_receipt)
 async def test_scheduled_message_is_sent_at_its_time_and_not_before(env: Environment, carrier: FakeCarrier) -> None:
     due_at = later(NOON, 3600)
-    request_id = await send(env, sms(scheduled_at=due_at))
+    request_id = await env.send(sms(scheduled_at=due_at))
     await env.wait(3599.9)
     assert carrier.submitted == []
-    assert await outcomes_of(env, request_id) == [(WAITING, None)]
+    assert await env.outcomes_of(request_id) == [(WAITING, None)]
 
     await env.wait(0.2)
 
     assert len(carrier.submitted) == 1
     assert NOON + carrier.times[0] * SECOND >= due_at
-    assert await outcomes_of(env, request_id) == [(DONE, Outcome.DELIVERED)]
+    assert await env.outcomes_of(request_id) == [(DONE, Outcome.DELIVERED)]
 
 
 @pytest.mark.carrier(is_connected=False)
 async def test_waiting_messages_of_a_deleted_profile_are_cancelled_when_due(
     env: Environment, carrier: FakeCarrier
 ) -> None:
-    profile = await add_profile(env)
-    request_id = await send(env, alimtalk(profile))
+    profile = await env.add_profile()
+    request_id = await env.send(alimtalk(profile))
     await delete(env.context, await account_id_of(env), f"{profile:040x}", None)
     carrier.is_connected = True
     await env.wait(60)
 
     assert carrier.submitted == []
-    assert await outcomes_of(env, request_id) == [(Status.CANCEL, None)]
-    assert (await message_of(env, request_id)).completed_at is not None
-    assert await job_of(env, message_id_of(request_id)) is None
+    assert await env.outcomes_of(request_id) == [(Status.CANCEL, None)]
+    assert (await env.message_of(request_id)).completed_at is not None
+    assert await env.job_of(message_id_of(request_id)) is None
 
 
 @pytest.mark.carrier(answer=lambda attempt: Busy())
 async def test_busy_message_of_a_deleted_profile_fails_without_fallback(
     env: Environment, carrier: FakeCarrier
 ) -> None:
-    profile = await add_profile(env)
-    request_id = await send(env, alimtalk(profile, fallback_text="대신"))
+    profile = await env.add_profile()
+    request_id = await env.send(alimtalk(profile, fallback_text="대신"))
     await env.wait(0.1)
     await delete(env.context, await account_id_of(env), f"{profile:040x}", None)
     submitted_before = len(carrier.submitted)
     await env.wait(60)
 
     assert len(carrier.submitted) == submitted_before
-    assert await outcomes_of(env, request_id) == [(FAILED, Outcome.UNDELIVERABLE)]
+    assert await env.outcomes_of(request_id) == [(FAILED, Outcome.UNDELIVERABLE)]
 
 
 async def test_advertisement_due_at_night_is_not_sent_but_a_notice_is(start: Start) -> None:
     carrier = FakeCarrier(answer=accept_without_receipt)
     env = await start(carrier, world=VirtualWorld(0, at(20, 49)))
-    profile = await add_profile(env)
-    ad = await send(env, friendtalk_ad(profile)._replace(scheduled_at=at(20, 50)))
-    notice = await send(env, alimtalk(profile, scheduled_at=at(20, 50)))
+    profile = await env.add_profile()
+    ad = await env.send(friendtalk_ad(profile)._replace(scheduled_at=at(20, 50)))
+    notice = await env.send(alimtalk(profile, scheduled_at=at(20, 50)))
     await env.wait(600)
 
     assert carrier.ids == [message_id_of(notice)]
-    assert await outcomes_of(env, ad) == [(WAITING, None)]
+    assert await env.outcomes_of(ad) == [(WAITING, None)]
 
 
 async def test_advertisement_held_overnight_is_sent_at_eight_and_can_be_cancelled(start: Start) -> None:
     carrier = FakeCarrier(answer=accept_without_receipt)
     begins_at = at(7, 55)
     env = await start(carrier, world=VirtualWorld(0, begins_at))
-    profile = await add_profile(env)
+    profile = await env.add_profile()
     remaining, cancelled_request = (
-        await send(env, friendtalk_ad(profile)),
-        await send(env, friendtalk_ad(profile)),
+        await env.send(friendtalk_ad(profile)),
+        await env.send(friendtalk_ad(profile)),
     )
     await env.wait(60)
     cancelled = await cancel_request(env.context, await account_id_of(env), cancelled_request, None)
@@ -104,7 +91,7 @@ async def test_advertisement_held_overnight_is_sent_at_eight_and_can_be_cancelle
 
 
 async def test_advertisement_by_day_is_sent_at_once(env: Environment, carrier: FakeCarrier) -> None:
-    await send(env, friendtalk_ad(await add_profile(env)))
+    await env.send(friendtalk_ad(await env.add_profile()))
     await env.wait(1)
 
     assert len(carrier.submitted) == 1

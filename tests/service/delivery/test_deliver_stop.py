@@ -8,7 +8,7 @@ from pabal.domain.base.dates import SECOND
 from pabal.domain.sends.message import Status
 from pabal.store.engine.base import Tx
 from tests.fixtures.delivery import accept_without_receipt, disconnected_carrier
-from tests.fixtures.service import PHONE, FakeCarrier, Start, later, message_id_of, messages_of, send, sms
+from tests.fixtures.service import PHONE, FakeCarrier, Start, later, message_id_of, sms
 from tests.fixtures.virtual import NOON, Environment, VirtualWorld
 
 WAITING, DONE = Status.WAITING, Status.COMPLETED
@@ -17,12 +17,12 @@ WAITING, DONE = Status.WAITING, Status.COMPLETED
 async def test_stop_finishes_messages_in_flight_and_leaves_the_rest(start: Start) -> None:
     carrier = FakeCarrier(window=10, delay_s=5, answer=accept_without_receipt)
     env = await start(carrier)
-    sent = await send(env, sms(*[PHONE] * 30))
+    sent = await env.send(sms(*[PHONE] * 30))
     await env.wait(1)
 
     env = await start(disconnected_carrier(), world=VirtualWorld(1))
     assert len(carrier.submitted) == 10
-    statuses = [each.status for each in await messages_of(env, sent)]
+    statuses = [each.status for each in await env.messages_of(sent)]
     assert statuses == [DONE] * 10 + [WAITING] * 20
 
 
@@ -30,9 +30,9 @@ async def test_stop_finishes_messages_in_flight_and_leaves_the_rest(start: Start
 async def test_verdicts_that_arrive_during_a_stop_are_stored(start: Start, turns: int) -> None:
     carrier = FakeCarrier(delay_s=1, answer=accept_without_receipt)
     env = await start(carrier)
-    await send(env, sms())
+    await env.send(sms())
     await env.wait(0.9)
-    await send(env, sms())
+    await env.send(sms())
     for _ in range(turns):  # so that the stop hits every step of a claim
         await asyncio.sleep(0)
 
@@ -47,7 +47,7 @@ async def test_verdicts_that_arrive_during_a_stop_are_stored(start: Start, turns
 @pytest.mark.carrier(delay_s=10_000, timeout_s=9_000)
 @pytest.mark.settings(stop_seconds=20)
 async def test_stop_does_not_wait_longer_than_its_limit(env: Environment, carrier: FakeCarrier) -> None:
-    request_id = await send(env, sms())
+    request_id = await env.send(sms())
     await env.wait(1)
     started_at = env.world.now()
 
@@ -61,7 +61,7 @@ async def test_messages_in_flight_at_a_crash_are_submitted_again_at_the_next_sta
     carrier = FakeCarrier(delay_s=1000, timeout_s=900)
     next_carrier = FakeCarrier(timeout_s=900)
     env = await start(carrier, stop_seconds=1)
-    await send(env, sms())
+    await env.send(sms())
     await env.wait(1)
 
     env = await start(next_carrier, world=VirtualWorld(1, later(NOON, 2)))

@@ -14,7 +14,7 @@ from pabal.store.events import events
 from tests.fixtures.cluster import Cluster
 from tests.fixtures.delivery import reference_of
 from tests.fixtures.engines import sqlite_only
-from tests.fixtures.service import FakeCarrier, account_id_of, message_id_of, send, sms
+from tests.fixtures.service import FakeCarrier, account_id_of, message_id_of, sms
 from tests.fixtures.slot_sharing import EVICTION_S, REBALANCE_S, send_many
 from tests.fixtures.virtual import NOON, Environment, open_store
 
@@ -34,8 +34,8 @@ async def record_elsewhere(env: Environment, key: str, at: int) -> None:
 
 async def test_ends_in_this_process_are_numbered_at_once(env: Environment, carrier: FakeCarrier) -> None:
     account_id = await account_id_of(env)
-    delivered, failed = await send(env, sms()), await send(env, sms())
-    later = await send(env, sms(scheduled_at=NOON + DAY))
+    delivered, failed = await env.send(sms()), await env.send(sms())
+    later = await env.send(sms(scheduled_at=NOON + DAY))
     await env.wait(1)
     assert await numbered(env.store, account_id) == []
 

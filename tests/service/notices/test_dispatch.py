@@ -27,7 +27,7 @@ from tests.fixtures.mailers import (
     RecordingMailer,
     confirm_directly,
 )
-from tests.fixtures.service import Start, account_id_of, metric_value
+from tests.fixtures.service import Start, account_id_of
 from tests.fixtures.virtual import NOON, Environment
 from tests.fixtures.web import approve_template, call_ok, register_channel, sms_body, template_body, world_at_noon
 
@@ -83,7 +83,7 @@ async def test_reviewed_template_finished_campaign_and_near_limit_are_told(start
     ]
     assert {each.address for each in mailer.tried} == {ADDRESS}
     assert all(URL in each.text and "010" not in each.text for each in mailer.tried)
-    assert metric_value(env, "pabal_mails_total", result="sent") == 3
+    assert env.metric_value("pabal_mails_total", result="sent") == 3
 
 
 async def test_rejected_template_is_told_in_the_language_of_its_reader(start: Start) -> None:

@@ -142,19 +142,9 @@ async def test_right_token_is_locked_out_after_five_wrong_ones(
     assert (await refusal(auth(env, operator.wrong))).code is Code.TOKEN_LOCKED
 
     await begin(env)
-    await auth(env, operator.token)
-    profile = await find(env)
-    assert profile is not None
-    assert profile.status is AuthStatus.APPROVAL
-
-
-async def test_four_wrong_tokens_do_not_lock_out(env: Environment, operator: RecordingProvider) -> None:
-    await begin(env)
     for _ in range(4):
         await refusal(auth(env, operator.wrong))
-
     await auth(env, operator.token)
-
     profile = await find(env)
     assert profile is not None
     assert profile.status is AuthStatus.APPROVAL

@@ -25,15 +25,9 @@ from tests.fixtures.service import (
     FakeCarrier,
     Start,
     account_id_of,
-    add_profile,
     alimtalk,
     count_rows,
-    job_of,
     message_id_of,
-    messages_of,
-    metric_value,
-    outcomes_of,
-    send,
     sms,
 )
 from tests.fixtures.virtual import NOON, Environment
@@ -56,22 +50,22 @@ async def test_every_receiver_gets_a_waiting_message_and_a_job(env: Environment)
         Receiver(PHONE, ("b",), reference="ref"),
         Receiver("01099998888", ("c",)),
     ]
-    request_id = await send(env, sms(receivers=receivers, variables=("x",)))
+    request_id = await env.send(sms(receivers=receivers, variables=("x",)))
 
-    kept = await messages_of(env, request_id)
+    kept = await env.messages_of(request_id)
     assert [(each.receiver, each.values, each.reference, each.status) for each in kept] == [
         (PHONE, ("a",), None, WAITING),
         (PHONE, ("b",), "ref", WAITING),
         ("01099998888", ("c",), None, WAITING),
     ]
     assert await count_rows(env, "jobs") == 3
-    assert metric_value(env, "pabal_messages_accepted_total", product="sms") == 3
+    assert env.metric_value("pabal_messages_accepted_total", product="sms") == 3
 
 
 async def test_request_id_holds_acceptance_time_which_is_the_default_send_time(env: Environment) -> None:
     await env.wait(5)
-    now = await send(env, sms())
-    scheduled = await send(env, sms(scheduled_at=NOON + 60_000))
+    now = await env.send(sms())
+    scheduled = await env.send(sms(scheduled_at=NOON + 60_000))
 
     kept = await env.store.read(requests.get, [now, scheduled])
 
@@ -81,7 +75,7 @@ async def test_request_id_holds_acceptance_time_which_is_the_default_send_time(e
 
 @pytest.mark.parametrize(("receivers", "lane"), [(1, 0), (10, 0), (11, 1), (1000, 1)])
 async def test_small_sends_get_a_faster_lane_than_campaigns(env: Environment, receivers: int, lane: int) -> None:
-    await send(env, sms(*[PHONE] * receivers))
+    await env.send(sms(*[PHONE] * receivers))
 
     def lanes(tx: Tx) -> list[Any]:
         return tx.fetch_all("select lane, count(*) from jobs group by lane")
@@ -91,7 +85,7 @@ async def test_small_sends_get_a_faster_lane_than_campaigns(env: Environment, re
 
 async def test_product_without_a_route_is_refused(start: Start, carrier: FakeCarrier) -> None:
     env = await start(carrier, routes={"sms": [DEFAULT_CARRIER]})
-    refused = await refusal(send(env, sms(product=Product.LMS)))
+    refused = await refusal(env.send(sms(product=Product.LMS)))
 
     assert refused.code is Code.PRODUCT_NOT_AVAILABLE
     assert await count_rows(env, "requests") == 0
@@ -110,9 +104,9 @@ async def test_scheduled_send_does_not_avoid_a_carrier_with_an_open_circuit(
     assert env.context.open_circuits == {"one"}
 
     now = env.world.now()
-    request_id = await send(env, sms(scheduled_at=None if ahead is None else now + ahead))
+    request_id = await env.send(sms(scheduled_at=None if ahead is None else now + ahead))
 
-    found = await job_of(env, message_id_of(request_id))
+    found = await env.job_of(message_id_of(request_id))
     assert found is not None
     assert found[0] == carrier
 
@@ -136,20 +130,20 @@ async def test_unregistered_sender_number_is_refused_where_numbers_are_checked(e
 
 @pytest.mark.settings(check_sender_numbers=True)
 async def test_sender_number_of_the_fallback_is_checked_too(env: Environment) -> None:
-    profile = await add_profile(env)
+    profile = await env.add_profile()
 
-    refused = await refusal(send(env, alimtalk(profile, fallback=Fallback("15881588", None))))
+    refused = await refusal(env.send(alimtalk(profile, fallback=Fallback("15881588", None))))
     assert (refused.code, refused.problems[0].field) == (Code.SENDER_NUMBER_NOT_REGISTERED, "resendPhoneNumber")
 
-    await send(env, alimtalk(profile, fallback_text=None))
+    await env.send(alimtalk(profile, fallback_text=None))
     await env.store.write(numbers.add, await account_id_of(env), "15881588", NOON)
-    await send(env, alimtalk(profile, fallback=Fallback("15881588", None)))
+    await env.send(alimtalk(profile, fallback=Fallback("15881588", None)))
 
 
 async def test_sender_numbers_are_not_checked_with_only_the_simulator(env: Environment) -> None:
-    request_id = await send(env, sms())
+    request_id = await env.send(sms())
 
-    assert await outcomes_of(env, request_id) == [(WAITING, None)]
+    assert await env.outcomes_of(request_id) == [(WAITING, None)]
 
 
 REPEATABLE = IdempotencyKey("key", b"digest")
@@ -165,7 +159,7 @@ async def test_repeated_request_is_stored_once_and_gets_the_same_answer(env: Env
 
     assert one == again == await find_accepted(env.context, owner, REPEATABLE)
     assert await count_rows(env, "messages") == 1
-    assert metric_value(env, "pabal_messages_accepted_total", product="sms") == 1
+    assert env.metric_value("pabal_messages_accepted_total", product="sms") == 1
 
 
 async def test_one_of_many_concurrent_equal_requests_is_stored(env: Environment) -> None:
@@ -221,7 +215,7 @@ async def test_request_that_cannot_be_stored_is_not_accepted(env: Environment) -
 
 async def test_only_enabled_approved_profiles_of_the_account_may_send(env: Environment) -> None:
     owner, other = await account_id_of(env), await account_id_of(env, "other")
-    profile = await add_profile(env)
+    profile = await env.add_profile()
     key = f"{profile:040x}"
 
     assert (await get_usable_profile(env.context, owner, key)).id == profile
@@ -236,8 +230,8 @@ async def test_only_enabled_approved_profiles_of_the_account_may_send(env: Envir
 
 async def test_only_approved_templates_of_the_profile_may_be_sent(env: Environment) -> None:
     owner = await account_id_of(env)
-    number = await add_profile(env)
-    other = await get_usable_profile(env.context, owner, f"{await add_profile(env, '@other'):040x}")
+    number = await env.add_profile()
+    other = await get_usable_profile(env.context, owner, f"{await env.add_profile('@other'):040x}")
     profile = await get_usable_profile(env.context, owner, f"{number:040x}")
     template = await env.store.write(templates.add, owner, number, "order", DESIGN, None, NOON)
 

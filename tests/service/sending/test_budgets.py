@@ -17,7 +17,7 @@ from pabal.service.sending.cancel import cancel_request
 from pabal.service.upkeep.housekeeping import run_round
 from pabal.settings.carriers import CarrierSettings, SimulatorSettings
 from pabal.store.accounts import account_limits
-from tests.fixtures.service import FakeCarrier, account_id_of, add_profile, alimtalk, count_rows, send, sms
+from tests.fixtures.service import FakeCarrier, account_id_of, alimtalk, count_rows, sms
 from tests.fixtures.virtual import NOON, Environment, build_environment, settings_for
 
 CHEAP, DEAR = 9_00, 12_50
@@ -61,15 +61,15 @@ def carriers(**answers: Any) -> dict[str, FakeCarrier]:
 
 async def test_budget_refuses_what_would_cost_more(tmp_path: Path) -> None:
     async with open_with_prices(tmp_path, carriers()) as env:
-        await send(env, sms(*["01012345678"] * 110))  # 990 won
+        await env.send(sms(*["01012345678"] * 110))  # 990 won
         try:
-            await send(env, sms("01012345678", "01012345678"))
+            await env.send(sms("01012345678", "01012345678"))
         except Refused as refused:
             problem = refused.problems[0]
         assert problem.field == "budget_per_month"
         assert "limit 1,000, used 990, this request 18" in problem.message("en")
 
-        await send(env, sms())
+        await env.send(sms())
         assert await used(env) == 111 * CHEAP
 
 
@@ -79,7 +79,7 @@ async def test_failed_messages_are_given_back_unless_they_are_charged(
 ) -> None:
     both = carriers()
     async with open_with_prices(tmp_path, both, charges_failed=charges_failed) as env:
-        await send(env, sms("01012345678", "01087654321"))
+        await env.send(sms("01012345678", "01087654321"))
         await env.wait(1)
         delivered, failed = (each.hex() for each in both["cheap"].ids)
         await both["cheap"].report((delivered, Outcome.DELIVERED), (failed, Outcome.PHONE_OFF))
@@ -89,8 +89,8 @@ async def test_failed_messages_are_given_back_unless_they_are_charged(
 
 async def test_rejected_and_cancelled_messages_cost_nothing(tmp_path: Path) -> None:
     async with open_with_prices(tmp_path, carriers(answer=lambda attempt: Rejected(Outcome.NO_SUBSCRIBER))) as env:
-        await send(env, sms())
-        later = await send(env, sms(scheduled_at=NOON + 3_600_000))
+        await env.send(sms())
+        later = await env.send(sms(scheduled_at=NOON + 3_600_000))
         await env.wait(1)
         assert await used(env) == CHEAP
 
@@ -102,7 +102,7 @@ async def test_rejected_and_cancelled_messages_cost_nothing(tmp_path: Path) -> N
 async def test_fallback_has_its_own_cost(tmp_path: Path) -> None:
     both = carriers()
     async with open_with_prices(tmp_path, both) as env:
-        await send(env, alimtalk(await add_profile(env)))
+        await env.send(alimtalk(await env.add_profile()))
         await env.wait(1)
         assert await used(env) == DEAR
         await both["dear"].report((both["dear"].ids[0].hex(), Outcome.NOT_A_USER))
@@ -114,7 +114,7 @@ async def test_fallback_has_its_own_cost(tmp_path: Path) -> None:
 
 async def test_dropped_duplicates_cost_nothing(tmp_path: Path) -> None:
     async with open_with_prices(tmp_path, carriers(), duplicate_minutes=5, duplicate_action="drop") as env:
-        await send(env, sms())
-        await send(env, sms("01012345678", "01087654321"))
+        await env.send(sms())
+        await env.send(sms("01012345678", "01087654321"))
 
         assert await used(env) == 2 * CHEAP

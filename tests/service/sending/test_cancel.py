@@ -16,15 +16,10 @@ from tests.fixtures.service import (
     FakeCarrier,
     Start,
     account_id_of,
-    add_profile,
     alimtalk,
     count_rows,
     later,
     message_id_of,
-    messages_of,
-    metric_value,
-    outcomes_of,
-    send,
     sms,
 )
 from tests.fixtures.virtual import NOON, Environment, VirtualWorld
@@ -38,49 +33,49 @@ async def cancel(env: Environment, request_id: bytes | None, message_id: bytes |
 
 
 async def test_waiting_messages_are_cancelled_and_never_submitted(env: Environment, carrier: FakeCarrier) -> None:
-    request_id = await send(env, sms(PHONE, PHONE, scheduled_at=LATER))
+    request_id = await env.send(sms(PHONE, PHONE, scheduled_at=LATER))
     await env.wait(60)
 
     assert await cancel(env, request_id) == CancelResult(2, 2)
 
-    for message in await messages_of(env, request_id):
+    for message in await env.messages_of(request_id):
         assert (message.status, message.outcome, message.completed_at) == (CANCEL, None, env.world.now())
     assert await count_rows(env, "jobs") == 0
     await env.wait(2 * 3600)
     assert carrier.submitted == []
-    assert metric_value(env, "pabal_messages_cancelled_total") == 2
+    assert env.metric_value("pabal_messages_cancelled_total") == 2
 
 
 async def test_single_message_can_be_cancelled(env: Environment, carrier: FakeCarrier) -> None:
-    request_id = await send(env, sms(PHONE, PHONE, scheduled_at=LATER))
+    request_id = await env.send(sms(PHONE, PHONE, scheduled_at=LATER))
 
     assert await cancel(env, request_id, message_id_of(request_id, 2)) == CancelResult(1, 1)
 
-    assert [status for status, _ in await outcomes_of(env, request_id)] == [WAITING, CANCEL]
+    assert [status for status, _ in await env.outcomes_of(request_id)] == [WAITING, CANCEL]
     assert await cancel(env, request_id, message_id_of(request_id, 2)) == CancelResult(1, 0)
     assert await cancel(env, request_id) == CancelResult(2, 1)
 
 
 @pytest.mark.carrier(answer=lambda attempt: Busy())
 async def test_message_once_in_flight_is_not_cancelled(env: Environment) -> None:
-    request_id = await send(env, sms())
+    request_id = await env.send(sms())
     await env.wait(1)  # the carrier answered busy, and the message is not in flight
 
     assert await cancel(env, request_id) == CancelResult(1, 0)
-    assert await outcomes_of(env, request_id) == [(SENDING, None)]
+    assert await env.outcomes_of(request_id) == [(SENDING, None)]
 
 
 @pytest.mark.carrier(answer=lambda attempt: Accepted(None))
 async def test_ended_message_is_not_cancelled(env: Environment) -> None:
-    request_id = await send(env, sms())
+    request_id = await env.send(sms())
     await env.wait(1)
 
     assert await cancel(env, request_id) == CancelResult(1, 0)
-    assert await outcomes_of(env, request_id) == [(DONE, Outcome.DELIVERED)]
+    assert await env.outcomes_of(request_id) == [(DONE, Outcome.DELIVERED)]
 
 
 async def test_unknown_or_foreign_message_cannot_be_cancelled(env: Environment, carrier: FakeCarrier) -> None:
-    mine = await send(env, sms(scheduled_at=LATER))
+    mine = await env.send(sms(scheduled_at=LATER))
     foreign = await accept(env.context, await account_id_of(env, "other"), sms(scheduled_at=LATER))
 
     for request_id, message_id in (
@@ -94,8 +89,8 @@ async def test_unknown_or_foreign_message_cannot_be_cancelled(env: Environment, 
         with pytest.raises(Refused) as refusal:
             await cancel(env, request_id, message_id)
         assert refusal.value.code is Code.REQUEST_NOT_FOUND
-    assert await outcomes_of(env, foreign) == [(WAITING, None)]
-    assert await outcomes_of(env, mine) == [(WAITING, None)]
+    assert await env.outcomes_of(foreign) == [(WAITING, None)]
+    assert await env.outcomes_of(mine) == [(WAITING, None)]
 
 
 @pytest.mark.parametrize("turns", range(8))
@@ -103,7 +98,7 @@ async def test_unknown_or_foreign_message_cannot_be_cancelled(env: Environment, 
 async def test_first_commit_wins_between_cancel_and_claim(
     env: Environment, carrier: FakeCarrier, turns: int
 ) -> None:
-    request_id = await send(env, sms(*[PHONE] * 8))
+    request_id = await env.send(sms(*[PHONE] * 8))
     for _ in range(turns):
         await asyncio.sleep(0)
 
@@ -111,14 +106,14 @@ async def test_first_commit_wins_between_cancel_and_claim(
     await env.wait(60)
 
     handed = set(carrier.ids)
-    cancelled = {each.id for each in await messages_of(env, request_id) if each.status is CANCEL}
+    cancelled = {each.id for each in await env.messages_of(request_id) if each.status is CANCEL}
     assert len(cancelled) == done.canceled
     assert handed.isdisjoint(cancelled)
     assert len(handed) + len(cancelled) == 8
 
 
 async def test_concurrent_cancels_cancel_each_message_once(env: Environment, carrier: FakeCarrier) -> None:
-    request_id = await send(env, sms(*[PHONE] * 5, scheduled_at=LATER))
+    request_id = await env.send(sms(*[PHONE] * 5, scheduled_at=LATER))
 
     done = await asyncio.gather(*(cancel(env, request_id) for _ in range(4)))
 
@@ -126,17 +121,17 @@ async def test_concurrent_cancels_cancel_each_message_once(env: Environment, car
 
 
 async def test_deleting_a_profile_cancels_only_its_waiting_messages(env: Environment, carrier: FakeCarrier) -> None:
-    profile, other = await add_profile(env), await add_profile(env, "@other")
+    profile, other = await env.add_profile(), await env.add_profile("@other")
     soon = NOON + HOUR
-    doomed = [await send(env, alimtalk(profile, scheduled_at=soon)) for _ in range(SWEEP_BATCH_REQUESTS + 5)]
-    doomed += [await send(env, alimtalk(profile, scheduled_at=soon + day * DAY)) for day in range(30)]
-    kept = await send(env, alimtalk(other, scheduled_at=soon))
-    a_text = await send(env, sms(scheduled_at=soon))
+    doomed = [await env.send(alimtalk(profile, scheduled_at=soon)) for _ in range(SWEEP_BATCH_REQUESTS + 5)]
+    doomed += [await env.send(alimtalk(profile, scheduled_at=soon + day * DAY)) for day in range(30)]
+    kept = await env.send(alimtalk(other, scheduled_at=soon))
+    a_text = await env.send(sms(scheduled_at=soon))
 
     await delete(env.context, await account_id_of(env), f"{profile:040x}", None)
 
     for request_id in doomed:
-        assert await outcomes_of(env, request_id) == [(CANCEL, None)]
+        assert await env.outcomes_of(request_id) == [(CANCEL, None)]
     await env.wait(3700)
     assert sorted(carrier.ids) == sorted([message_id_of(kept), message_id_of(a_text)])
 
@@ -144,17 +139,17 @@ async def test_deleting_a_profile_cancels_only_its_waiting_messages(env: Environ
 async def test_housekeeping_finishes_a_cancel_interrupted_by_a_crash(start: Start) -> None:
     sent: list[bytes] = []
     env = await start(FakeCarrier())
-    profile = await add_profile(env)
-    sent.extend([await send(env, alimtalk(profile, scheduled_at=NOON + DAY)) for _ in range(50)])
+    profile = await env.add_profile()
+    sent.extend([await env.send(alimtalk(profile, scheduled_at=NOON + DAY)) for _ in range(50)])
     deleting = asyncio.ensure_future(delete(env.context, await account_id_of(env), f"{profile:040x}", None))
     while await count_rows(env, "profiles where deleted_at is not null") == 0:
         pass  # each query yields to the event loop, so the deletion proceeds
     deleting.cancel()
     await asyncio.gather(deleting, return_exceptions=True)
-    assert (WAITING, None) in [(await outcomes_of(env, request_id))[0] for request_id in sent]
+    assert (WAITING, None) in [(await env.outcomes_of(request_id))[0] for request_id in sent]
 
     env = await start(FakeCarrier(), world=VirtualWorld(1, later(NOON, 60)))
     await env.wait(1)
 
-    assert {(await outcomes_of(env, request_id))[0] for request_id in sent} == {(CANCEL, None)}
+    assert {(await env.outcomes_of(request_id))[0] for request_id in sent} == {(CANCEL, None)}
     assert await count_rows(env, "profiles where is_swept = 0") == 0

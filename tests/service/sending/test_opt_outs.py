@@ -25,12 +25,8 @@ from tests.fixtures.service import (
     FakeCarrier,
     accept_with_reference,
     account_id_of,
-    add_profile,
     alimtalk,
     message_id_of,
-    metric_value,
-    outcomes_of,
-    send,
     sms,
 )
 from tests.fixtures.virtual import NOON, Environment, build_environment, run_in_virtual_time, settings_for
@@ -50,16 +46,16 @@ async def opt_out(env: Environment, *numbers: str, sender: str = "") -> None:
 
 
 async def test_receiver_who_opts_out_while_it_waits_gets_nothing(env: Environment, carrier: FakeCarrier) -> None:
-    sent = await send(env, ad(PHONE, OTHER, scheduled_at=NOON + HOUR))
-    plain = await send(env, sms(PHONE, scheduled_at=NOON + HOUR))
+    sent = await env.send(ad(PHONE, OTHER, scheduled_at=NOON + HOUR))
+    plain = await env.send(sms(PHONE, scheduled_at=NOON + HOUR))
 
     await opt_out(env, PHONE)
     await env.wait(3605)
 
     assert [attempt.receiver for _, attempt in carrier.submitted].count(OTHER) == 1
     assert carrier.ids.count(message_id_of(plain)) == 1
-    assert await outcomes_of(env, sent) == [OPTED_OUT, (Status.SENDING, None)]
-    assert metric_value(env, "pabal_messages_ended_total", product="sms", code="9003") == 1
+    assert await env.outcomes_of(sent) == [OPTED_OUT, (Status.SENDING, None)]
+    assert env.metric_value("pabal_messages_ended_total", product="sms", code="9003") == 1
 
 
 @pytest.mark.carrier(answer=lambda each: Busy() if each.receiver == PHONE else Unknown(), max_resends=3)
@@ -67,15 +63,15 @@ async def test_busy_carrier_does_not_get_it_again_but_one_in_doubt_is_left_alone
     env: Environment, carrier: FakeCarrier
 ) -> None:
     """A message in doubt may have arrived: only its carrier knows."""
-    busy, doubtful = await send(env, ad(PHONE)), await send(env, ad(OTHER))
+    busy, doubtful = await env.send(ad(PHONE)), await env.send(ad(OTHER))
     await env.wait(0.5)
 
     await opt_out(env, PHONE, OTHER)
     await env.wait(60)
 
-    assert await outcomes_of(env, busy) == [OPTED_OUT]
+    assert await env.outcomes_of(busy) == [OPTED_OUT]
     assert carrier.ids.count(message_id_of(busy)) == 1
-    assert await outcomes_of(env, doubtful) == [(Status.SENDING, None)]
+    assert await env.outcomes_of(doubtful) == [(Status.SENDING, None)]
     assert carrier.ids.count(message_id_of(doubtful)) > 1
 
 
@@ -88,7 +84,7 @@ def _fail_talk(attempt: Attempt, outcome: Outcome) -> Verdict:
 async def test_fallback_is_checked_for_its_own_sender_number(
     env: Environment, sender: str, expected: object
 ) -> None:
-    profile = await add_profile(env)
+    profile = await env.add_profile()
     talk = Sending(
         Product.FRIENDTALK_TEXT,
         "(광고)할인",
@@ -100,20 +96,20 @@ async def test_fallback_is_checked_for_its_own_sender_number(
     )
     await opt_out(env, PHONE, sender=sender)
 
-    sent = await send(env, talk)
+    sent = await env.send(talk)
     await env.wait(5)
 
-    assert await outcomes_of(env, sent) == [(Status.FAIL, Outcome.NOT_A_FRIEND), expected]
+    assert await env.outcomes_of(sent) == [(Status.FAIL, Outcome.NOT_A_FRIEND), expected]
 
 
 @pytest.mark.carrier(answer=lambda each: _fail_talk(each, Outcome.NOT_A_USER))
 async def test_fallback_of_an_alimtalk_is_no_advertising(env: Environment) -> None:
     await opt_out(env, PHONE)
 
-    sent = await send(env, alimtalk(await add_profile(env)))
+    sent = await env.send(alimtalk(await env.add_profile()))
     await env.wait(5)
 
-    assert await outcomes_of(env, sent) == [(Status.FAIL, Outcome.NOT_A_USER), (Status.SENDING, None)]
+    assert await env.outcomes_of(sent) == [(Status.FAIL, Outcome.NOT_A_USER), (Status.SENDING, None)]
 
 
 def test_opted_out_receivers_cost_nothing_and_are_not_duplicates(tmp_path: Path) -> None:
@@ -157,11 +153,11 @@ async def test_other_sends_do_not_look_at_opt_outs(env: Environment) -> None:
     await opt_out(env, PHONE)
     await env.store.write(_rename, "opt_outs", "hidden")
 
-    sent = await send(env, sms(PHONE))
+    sent = await env.send(sms(PHONE))
     await env.wait(3)
     await env.store.write(_rename, "hidden", "opt_outs")
 
-    assert await outcomes_of(env, sent) == [DELIVERED]
+    assert await env.outcomes_of(sent) == [DELIVERED]
 
 
 def _rename(tx: Tx, old: str, new: str) -> None:

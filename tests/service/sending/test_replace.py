@@ -14,17 +14,7 @@ from pabal.service.sending.replace import replace_request
 from pabal.service.sending.send_now import send_now
 from pabal.store.accounts.audit_log import AuditEntry
 from tests.fixtures.delivery import accept_without_receipt
-from tests.fixtures.service import (
-    PHONE,
-    FakeCarrier,
-    Start,
-    account_id_of,
-    count_rows,
-    later,
-    outcomes_of,
-    send,
-    sms,
-)
+from tests.fixtures.service import PHONE, FakeCarrier, Start, account_id_of, count_rows, later, sms
 from tests.fixtures.virtual import NOON, Environment
 
 pytestmark = pytest.mark.carrier(answer=accept_without_receipt)
@@ -44,7 +34,7 @@ async def replace(env: Environment, old: bytes, sending: Sending, key: str = "k"
 async def test_new_text_goes_out_at_the_new_time_and_the_old_never(
     env: Environment, carrier: FakeCarrier, receivers: int
 ) -> None:
-    old = await send(env, sms(*[PHONE] * receivers, content="옛말", scheduled_at=SOON))
+    old = await env.send(sms(*[PHONE] * receivers, content="옛말", scheduled_at=SOON))
 
     new = await replace(env, old, sms(PHONE, OTHER, content="새말", scheduled_at=LATE))
     await env.wait(600)
@@ -53,12 +43,12 @@ async def test_new_text_goes_out_at_the_new_time_and_the_old_never(
 
     assert between == 0
     assert [each.content for _, each in carrier.submitted] == ["새말", "새말"]
-    assert {status for status, _ in await outcomes_of(env, old)} == {Status.CANCEL}
-    assert {status for status, _ in await outcomes_of(env, new)} == {Status.COMPLETED}
+    assert {status for status, _ in await env.outcomes_of(old)} == {Status.CANCEL}
+    assert {status for status, _ in await env.outcomes_of(new)} == {Status.COMPLETED}
 
 
 async def test_repeated_form_replaces_once(env: Environment) -> None:
-    old = await send(env, sms(PHONE, scheduled_at=SOON))
+    old = await env.send(sms(PHONE, scheduled_at=SOON))
     sending = sms(PHONE, content="새말", scheduled_at=LATE)
 
     first, second = await replace(env, old, sending), await replace(env, old, sending)
@@ -71,7 +61,7 @@ async def test_repeated_form_replaces_once(env: Environment) -> None:
 async def test_request_that_does_not_wait_is_not_replaced(
     env: Environment, carrier: FakeCarrier, deed: str
 ) -> None:
-    old = await send(env, sms(PHONE, scheduled_at=SOON))
+    old = await env.send(sms(PHONE, scheduled_at=SOON))
     if deed == "sent":
         await env.wait(400)
     elif deed == "expedited":
@@ -89,14 +79,14 @@ async def test_request_that_does_not_wait_is_not_replaced(
 
 
 async def test_request_of_another_account_is_not_found(env: Environment) -> None:
-    old = await send(env, sms(PHONE, scheduled_at=SOON))
+    old = await env.send(sms(PHONE, scheduled_at=SOON))
     await env.caller("other")
 
     with pytest.raises(Refused) as refusal:
         await replace(env, old, sms(PHONE, scheduled_at=LATE), account="other")
 
     assert refusal.value.code is Code.REQUEST_NOT_FOUND
-    assert {status for status, _ in await outcomes_of(env, old)} == {Status.WAITING}
+    assert {status for status, _ in await env.outcomes_of(old)} == {Status.WAITING}
 
 
 @pytest.mark.parametrize("action", ["refuse", "drop"])
@@ -104,13 +94,13 @@ async def test_duplicate_guard_lets_a_request_replace_its_own_text(
     start: Start, carrier: FakeCarrier, action: str
 ) -> None:
     env = await start(carrier, duplicate_minutes=60, duplicate_action=action)
-    old = await send(env, sms(PHONE, content="같은 말", scheduled_at=SOON))
+    old = await env.send(sms(PHONE, content="같은 말", scheduled_at=SOON))
 
     new = await replace(env, old, sms(PHONE, OTHER, content="같은 말", scheduled_at=SOON))
     with pytest.raises(Refused) if action == "refuse" else nullcontext():
-        await send(env, sms(PHONE, content="같은 말", scheduled_at=SOON))
+        await env.send(sms(PHONE, content="같은 말", scheduled_at=SOON))
     await env.wait(600)
 
     assert len(carrier.submitted) == 2
-    assert {status for status, _ in await outcomes_of(env, old)} == {Status.CANCEL}
-    assert {status for status, _ in await outcomes_of(env, new)} == {Status.COMPLETED}
+    assert {status for status, _ in await env.outcomes_of(old)} == {Status.CANCEL}
+    assert {status for status, _ in await env.outcomes_of(new)} == {Status.COMPLETED}

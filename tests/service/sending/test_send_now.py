@@ -20,8 +20,6 @@ from tests.fixtures.service import (
     account_id_of,
     later,
     message_id_of,
-    outcomes_of,
-    send,
     sms,
 )
 from tests.fixtures.virtual import NOON, Environment, VirtualWorld
@@ -35,14 +33,14 @@ LATER = later(NOON, 300)
 async def test_waiting_messages_are_sent_at_once_and_not_again_later(
     env: Environment, carrier: FakeCarrier, receivers: int
 ) -> None:
-    request_id = await send(env, sms(*[PHONE] * receivers, scheduled_at=LATER))
+    request_id = await env.send(sms(*[PHONE] * receivers, scheduled_at=LATER))
     await env.wait(60)
 
     expedited = await send_now(env.context, await account_id_of(env), request_id)
 
     assert expedited == Expedited(receivers, frozenset({DEFAULT_CARRIER}))
     await env.wait(6)
-    assert {status for status, _ in await outcomes_of(env, request_id)} == {Status.COMPLETED}
+    assert {status for status, _ in await env.outcomes_of(request_id)} == {Status.COMPLETED}
     kept = (await env.store.read(requests.get, [request_id]))[request_id]
     assert kept.scheduled_at == NOON + 60_000
     await env.wait(600)
@@ -52,7 +50,7 @@ async def test_waiting_messages_are_sent_at_once_and_not_again_later(
 
 async def test_cancelled_messages_stay_cancelled(env: Environment, carrier: FakeCarrier) -> None:
     owner = await account_id_of(env)
-    request_id = await send(env, sms(PHONE, PHONE, scheduled_at=LATER))
+    request_id = await env.send(sms(PHONE, PHONE, scheduled_at=LATER))
     await cancel_request(env.context, owner, request_id, message_id_of(request_id, 1))
 
     assert (await send_now(env.context, owner, request_id)).messages == 1
@@ -65,7 +63,7 @@ async def test_send_now_cancel_and_schedule_never_send_a_message_twice(
     env: Environment, carrier: FakeCarrier, turns: int
 ) -> None:
     owner = await account_id_of(env)
-    request_id = await send(env, sms(*[PHONE] * 12, scheduled_at=later(NOON, 10)))
+    request_id = await env.send(sms(*[PHONE] * 12, scheduled_at=later(NOON, 10)))
     await env.wait(9.999)
 
     async def after(count: int) -> None:
@@ -85,13 +83,13 @@ async def test_unknown_or_foreign_message_cannot_be_sent_now(env: Environment) -
         with pytest.raises(Refused) as refusal:
             await send_now(env.context, await account_id_of(env), request_id)
         assert refusal.value.code is Code.REQUEST_NOT_FOUND
-    assert await outcomes_of(env, foreign) == [(Status.WAITING, None)]
+    assert await env.outcomes_of(foreign) == [(Status.WAITING, None)]
 
 
 async def test_advertisement_cannot_be_sent_now_at_night(start: Start, carrier: FakeCarrier) -> None:
     env = await start(carrier, world=VirtualWorld(starts_at=NOON + 10 * HOUR))
     at = env.world.now() + 12 * HOUR
-    request_id = await send(env, sms(product=Product.FRIENDTALK_TEXT, is_ad=True, scheduled_at=at))
+    request_id = await env.send(sms(product=Product.FRIENDTALK_TEXT, is_ad=True, scheduled_at=at))
     with pytest.raises(Refused) as refusal:
         await send_now(env.context, await account_id_of(env), request_id)
     assert refusal.value.code is Code.NIGHT_AD_RESTRICTED

@@ -9,7 +9,7 @@ from pabal.domain.sends.sending import Receiver
 from pabal.service.upkeep.housekeeping import run_round
 from pabal.store.engine.sqlite import sqlite_backup
 from tests.fixtures.engines import sqlite_only
-from tests.fixtures.service import Start, send, sms
+from tests.fixtures.service import Start, sms
 from tests.fixtures.virtual import NOON, VirtualWorld
 
 REQUESTS = 60
@@ -46,8 +46,7 @@ async def test_nothing_erased_is_readable_in_the_files(start: Start, tmp_path: P
             )
             for each in range(RECEIVERS)
         ]
-        await send(
-            env,
+        await env.send(
             sms(
                 product=Product.LMS,
                 content=f"{content} " * (90 if number % 9 == 0 else 3),  # some need pages of their own

@@ -22,15 +22,9 @@ from tests.fixtures.service import (
     FakeCarrier,
     Start,
     account_id_of,
-    add_profile,
     alimtalk,
     count_rows,
     message_id_of,
-    message_of,
-    messages_of,
-    metric_value,
-    outcomes_of,
-    send,
     sms,
 )
 from tests.fixtures.virtual import NOON, Environment, VirtualWorld
@@ -48,51 +42,51 @@ async def test_message_without_a_receipt_fails_after_the_timeout(
     start: Start, product: Product, hours: int
 ) -> None:
     env = await start(FakeCarrier())
-    profile = await add_profile(env)
+    profile = await env.add_profile()
     sending = sms() if product.is_text else alimtalk(profile)
-    sent = await send(env, sending._replace(product=product))
+    sent = await env.send(sending._replace(product=product))
     await env.wait(1)
 
     env = await start(FakeCarrier(), world=after(hours * HOUR - MINUTE))
     await env.wait(5)
-    assert await outcomes_of(env, sent) == [(SENDING, None)]
+    assert await env.outcomes_of(sent) == [(SENDING, None)]
 
     env = await start(FakeCarrier(), world=after(hours * HOUR + MINUTE))
     await env.wait(5)
-    message = await message_of(env, sent)
+    message = await env.message_of(sent)
     assert (message.status, message.outcome) == (FAILED, Outcome.TIMED_OUT)
     assert message.completed_at is not None
     assert await count_rows(env, "jobs") == 0
     assert await count_rows(env, "receipts") == 0
-    assert metric_value(env, "pabal_messages_ended_total", product=product.code, code="2000") == 1
+    assert env.metric_value("pabal_messages_ended_total", product=product.code, code="2000") == 1
 
 
 @pytest.mark.settings(sms_timeout_hours=1)
 async def test_receipt_timeout_is_a_setting(env: Environment, carrier: FakeCarrier) -> None:
-    request_id = await send(env, sms())
+    request_id = await env.send(sms())
     await env.wait(3600 + 20)
 
-    assert await outcomes_of(env, request_id) == [(FAILED, Outcome.TIMED_OUT)]
+    assert await env.outcomes_of(request_id) == [(FAILED, Outcome.TIMED_OUT)]
 
 
 async def test_messages_beyond_one_batch_all_time_out(start: Start) -> None:
     env = await start(FakeCarrier(window=2000))
-    sent = await send(env, sms(*[PHONE] * 1200))
+    sent = await env.send(sms(*[PHONE] * 1200))
     await env.wait(5)
 
     env = await start(FakeCarrier(), world=after(26 * HOUR))
     await env.wait(1)
-    assert await outcomes_of(env, sent) == [(FAILED, Outcome.TIMED_OUT)] * 1200
+    assert await env.outcomes_of(sent) == [(FAILED, Outcome.TIMED_OUT)] * 1200
 
 
 @pytest.mark.settings(sms_timeout_hours=1)
 async def test_receipt_after_the_timeout_changes_nothing(env: Environment, carrier: FakeCarrier) -> None:
-    request_id = await send(env, sms())
+    request_id = await env.send(sms())
     await env.wait(3600 + 20)
 
     await carrier.report((message_id_of(request_id).hex(), Outcome.DELIVERED))
 
-    assert await outcomes_of(env, request_id) == [(FAILED, Outcome.TIMED_OUT)]
+    assert await env.outcomes_of(request_id) == [(FAILED, Outcome.TIMED_OUT)]
 
 
 async def test_idempotency_key_is_valid_for_a_day(start: Start) -> None:
@@ -128,8 +122,7 @@ async def test_numbers_and_texts_are_blanked_after_retention_and_counts_stay(sta
     env = await start()
     receivers = [Receiver(PHONE, ("길동",), None, "ref"), Receiver("01000000001", ("길순",), "따로", None)]
     old.append(
-        await send(
-            env,
+        await env.send(
             sms(
                 content="#{name}님",
                 subject="제목",
@@ -140,23 +133,23 @@ async def test_numbers_and_texts_are_blanked_after_retention_and_counts_stay(sta
             ),
         )
     )
-    old.extend([await send(env, sms()) for _ in range(ERASE_BATCH + 5)])
+    old.extend([await env.send(sms()) for _ in range(ERASE_BATCH + 5)])
     await env.wait(5)
 
     env = await start(world=after(DAY))
-    young.append(await send(env, sms(content="새 글")))
+    young.append(await env.send(sms(content="새 글")))
     await env.wait(5)
 
     env = await start(world=VirtualWorld(2, NOON + 180 * DAY - MINUTE))
     await env.wait(1)
-    assert (await messages_of(env, old[0]))[0].receiver == PHONE
+    assert (await env.messages_of(old[0]))[0].receiver == PHONE
 
     env = await start(world=VirtualWorld(3, NOON + 180 * DAY + MINUTE))
     await env.wait(1)
     owner = await account_id_of(env)
 
     assert [
-        (each.receiver, each.values, each.content, each.reference) for each in await messages_of(env, old[0])
+        (each.receiver, each.values, each.content, each.reference) for each in await env.messages_of(old[0])
     ] == [("", (), None, None)] * 2
     for request_id in old:
         kept = (await env.store.read(requests.get, [request_id]))[request_id]
@@ -172,7 +165,7 @@ async def test_numbers_and_texts_are_blanked_after_retention_and_counts_stay(sta
 @sqlite_only
 async def test_blanked_requests_are_not_processed_again(start: Start) -> None:
     env = await start()
-    await send(env, sms())
+    await env.send(sms())
     await env.wait(5)
 
     env = await start(world=after(181 * DAY))
@@ -187,7 +180,7 @@ async def test_blanked_requests_are_not_processed_again(start: Start) -> None:
 @pytest.mark.settings(simulator_messages=25)
 async def test_simulator_is_trimmed_but_pending_receipts_stay(env: Environment) -> None:
     for _ in range(4):
-        await send(env, sms(*[PHONE] * 10))
+        await env.send(sms(*[PHONE] * 10))
     await env.wait(30)
     assert (
         await count_rows(env, "simulated_messages") == 40
@@ -202,52 +195,52 @@ async def test_jobs_of_a_removed_carrier_move_to_the_first_of_their_route(start:
     old, new = FakeCarrier("old", lambda attempt: Busy()), FakeCarrier("new", lambda attempt: Accepted(None))
     sent: list[bytes] = []
     env = await start(old)
-    sent.append(await send(env, sms(*[PHONE] * 600)))
-    sent.append(await send(env, sms(scheduled_at=NOON + 2 * HOUR)))
+    sent.append(await env.send(sms(*[PHONE] * 600)))
+    sent.append(await env.send(sms(scheduled_at=NOON + 2 * HOUR)))
     await env.wait(0.5)
 
     env = await start(new, world=after(HOUR))
     await env.wait(60)
 
-    assert await outcomes_of(env, sent[0]) == [(DONE, Outcome.DELIVERED)] * 600
-    assert await outcomes_of(env, sent[1]) == [(WAITING, None)]
+    assert await env.outcomes_of(sent[0]) == [(DONE, Outcome.DELIVERED)] * 600
+    assert await env.outcomes_of(sent[1]) == [(WAITING, None)]
     assert {attempt.tries for _, attempt in new.submitted} == {0}
 
 
 async def test_jobs_of_a_removed_carrier_without_a_route_are_undeliverable(start: Start) -> None:
     old = FakeCarrier("old", lambda attempt: Busy())
     env = await start(old)
-    sent = await send(env, sms(scheduled_at=NOON + 2 * HOUR))
+    sent = await env.send(sms(scheduled_at=NOON + 2 * HOUR))
 
     env = await start(FakeCarrier("new"), routes={"lms": ["new"]}, world=after(HOUR))
-    assert await outcomes_of(env, sent) == [(FAILED, Outcome.UNDELIVERABLE)]
+    assert await env.outcomes_of(sent) == [(FAILED, Outcome.UNDELIVERABLE)]
     assert await count_rows(env, "jobs") == 0
-    assert metric_value(env, "pabal_messages_ended_total", product="sms", code="3018") == 1
+    assert env.metric_value("pabal_messages_ended_total", product="sms", code="3018") == 1
 
 
 async def test_messages_accepted_by_a_removed_carrier_time_out_without_resend(start: Start) -> None:
     old, new = FakeCarrier("old"), FakeCarrier("new", lambda attempt: Accepted(None))
     env = await start(old)
-    sent = await send(env, sms())
+    sent = await env.send(sms())
     await env.wait(1)
 
     env = await start(new, world=after(HOUR))
     await env.wait(60)
     assert new.submitted == []
-    assert await outcomes_of(env, sent) == [(SENDING, None)]
+    assert await env.outcomes_of(sent) == [(SENDING, None)]
 
     env = await start(new, world=VirtualWorld(2, NOON + 26 * HOUR))
     await env.wait(60)
     assert new.submitted == []
-    assert await outcomes_of(env, sent) == [(FAILED, Outcome.TIMED_OUT)]
+    assert await env.outcomes_of(sent) == [(FAILED, Outcome.TIMED_OUT)]
     assert await count_rows(env, "receipts") == 0
 
 
 async def test_housekeeping_with_nothing_to_do_changes_nothing(env: Environment) -> None:
-    request_id = await send(env, sms(scheduled_at=NOON + HOUR))
+    request_id = await env.send(sms(scheduled_at=NOON + HOUR))
 
     await run_round(env.context)
     await run_round(env.context)
 
-    assert await outcomes_of(env, request_id) == [(WAITING, None)]
+    assert await env.outcomes_of(request_id) == [(WAITING, None)]
     assert env.world.now() - NOON < SECOND

@@ -6,7 +6,7 @@ from pabal.service.upkeep.retention import maintain_partitions
 from pabal.store.engine.postgres import partitions
 from pabal.store.messages import messages, requests, statistics
 from tests.fixtures.engines import partitioned_only
-from tests.fixtures.service import Start, account_id_of, message_id_of, messages_of, send, sms
+from tests.fixtures.service import Start, account_id_of, message_id_of, sms
 from tests.fixtures.virtual import NOON, Environment, VirtualWorld
 
 RETENTION = 180 * DAY
@@ -18,12 +18,12 @@ END = partitions.month_start(202612)
 async def test_month_is_dropped_when_all_of_it_exceeds_the_retention(start: Start) -> None:
     sent: list[bytes] = []
     env = await start()
-    sent.append(await send(env, sms()))
+    sent.append(await env.send(sms()))
     await env.wait(5)
 
     env = await start(world=VirtualWorld(1, END + RETENTION - MINUTE))
     await env.wait(1)
-    assert len(await messages_of(env, sent[0])) == 1
+    assert len(await env.messages_of(sent[0])) == 1
 
     env = await start(world=VirtualWorld(2, END + RETENTION + MINUTE))
     await env.wait(70)  # the first full round makes its statistics final

@@ -23,20 +23,7 @@ from pabal.store.engine.base import Tx
 from pabal.store.messages import requests
 from tests.fixtures.campaigns import checked_campaign, get_campaign, phones, start_campaign
 from tests.fixtures.interruptible_store import InterruptibleStore
-from tests.fixtures.service import (
-    FakeCarrier,
-    Start,
-    account_id_of,
-    add_profile,
-    alimtalk,
-    count_rows,
-    message_id_of,
-    message_of,
-    messages_of,
-    outcomes_of,
-    send,
-    sms,
-)
+from tests.fixtures.service import FakeCarrier, Start, account_id_of, alimtalk, count_rows, message_id_of, sms
 from tests.fixtures.virtual import NOON, Environment, VirtualWorld, build_environment, open_store
 
 NUMBER = "01077770001"
@@ -70,16 +57,15 @@ async def erase(env: Environment, account: str = "acme") -> privacy.ErasureResul
 
 async def test_nothing_about_an_erased_number_stays(env: Environment) -> None:
     owner = await account_id_of(env)
-    await send(env, sms(NUMBER, content=SECRET))
-    shared = await send(
-        env,
+    await env.send(sms(NUMBER, content=SECRET))
+    shared = await env.send(
         sms(
             content="#{name}님",
             variables=("name",),
             receivers=[Receiver(NUMBER, (SECRET,), None, SECRET), Receiver(OTHER, ("길동",))],
         ),
     )
-    waiting = await send(env, sms(NUMBER, content=SECRET, scheduled_at=NOON + DAY))
+    waiting = await env.send(sms(NUMBER, content=SECRET, scheduled_at=NOON + DAY))
     await register(env.context, owner, Registration("@shop", "00100010001", NUMBER))
     await env.store.write(_add_campaign, owner)
     await env.wait(20)
@@ -92,8 +78,8 @@ async def test_nothing_about_an_erased_number_stays(env: Environment) -> None:
 
     assert done == privacy.ErasureResult(erased=3, cancelled=1, pending=0, campaign_rows=2)
     assert await traces(env) == []
-    assert await outcomes_of(env, waiting) == [(Status.CANCEL, None)]
-    one, two = await messages_of(env, shared)
+    assert await env.outcomes_of(waiting) == [(Status.CANCEL, None)]
+    one, two = await env.messages_of(shared)
     assert (one.status, two.receiver, two.values) == (Status.COMPLETED, OTHER, ("길동",))
     assert (await env.store.read(requests.get, [shared]))[shared].content == "#{name}님"
     campaign = await env.store.read(campaigns.get, CAMPAIGN)
@@ -120,15 +106,15 @@ async def test_message_in_flight_is_erased_at_its_end_with_its_fallback(start: S
     carrier = FakeCarrier()
     sent: list[bytes] = []
     env = await start(FakeCarrier())
-    profile = await add_profile(env)
-    sent.append(await send(env, alimtalk(profile, NUMBER, OTHER)))
-    sent.append(await send(env, sms(NUMBER, content=SECRET)))
+    profile = await env.add_profile()
+    sent.append(await env.send(alimtalk(profile, NUMBER, OTHER)))
+    sent.append(await env.send(sms(NUMBER, content=SECRET)))
     await env.wait(5)
 
     done = await erase(env)
 
     assert (done.cancelled, done.pending) == (0, 2)
-    assert {one.receiver for one in await messages_of(env, sent[0])} == {NUMBER, OTHER}
+    assert {one.receiver for one in await env.messages_of(sent[0])} == {NUMBER, OTHER}
 
     env = await start(carrier, world=VirtualWorld(1, NOON + MINUTE))
     await env.wait(5)
@@ -137,23 +123,23 @@ async def test_message_in_flight_is_erased_at_its_end_with_its_fallback(start: S
     await env.wait(5)
     assert carrier.submitted[-1][1].receiver == NUMBER  # the fallback
     await run_round(env.context)
-    assert (await message_of(env, sent[1])).receiver == ""
+    assert (await env.message_of(sent[1])).receiver == ""
     await carrier.report((message_id_of(sent[0], 3).hex(), Outcome.DELIVERED))
     await run_round(env.context)
 
-    assert [one.receiver for one in await messages_of(env, sent[0])] == ["", OTHER, ""]
+    assert [one.receiver for one in await env.messages_of(sent[0])] == ["", OTHER, ""]
     assert await traces(env) == []
     assert await count_rows(env, "pending_erasures") == 0
 
 
 async def test_erasure_is_limited_to_one_account(env: Environment) -> None:
     theirs = await accept(env.context, await account_id_of(env, "other"), sms(NUMBER, content="그대로"))
-    await send(env, sms(NUMBER, content=SECRET))
+    await env.send(sms(NUMBER, content=SECRET))
     await env.wait(5)
 
     await erase(env)
 
-    assert (await message_of(env, theirs)).receiver == NUMBER
+    assert (await env.message_of(theirs)).receiver == NUMBER
 
 
 class InterferingStore(InterruptibleStore):
@@ -192,7 +178,7 @@ async def test_block_read_before_an_erasure_makes_no_message_to_the_number(
 
 
 async def test_many_messages_are_erased_in_batches(env: Environment) -> None:
-    await send(env, sms(*[NUMBER] * (privacy.BATCH + 50)))
+    await env.send(sms(*[NUMBER] * (privacy.BATCH + 50)))
     await env.wait(20)
 
     done = await erase(env)

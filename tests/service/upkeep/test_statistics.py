@@ -29,17 +29,7 @@ from pabal.store.messages.statistics import (
     StatisticsGroup,
     quarter_start,
 )
-from tests.fixtures.service import (
-    DEFAULT_CARRIER,
-    SENDER,
-    FakeCarrier,
-    Start,
-    account_id_of,
-    add_profile,
-    alimtalk,
-    send,
-    sms,
-)
+from tests.fixtures.service import DEFAULT_CARRIER, SENDER, FakeCarrier, Start, account_id_of, alimtalk, sms
 from tests.fixtures.virtual import NOON, Environment
 from tests.fixtures.web import AdjustableWorld, world_at_noon
 
@@ -80,8 +70,8 @@ async def advance(env: Environment, minutes: float) -> None:
 async def test_messages_are_recounted_until_they_have_ended(start: Start) -> None:
     post = FakeCarrier()
     env = await start(post, world=world_at_noon())
-    await send(env, sms("01000000001", "01000000002"))
-    await send(env, sms("01000000003", scheduled_at=NOON + 1 * HOUR))
+    await env.send(sms("01000000001", "01000000002"))
+    await env.send(sms("01000000003", scheduled_at=NOON + 1 * HOUR))
     await env.wait(1)
     await update_statistics(env.context)
     first = await seen(env)
@@ -106,9 +96,9 @@ async def test_messages_are_recounted_until_they_have_ended(start: Start) -> Non
 async def test_late_fallbacks_and_cancels_update_their_quarter(start: Start) -> None:
     post = FakeCarrier()
     env = await start(post, world=world_at_noon(), fallback_within_minutes=120)
-    profile = await add_profile(env)
-    await send(env, alimtalk(profile))
-    request_id = await send(env, sms(scheduled_at=NOON + 2 * HOUR))
+    profile = await env.add_profile()
+    await env.send(alimtalk(profile))
+    request_id = await env.send(sms(scheduled_at=NOON + 2 * HOUR))
     await advance(env, 60)
     before = await seen(env)
     await post.report((post.ids[0].hex(), Outcome.NOT_A_USER))
@@ -125,7 +115,7 @@ async def test_late_fallbacks_and_cancels_update_their_quarter(start: Start) -> 
 
 async def test_finished_quarter_is_never_counted_again(start: Start) -> None:
     env = await start(FakeCarrier(answer=lambda attempt: Accepted(None)), world=world_at_noon())
-    await send(env, sms())
+    await env.send(sms())
     await advance(env, 30)
     await update_statistics(env.context)
     kept = await seen(env)
@@ -134,7 +124,7 @@ async def test_finished_quarter_is_never_counted_again(start: Start) -> None:
         tx.execute("update messages set outcome = 9999")
 
     await env.store.write(change_message)
-    await send(env, sms())
+    await env.send(sms())
     await advance(env, 30)
 
     assert kept == {"sms completed 1000": 1}
@@ -143,11 +133,11 @@ async def test_finished_quarter_is_never_counted_again(start: Start) -> None:
 
 async def test_statistics_are_separate_by_day_and_account(start: Start) -> None:
     env = await start(world=world_at_noon())
-    await send(env, sms())
+    await env.send(sms())
     other = await account_id_of(env, "other")
     await accept(env.context, other, sms())
     await advance(env, 13 * 60)
-    await send(env, sms("01000000001", "01000000002"))
+    await env.send(sms("01000000001", "01000000002"))
     await env.wait(61)
 
     midnight = NOON + 12 * HOUR
@@ -164,11 +154,11 @@ async def test_statistics_always_equal_the_messages(start: Start) -> None:
     ends: list[Verdict] = [Accepted(None), Rejected(Outcome.SPAM), Rejected(Outcome.NOT_A_USER)]
     post = FakeCarrier(answer=lambda attempt: random.choice(ends))
     env = await start(post, world=world_at_noon(), fallback_within_minutes=300)
-    profile = await add_profile(env)
+    profile = await env.add_profile()
     for _ in range(30):
         at = env.world.now() + random.choice([0, 0, 20 * MINUTE, 3 * HOUR])
         sending = random.choice([sms("01000000001", "01000000002"), alimtalk(profile)])
-        await send(env, sending._replace(scheduled_at=at))
+        await env.send(sending._replace(scheduled_at=at))
         await advance(env, random.randrange(2, 10))
     await update_statistics(env.context)
     in_between, then = await seen(env), await env.store.read(_count_all_messages)
@@ -188,7 +178,7 @@ async def test_first_count_covers_the_whole_displayed_period(start: Start) -> No
             tx.execute(f"delete from {table}")
 
     env = await start(FakeCarrier(answer=lambda attempt: Accepted(None)), world=world_at_noon())
-    await send(env, sms())
+    await env.send(sms())
     await env.wait(60)
     await env.store.write(forget)
     lost = await seen(env)
@@ -211,7 +201,7 @@ async def test_old_quarters_are_merged_into_their_month(start: Start) -> None:
 
     env = await start(FakeCarrier(answer=lambda attempt: Accepted(None)), world=world_at_noon())
     for _ in range(3):
-        await send(env, sms())
+        await env.send(sms())
         await advance(env, 30)
     await update_statistics(env.context)
     before = await seen(env)
@@ -230,7 +220,7 @@ async def test_old_quarters_are_merged_into_their_month(start: Start) -> None:
 
 async def test_only_quick_quarters_are_counted_while_a_caller_waits(start: Start) -> None:
     env = await start(FakeCarrier(answer=lambda attempt: Accepted(None)), world=world_at_noon())
-    await send(env, sms())
+    await env.send(sms())
     await env.wait(1)
     await update_statistics(env.context, max_ms=50)
     first = await seen(env)
@@ -239,7 +229,7 @@ async def test_only_quick_quarters_are_counted_while_a_caller_waits(start: Start
         tx.execute("update statistics_quarters set duration_ms = 51")
 
     await env.store.write(slow)
-    await send(env, sms())
+    await env.send(sms())
     await env.wait(30)
     await update_statistics(env.context, max_ms=50)
     second = await seen(env)
@@ -274,8 +264,8 @@ def test_smallest_groups_beyond_the_limit_are_merged_as_others() -> None:
 async def test_groups_are_those_of_request_carrier_and_origin(start: Start) -> None:
     post = FakeCarrier()
     env = await start(post, world=world_at_noon())
-    profile = await add_profile(env)
-    await send(env, alimtalk(profile, "01000000001", "01000000002", "01000000003", template_code="T1"))
+    profile = await env.add_profile()
+    await env.send(alimtalk(profile, "01000000001", "01000000002", "01000000003", template_code="T1"))
     await env.wait(1)
     first, second, third = post.ids
     await post.report((first.hex(), Outcome.DELIVERED), (second.hex(), Outcome.NOT_A_USER))

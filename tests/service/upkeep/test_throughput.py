@@ -5,7 +5,7 @@ import pytest
 from pabal.carriers.base import Accepted, Busy
 from pabal.store.queue import carriers
 from pabal.store.queue.carriers import CarrierState
-from tests.fixtures.service import send, sms
+from tests.fixtures.service import sms
 from tests.fixtures.virtual import Environment
 
 
@@ -18,7 +18,7 @@ async def stored_throughput(env: Environment) -> CarrierState:
 async def test_throughput_is_what_was_accepted_in_the_last_ten_seconds(env: Environment) -> None:
     await env.wait(1)
     before = await stored_throughput(env)
-    await send(env, sms(*["01012345678"] * 50))
+    await env.send(sms(*["01012345678"] * 50))
     await env.wait(10)
     busy = await stored_throughput(env)
     await env.wait(10)
@@ -31,7 +31,7 @@ async def test_throughput_is_what_was_accepted_in_the_last_ten_seconds(env: Envi
 
 @pytest.mark.carrier(answer=lambda attempt: Busy())
 async def test_messages_answered_busy_are_not_counted(env: Environment) -> None:
-    await send(env, sms())
+    await env.send(sms())
     await env.wait(21)
 
     assert (await stored_throughput(env)).messages_per_minute is None

@@ -14,7 +14,7 @@ from pabal.store.events import events, webhook_posts, webhooks
 from pabal.webhooks.poster import sign
 from tests.fixtures.delivery import accept_without_receipt
 from tests.fixtures.endpoints import SECRET, URL, FakeEndpoints, add_webhook, get_webhook
-from tests.fixtures.service import PHONE, account_id_of, message_id_of, send, sms
+from tests.fixtures.service import PHONE, account_id_of, message_id_of, sms
 from tests.fixtures.virtual import NOON, Environment
 
 pytestmark = pytest.mark.carrier(answer=accept_without_receipt)
@@ -27,10 +27,10 @@ def event_ids_of(request_id: bytes, count: int = 1) -> set[str]:
 
 
 async def test_a_result_is_posted_within_two_seconds(env: Environment, endpoints: FakeEndpoints) -> None:
-    await send(env, sms())
+    await env.send(sms())
     await env.wait(2)
     await add_webhook(env)  # what ended before is not posted to it
-    sent = await send(env, sms(receivers=[Receiver(PHONE, reference="mine")]))
+    sent = await env.send(sms(receivers=[Receiver(PHONE, reference="mine")]))
     await env.wait(2)
 
     (post,) = endpoints.posts
@@ -50,7 +50,7 @@ async def test_a_result_is_posted_within_two_seconds(env: Environment, endpoints
 
 async def test_results_are_posted_in_batches_each_once(env: Environment, endpoints: FakeEndpoints) -> None:
     await add_webhook(env)
-    sent = await send(env, sms(*[PHONE] * 950))
+    sent = await env.send(sms(*[PHONE] * 950))
     await env.wait(5)
 
     assert endpoints.event_ids() == Counter(event_ids_of(sent, 950))
@@ -62,7 +62,7 @@ async def test_results_are_posted_in_batches_each_once(env: Environment, endpoin
 async def test_events_wait_a_second_at_most_for_company(env: Environment, endpoints: FakeEndpoints) -> None:
     await add_webhook(env)
     for _ in range(4):
-        await send(env, sms())
+        await env.send(sms())
         await env.wait(0.2)
     await env.wait(3)
 
@@ -78,7 +78,7 @@ async def test_each_endpoint_gets_the_events_and_products_that_it_wants(
     await add_webhook(env, products=[Product.LMS])
     await add_webhook(env, url=OTHER_URL, events=[EventType.MESSAGE_RESULT, EventType.LIMIT_NEAR])
     await add_webhook(env, "stranger", url="https://stranger.example")
-    short, long = await send(env, sms()), await send(env, sms(product=Product.LMS))
+    short, long = await env.send(sms()), await env.send(sms(product=Product.LMS))
     data = {"limit": "budget_per_month", "used": 7, "share": 70}
     await env.store.write(events.record, account_id, EventType.LIMIT_NEAR, "1", data, env.world.now())
     await env.wait(8)
@@ -100,7 +100,7 @@ async def test_a_slow_endpoint_gets_16_posts_at_a_time_and_delays_no_other(
     await add_webhook(env)
     await add_webhook(env, url=OTHER_URL)
     for _ in range(30):
-        await send(env, sms(*[PHONE] * 100))
+        await env.send(sms(*[PHONE] * 100))
     await env.wait(8)
     assert len(endpoints.event_ids(OTHER_URL)) == 3000
     assert endpoints.max_in_flight[URL] == MAX_IN_FLIGHT
@@ -112,7 +112,7 @@ async def test_a_slow_endpoint_gets_16_posts_at_a_time_and_delays_no_other(
 
 async def test_tries_are_listed_with_their_answers(env: Environment, endpoints: FakeEndpoints) -> None:
     one = await add_webhook(env)
-    sent = await send(env, sms())
+    sent = await env.send(sms())
     await env.wait(3)
 
     (found,) = await env.store.read(webhook_posts.list_deliveries, one)
@@ -126,7 +126,7 @@ async def test_a_deleted_webhook_gets_nothing_more(env: Environment, endpoints: 
     await env.store.write(webhooks.delete, await account_id_of(env), one)
     env.context.webhooks.announce_change()
     await env.wait(0.1)
-    await send(env, sms())
+    await env.send(sms())
     await env.wait(10)
 
     assert endpoints.posts == []
@@ -137,7 +137,7 @@ async def test_a_changed_address_is_used_at_once(env: Environment, endpoints: Fa
     await env.store.write(lambda tx: tx.execute("update webhooks set url = ? where id = ?", (OTHER_URL, one)))
     env.context.webhooks.announce_change()
     await env.wait(0.1)
-    await send(env, sms())
+    await env.send(sms())
     await env.wait(3)
 
     assert [post.url for post in endpoints.posts] == [OTHER_URL]
@@ -147,10 +147,10 @@ async def test_replayed_events_keep_their_ids_and_come_in_new_posts(
     env: Environment, endpoints: FakeEndpoints
 ) -> None:
     one = await add_webhook(env)
-    await send(env, sms())
+    await env.send(sms())
     await env.wait(60)
     since = env.world.now()
-    sent = await send(env, sms())
+    sent = await env.send(sms())
     await env.wait(5)
     before = list(endpoints.posts)
     await env.store.write(webhook_posts.rewind, one, since)

@@ -16,17 +16,7 @@ from pabal.webhooks.secrets import AES_256_GCM
 from tests.fixtures.delivery import accept_without_receipt
 from tests.fixtures.endpoints import BROKEN, DEAD, GONE, OK, URL, FakeEndpoints, add_webhook, get_webhook
 from tests.fixtures.interruptible_store import InterruptibleStore
-from tests.fixtures.service import (
-    PHONE,
-    FakeCarrier,
-    Start,
-    account_id_of,
-    count_rows,
-    message_id_of,
-    metric_value,
-    send,
-    sms,
-)
+from tests.fixtures.service import PHONE, FakeCarrier, Start, account_id_of, count_rows, message_id_of, sms
 from tests.fixtures.virtual import Environment, VirtualWorld, open_store
 
 pytestmark = pytest.mark.carrier(answer=accept_without_receipt)
@@ -53,7 +43,7 @@ async def test_a_failed_post_is_tried_again_with_the_same_id_and_body(
 ) -> None:
     endpoints.answer = failure
     one = await add_webhook(env)
-    await send(env, sms())
+    await env.send(sms())
     await env.wait(120)
     tries = list(endpoints.posts)
     endpoints.answer = OK
@@ -78,14 +68,14 @@ async def test_a_post_that_fails_at_its_last_try_is_given_up_and_counted(
 ) -> None:
     endpoints.answer = BROKEN
     one = await add_webhook(env)
-    await send(env, sms())
+    await env.send(sms())
     await env.wait(3)
     await env.store.write(lambda tx: tx.execute("update webhook_posts set tries = ?", (MAX_TRIES - 1,)))
     await env.wait(120)
 
     assert len(endpoints.posts) == 2
     assert (await get_webhook(env, one)).dropped == 1
-    assert metric_value(env, "pabal_webhook_events_total", result="dropped") == 1
+    assert env.metric_value("pabal_webhook_events_total", result="dropped") == 1
     assert await count_rows(env, "webhook_posts") == 0
 
 
@@ -96,7 +86,7 @@ async def test_a_dead_endpoint_is_paused_tried_every_five_minutes_and_loses_noth
     one = await add_webhook(env)
     sent = []
     for _ in range(24):
-        sent.append(event_id_of(await send(env, sms())))
+        sent.append(event_id_of(await env.send(sms())))
         await env.wait(15)
     paused = await get_webhook(env, one)
     assert paused.state is WebhookState.PAUSED
@@ -120,13 +110,13 @@ async def test_a_paused_endpoint_keeps_a_week_of_events(env: Environment, endpoi
     one = await add_webhook(env)
     old = []
     for _ in range(12):
-        old.append(await send(env, sms()))
+        old.append(await env.send(sms()))
         await env.wait(30)
     assert (await get_webhook(env, one)).state is WebhookState.PAUSED
     env.world.starts_at += 6 * DAY
     await env.wait(400)
     assert (await get_webhook(env, one)).dropped == 0
-    recent = await send(env, sms())
+    recent = await env.send(sms())
     env.world.starts_at += 2 * DAY
     await env.wait(400)
     assert (await get_webhook(env, one)).dropped == len(old)
@@ -139,9 +129,9 @@ async def test_a_paused_endpoint_keeps_a_week_of_events(env: Environment, endpoi
 async def test_an_endpoint_that_is_gone_is_disabled(env: Environment, endpoints: FakeEndpoints) -> None:
     endpoints.answer = GONE
     one = await add_webhook(env)
-    await send(env, sms())
+    await env.send(sms())
     await env.wait(5)
-    await send(env, sms())
+    await env.send(sms())
     await env.wait(60)
 
     assert len(endpoints.posts) == 1
@@ -157,7 +147,7 @@ async def test_a_dead_endpoint_delays_neither_others_nor_delivery(
     await add_webhook(env)
     await add_webhook(env, url="https://works.example")
     for _ in range(20):
-        sent = await send(env, sms())
+        sent = await env.send(sms())
         await env.wait(2)
         assert event_id_of(sent) in endpoints.event_ids()
 
@@ -169,7 +159,7 @@ async def test_an_endpoint_that_fails_gets_one_post_at_a_time_until_it_works_aga
     endpoints.delay_s = 10
     await add_webhook(env)
     for _ in range(30):
-        await send(env, sms(*[PHONE] * 100))
+        await env.send(sms(*[PHONE] * 100))
     await env.wait(8)
     assert endpoints.max_in_flight[URL] == MAX_IN_FLIGHT
     await env.wait(4)
@@ -188,7 +178,7 @@ async def test_a_secret_that_cannot_be_read_is_a_failure_like_others(
 ) -> None:
     sealed = AES_256_GCM + b"????" + bytes(60)  # by a key that is not set
     one = await add_webhook(env, secret=sealed)
-    await send(env, sms())
+    await env.send(sms())
     await env.wait(3)
 
     assert endpoints.posts == []
@@ -204,12 +194,12 @@ async def test_nothing_is_lost_while_the_store_is_away(
     env = await start(carrier, poster=endpoints, world=world, store=store)
     await add_webhook(env)
     endpoints.delay_s = 1.0
-    first = await send(env, sms())
+    first = await env.send(sms())
     await env.wait(1.5)
     store.is_unavailable = True  # while the post is under way
     await env.wait(20)
     store.is_unavailable = False
-    second = await send(env, sms())
+    second = await env.send(sms())
     await env.wait(30)
 
     assert set(endpoints.event_ids()) == {event_id_of(first), event_id_of(second)}
@@ -221,7 +211,7 @@ async def test_an_erased_number_is_in_no_post_any_more(env: Environment, endpoin
     endpoints.answer = BROKEN
     account_id = await account_id_of(env)
     one = await add_webhook(env)
-    erased, kept = await send(env, sms("01077777777")), await send(env, sms("01088888888"))
+    erased, kept = await env.send(sms("01077777777")), await env.send(sms("01088888888"))
     await env.wait(4)
     assert b"010-7777-7777" in endpoints.posts[0].body
     await erase(env.context, account_id, "01077777777")

@@ -13,7 +13,7 @@ from pabal.store.events import events
 from tests.fixtures.delivery import accept_without_receipt
 from tests.fixtures.endpoints import FakeEndpoints, add_webhook
 from tests.fixtures.interruptible_store import InterruptibleStore
-from tests.fixtures.service import account_id_of, count_rows, message_id_of, send, sms
+from tests.fixtures.service import account_id_of, count_rows, message_id_of, sms
 from tests.fixtures.virtual import Environment, VirtualWorld, open_store
 
 pytestmark = pytest.mark.carrier(answer=accept_without_receipt)
@@ -35,10 +35,10 @@ async def test_event_is_posted_once_though_a_result_of_the_store_is_lost(
     env: Environment, store: InterruptibleStore, endpoints: FakeEndpoints, work: Callable[..., Any]
 ) -> None:
     await add_webhook(env)
-    await send(env, sms())
+    await env.send(sms())
     await env.wait(SOON_S)
     store.lost_works.append(work)
-    sent = await send(env, sms())
+    sent = await env.send(sms())
     await env.wait(SOON_S)
 
     assert store.lost_works == []
@@ -57,7 +57,7 @@ async def test_webhook_that_was_changed_while_the_store_was_away_is_noticed(
     await env.wait(3)
     store.is_unreadable = False
     await env.wait(SOON_S)
-    await send(env, sms())
+    await env.send(sms())
     await env.wait(SOON_S)
 
     assert Counter(post.url for post in endpoints.posts) == {"https://new.example": 1}

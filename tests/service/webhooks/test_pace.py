@@ -23,7 +23,7 @@ from pabal.service.webhooks.retries import (
 from tests.fixtures.delivery import accept_without_receipt
 from tests.fixtures.endpoints import FakeEndpoints, add_webhook
 from tests.fixtures.interruptible_store import InterruptibleStore
-from tests.fixtures.service import FakeCarrier, Start, send, sms
+from tests.fixtures.service import FakeCarrier, Start, sms
 from tests.fixtures.virtual import Environment, VirtualWorld, open_store
 
 
@@ -108,7 +108,7 @@ async def test_results_of_small_sends_are_posted_while_more_are_delivered(start:
     await add_webhook(env)
     sent: list[bytes] = []
     for _ in range(24):
-        sent += [await send(env, sms()) for _ in range(2 * BUSY_IN_FLIGHT)]
+        sent += [await env.send(sms()) for _ in range(2 * BUSY_IN_FLIGHT)]
         await env.wait(0.25)
         assert len(env.context.in_flight) >= BUSY_IN_FLIGHT
 

@@ -8,7 +8,7 @@ from pabal.carriers.base import DEFAULT_BATCH_SIZE, Accepted, Busy, Verdict
 from pabal.domain.sends.message import Attempt, Outcome, Status
 from pabal.service.delivery.carrier.flow_control import PAUSE_S, Backpressure
 from tests.fixtures.engines import sqlite_only
-from tests.fixtures.service import FakeCarrier, outcomes_of, send, sms
+from tests.fixtures.service import FakeCarrier, sms
 from tests.fixtures.virtual import Environment, VirtualWorld
 
 
@@ -50,12 +50,12 @@ async def test_a_campaign_is_delivered_by_a_slow_carrier_that_has_no_rate_config
 
     carrier.answer = answer
     requests = [
-        await send(env, sms(*(f"010{20_000_000 + campaign * 500 + number}" for number in range(500))))
+        await env.send(sms(*(f"010{20_000_000 + campaign * 500 + number}" for number in range(500))))
         for campaign in range(5)
     ]
 
     await env.wait(300)
 
-    outcomes = [outcome for request_id in requests for outcome in await outcomes_of(env, request_id)]
+    outcomes = [outcome for request_id in requests for outcome in await env.outcomes_of(request_id)]
     assert outcomes == [(Status.COMPLETED, Outcome.DELIVERED)] * 2_500
     assert len(carrier.submitted) < 3 * len(outcomes)

@@ -11,7 +11,7 @@ from pabal.service.delivery.deliver import OFFLINE_CHECK_INTERVAL_S, PROBE_INTER
 from pabal.store.engine.base import Store, StoreUnavailable
 from pabal.store.queue.carriers import CarrierState
 from tests.fixtures.circuit_breaker import stored_states, two_carriers, up_and_open_metrics
-from tests.fixtures.service import DEFAULT_CARRIER, FakeCarrier, Start, later, send, sms
+from tests.fixtures.service import DEFAULT_CARRIER, FakeCarrier, Start, later, sms
 from tests.fixtures.virtual import NOON, VirtualWorld, open_store
 
 
@@ -29,11 +29,11 @@ async def test_quotas_that_are_used_up_are_stored_and_cleared(start: Start) -> N
     await env.wait(PROBE_INTERVAL_S + 0.1)
     before = (await stored_states(env))[DEFAULT_CARRIER]
     post.quotas = {"messages_per_day": 2}
-    await send(env, sms())
+    await env.send(sms())
     await env.wait(PROBE_INTERVAL_S + 0.1)
     used_up = (await stored_states(env))[DEFAULT_CARRIER]
     post.quotas = {}
-    await send(env, sms())
+    await env.send(sms())
     await env.wait(PROBE_INTERVAL_S + 0.1)
 
     assert before.quotas is None
@@ -67,7 +67,7 @@ async def test_status_metrics_and_log_follow_a_carrier_down_circuit_open_and_up(
     assert up_and_open_metrics(env, "one") == (0, 0)
     assert env.context.open_circuits == set()
 
-    await send(env, sms())
+    await env.send(sms())
     await env.wait(60 + OFFLINE_CHECK_INTERVAL_S)
     opened = (await stored_states(env))["one"]
     assert (opened.state, opened.reason) == ("aside", "disconnected by the test")

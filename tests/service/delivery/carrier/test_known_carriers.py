@@ -10,16 +10,7 @@ from pabal.domain.sends.message import Product, Status
 from pabal.service.delivery.carrier.known_carriers import register_carriers
 from pabal.service.delivery.workers import BATCH
 from pabal.service.upkeep.housekeeping import FULL_ROUND_EVERY, ROUND_INTERVAL_S
-from tests.fixtures.service import (
-    FakeCarrier,
-    Start,
-    job_of,
-    message_id_of,
-    metric_value,
-    outcomes_of,
-    send,
-    sms,
-)
+from tests.fixtures.service import FakeCarrier, Start, message_id_of, sms
 from tests.fixtures.virtual import NOON, Caller, Environment, VirtualWorld
 
 LATER = NOON + 2 * HOUR
@@ -48,7 +39,7 @@ async def start_after(
     """Leave a message in the queue of one carrier, then start with others; return the message's id, too."""
     env = await start(offline(before))
     await register(env)
-    sent = await send(env, sms())
+    sent = await env.send(sms())
     env = await start(*after, routes=routes, world=VirtualWorld(1, LATER))
     await env.wait(FULL_ROUND_EVERY * ROUND_INTERVAL_S + 5)
     return env, sent
@@ -58,10 +49,10 @@ async def test_real_message_never_goes_to_a_simulator(start: Start) -> None:
     sim = simulator()
     env, sent = await start_after(start, FakeCarrier("telco"), sim, routes={"sms": ["sim"]})
 
-    assert await outcomes_of(env, sent) == [(Status.WAITING, None)]
+    assert await env.outcomes_of(sent) == [(Status.WAITING, None)]
     await Caller(env.service, None)("/metrics", method="GET")
-    assert metric_value(env, "pabal_queue_unconfigured_jobs") == 1
-    assert metric_value(env, "pabal_queue_jobs", carrier="telco", lane="small") == 1
+    assert env.metric_value("pabal_queue_unconfigured_jobs") == 1
+    assert env.metric_value("pabal_queue_jobs", carrier="telco", lane="small") == 1
     assert sim.ids == []
 
 
@@ -69,7 +60,7 @@ async def test_simulated_message_never_goes_to_a_real_carrier(start: Start) -> N
     telco = FakeCarrier("telco")
     env, sent = await start_after(start, simulator(), telco, routes={"sms": ["telco"]})
 
-    assert await outcomes_of(env, sent) == [(Status.WAITING, None)]
+    assert await env.outcomes_of(sent) == [(Status.WAITING, None)]
     assert telco.ids == []
 
 
@@ -92,8 +83,8 @@ async def test_messages_that_must_wait_do_not_hold_up_others(start: Start) -> No
     telco, new, sim = offline(FakeCarrier("telco")), FakeCarrier("new"), simulator()
     env = await start(telco, routes={"sms": ["telco"], "lms": ["telco"]})
     await register(env)
-    await send(env, sms(*["01012345678"] * 600))
-    sent = await send(env, sms(product=Product.LMS))
+    await env.send(sms(*["01012345678"] * 600))
+    sent = await env.send(sms(product=Product.LMS))
 
     env = await start(new, sim, routes={"sms": ["sim"], "lms": ["new"]}, world=VirtualWorld(1, LATER))
     await env.wait(5)
@@ -110,7 +101,7 @@ async def test_open_circuit_does_not_send_real_messages_to_a_simulator(start: St
     env, sent = await start_after(start, FakeCarrier("telco"), down, sim, routes=routes)
     await env.wait(120)
 
-    job = await job_of(env, message_id_of(sent))
+    job = await env.job_of(message_id_of(sent))
     assert job is not None
     assert job[0] == "telco"
     assert sim.ids == []
@@ -123,7 +114,7 @@ async def test_log_tells_once_how_many_jobs_go_to_other_carriers(
     gone, telco = offline(FakeCarrier("gone")), offline(FakeCarrier("telco"))
     env = await start(gone)
     await register(env)
-    await send(env, sms(*receivers))
+    await env.send(sms(*receivers))
 
     env = await start(telco, world=VirtualWorld(1, LATER))
     await env.wait(1)

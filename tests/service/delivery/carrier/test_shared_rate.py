@@ -15,7 +15,7 @@ from pabal.settings.settings import Settings
 from pabal.store.engine.base import Tx
 from pabal.store.queue.queue import CAMPAIGN_SHARE
 from tests.fixtures.cluster import Cluster, Process, open_cluster
-from tests.fixtures.service import DEFAULT_CARRIER, message_id_of, send, sms
+from tests.fixtures.service import DEFAULT_CARRIER, message_id_of, sms
 from tests.fixtures.slot_sharing import REBALANCE_S, SLOTS
 from tests.fixtures.virtual import NOON, settings_for
 
@@ -44,7 +44,7 @@ async def send_in_every_slot(process: Process, count: int) -> set[bytes]:
     """Send campaigns of `count` messages until each slot has one; return the ids of the requests."""
     slot_by_request: dict[bytes, int] = {}
     while len(set(slot_by_request.values())) < SLOTS:
-        request_id = await send(process.env, sms(*phones(count)))
+        request_id = await process.env.send(sms(*phones(count)))
         slot_by_request[request_id] = identifiers.slot_of(request_id)
     return set(slot_by_request)
 
@@ -108,7 +108,7 @@ async def test_one_large_request_gets_most_of_the_rate_that_others_do_not_use(tm
         processes = [await cluster.start_process(f"host:{each}") for each in range(number)]
         await cluster.wait(REBALANCE_S)
         began = cluster.world.monotonic()
-        await send(processes[0].env, sms(*phones(RATE * 30)))
+        await processes[0].env.send(sms(*phones(RATE * 30)))
         await cluster.wait(25)
 
         times = [at for at, _ in await accepted_messages(cluster)]
@@ -122,7 +122,7 @@ async def test_who_has_lent_sends_at_once_and_soon_at_the_whole_share_again(tmp_
     async with open_cluster(tmp_path, settings=settings_with_rate(tmp_path, RATE)) as cluster:
         processes = [await cluster.start_process(f"host:{each}") for each in range(2)]
         await cluster.wait(REBALANCE_S)
-        await send(processes[0].env, sms(*phones(RATE * 60)))
+        await processes[0].env.send(sms(*phones(RATE * 60)))
         await cluster.wait(10)
         asked = cluster.world.monotonic()
         small = await send_in_every_slot(processes[0], 1)
@@ -154,7 +154,7 @@ async def test_small_sends_do_not_wait_for_campaigns_in_other_slots_nor_starve_t
         await cluster.wait(2)
         sent = {}
         for _ in range(80):  # most slots always have one due
-            sent[message_id_of(await send(processes[0].env, sms()))] = cluster.world.monotonic()
+            sent[message_id_of(await processes[0].env.send(sms()))] = cluster.world.monotonic()
             await cluster.wait(1 / SMALL_RATE)
         await cluster.wait(3)
 
@@ -170,10 +170,10 @@ async def test_a_flood_of_small_sends_leaves_campaigns_a_share_of_the_rate(tmp_p
     async with open_cluster(tmp_path, settings=settings_with_rate(tmp_path, 50)) as cluster:
         one = await cluster.start_process("one")
         await cluster.wait(1)
-        campaign = await send(one.env, sms(*phones(500)))
+        campaign = await one.env.send(sms(*phones(500)))
         for _ in range(40):  # always more than the rate
             for _ in range(15):
-                await send(one.env, sms())
+                await one.env.send(sms())
             await cluster.wait(0.25)
 
         request_ids = [identifiers.request_id_of(message_id) for _, message_id in await accepted_messages(cluster)]

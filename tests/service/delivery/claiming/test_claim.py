@@ -8,7 +8,7 @@ from pabal.domain.base.dates import MINUTE
 from pabal.service.delivery.claiming.claim_tx import ClaimRequest, SlotChoice, choose_slot, claim
 from pabal.store.queue.queue import Lane
 from tests.fixtures.campaigns import phones
-from tests.fixtures.service import DEFAULT_CARRIER, send, sms
+from tests.fixtures.service import DEFAULT_CARRIER, sms
 from tests.fixtures.virtual import NOON, Environment
 
 
@@ -61,7 +61,7 @@ def test_a_job_is_due_at_its_exact_time() -> None:
 
 @pytest.mark.carrier(is_connected=False)
 async def test_a_claim_cut_at_the_limit_for_campaigns_says_that_there_may_be_more(env: Environment) -> None:
-    await send(env, sms(*phones(30)))
+    await env.send(sms(*phones(30)))
     asked = ClaimRequest(0, DEFAULT_CARRIER, 100, MINUTE, max_of_campaigns=20)
 
     claims = [await env.store.write(claim, asked, env.context.policy, env.world.now()) for _ in range(3)]

@@ -9,17 +9,7 @@ from pabal.carriers.base import Accepted, Rejected, Verdict
 from pabal.domain.sends.message import Attempt, Outcome, Status
 from pabal.domain.sends.sending import Receiver
 from pabal.store.engine.base import Tx
-from tests.fixtures.service import (
-    PHONE,
-    FakeCarrier,
-    add_profile,
-    alimtalk,
-    count_rows,
-    message_id_of,
-    outcomes_of,
-    send,
-    sms,
-)
+from tests.fixtures.service import PHONE, FakeCarrier, alimtalk, count_rows, message_id_of, sms
 from tests.fixtures.virtual import Environment
 
 DONE, FAILED, SENDING = Status.COMPLETED, Status.FAIL, Status.SENDING
@@ -40,8 +30,8 @@ def change(sql: str, message_or_request: bytes) -> Callable[[Tx], int]:
 async def test_fallback_that_cannot_be_composed_ends_alone(
     env: Environment, carrier: FakeCarrier, stored: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    talk = alimtalk(await add_profile(env), content="#{name}님", variables=("name",), receivers=NAMED)
-    request_id = await send(env, talk)
+    talk = alimtalk(await env.add_profile(), content="#{name}님", variables=("name",), receivers=NAMED)
+    request_id = await env.send(talk)
     await env.wait(1)
     sql = f"update messages set variables = '{stored}' where id = ?"
     await env.store.write(change(sql, message_id_of(request_id, 2)))
@@ -51,7 +41,7 @@ async def test_fallback_that_cannot_be_composed_ends_alone(
     is_readable = stored.endswith("]")
     if is_readable:
         ends = [(DONE, DELIVERED), (FAILED, Outcome.NOT_SENDABLE_AS_TEXT), (DONE, DELIVERED)]
-        assert await outcomes_of(env, request_id) == [(FAILED, NOT_A_USER)] * 3 + ends
+        assert await env.outcomes_of(request_id) == [(FAILED, NOT_A_USER)] * 3 + ends
         assert "fallback could not be composed" in caplog.text
     assert await count_rows(env, "jobs") == 0
     assert await count_rows(env, "messages") == (6 if is_readable else 5)
@@ -79,7 +69,7 @@ async def test_fallback_that_cannot_be_composed_ends_alone(
 async def test_message_that_cannot_be_read_ends_alone(
     env: Environment, carrier: FakeCarrier, damage: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    request_id = await send(env, sms(content="#{name}님", variables=("name",), receivers=NAMED))
+    request_id = await env.send(sms(content="#{name}님", variables=("name",), receivers=NAMED))
     await env.store.write(change(damage, message_id_of(request_id, 2)))
     carrier.is_connected = True
     await env.wait(5)
@@ -88,7 +78,7 @@ async def test_message_that_cannot_be_read_ends_alone(
     assert await count_rows(env, "jobs") == 0
     assert message_id_of(request_id, 2).hex() in str([each.__dict__ for each in caplog.records])
     if "product" not in damage:
-        kept = await outcomes_of(env, request_id) if "delete" in damage else None
+        kept = await env.outcomes_of(request_id) if "delete" in damage else None
         assert kept is None or kept == [(DONE, DELIVERED), (DONE, DELIVERED)]
     caplog.set_level(logging.WARNING)
 
@@ -107,14 +97,14 @@ async def test_message_that_cannot_be_read_ends_alone(
 async def test_messages_of_a_request_that_cannot_be_read_end_alone(
     env: Environment, carrier: FakeCarrier, damage: str
 ) -> None:
-    broken = await send(env, sms(content="#{name}님", variables=("name",), receivers=NAMED))
-    good = await send(env, sms())
+    broken = await env.send(sms(content="#{name}님", variables=("name",), receivers=NAMED))
+    good = await env.send(sms())
     await env.store.write(change(damage, broken))
     carrier.is_connected = True
     await env.wait(5)
 
-    assert await outcomes_of(env, good) == [(DONE, DELIVERED)]
-    assert await outcomes_of(env, broken) == [(FAILED, UNDELIVERABLE)] * 3
+    assert await env.outcomes_of(good) == [(DONE, DELIVERED)]
+    assert await env.outcomes_of(broken) == [(FAILED, UNDELIVERABLE)] * 3
     assert len(carrier.submitted) == 1
     assert await count_rows(env, "jobs") == 0
 
@@ -123,15 +113,15 @@ async def test_messages_of_a_request_that_cannot_be_read_end_alone(
 async def test_failed_message_whose_request_cannot_be_read_ends_without_a_fallback(
     env: Environment, carrier: FakeCarrier
 ) -> None:
-    profile = await add_profile(env)
-    broken, good = await send(env, alimtalk(profile)), await send(env, alimtalk(profile))
+    profile = await env.add_profile()
+    broken, good = await env.send(alimtalk(profile)), await env.send(alimtalk(profile))
     await env.wait(1)
     await env.store.write(change("update requests set buttons = '[' where id = ?", broken))
     await carrier.report(*((message_id_of(each).hex(), NOT_A_USER) for each in (broken, good)))
     await env.wait(2)
 
-    assert await outcomes_of(env, broken) == [(FAILED, NOT_A_USER)]
-    assert await outcomes_of(env, good) == [(FAILED, NOT_A_USER), (DONE, DELIVERED)]
+    assert await env.outcomes_of(broken) == [(FAILED, NOT_A_USER)]
+    assert await env.outcomes_of(good) == [(FAILED, NOT_A_USER), (DONE, DELIVERED)]
 
 
 @pytest.mark.parametrize("reference", ["a\0b", "\ud800", "x" * 5000, "a\nb", ""])
@@ -144,21 +134,21 @@ async def test_reference_that_cannot_be_stored_keeps_no_other_verdict_from_it(
         return Accepted(reference) if is_odd else Rejected(NOT_A_USER)
 
     carrier.answer = answer
-    odd, other = await send(env, sms(content="이상한")), await send(env, sms())
+    odd, other = await env.send(sms(content="이상한")), await env.send(sms())
     carrier.is_connected = True
     await env.wait(120)
 
     assert len(carrier.submitted) == 2  # neither is sent again
-    assert await outcomes_of(env, other) == [(FAILED, NOT_A_USER)]
-    assert await outcomes_of(env, odd) == [(SENDING, None)]
+    assert await env.outcomes_of(other) == [(FAILED, NOT_A_USER)]
+    assert await env.outcomes_of(odd) == [(SENDING, None)]
 
 
 @pytest.mark.parametrize("reference", ["a\0b", "\ud800", "x" * 5000, ""])
 async def test_receipt_that_cannot_be_stored_keeps_no_other_receipt_from_it(
     env: Environment, carrier: FakeCarrier, reference: str
 ) -> None:
-    request_id = await send(env, sms())
+    request_id = await env.send(sms())
     await env.wait(1)
     await carrier.report((reference, DELIVERED), (message_id_of(request_id).hex(), DELIVERED))
 
-    assert await outcomes_of(env, request_id) == [(DONE, DELIVERED)]
+    assert await env.outcomes_of(request_id) == [(DONE, DELIVERED)]

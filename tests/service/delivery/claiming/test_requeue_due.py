@@ -15,18 +15,7 @@ from pabal.service.sending.accept import accept
 from pabal.store.engine.base import Tx
 from tests.fixtures.campaigns import phones
 from tests.fixtures.cluster import open_cluster
-from tests.fixtures.service import (
-    DEFAULT_CARRIER,
-    FakeCarrier,
-    Start,
-    account_id_of,
-    add_profile,
-    alimtalk,
-    job_of,
-    message_id_of,
-    messages_of,
-    sms,
-)
+from tests.fixtures.service import DEFAULT_CARRIER, FakeCarrier, Start, account_id_of, alimtalk, message_id_of, sms
 from tests.fixtures.virtual import NOON, Environment, VirtualWorld, settings_for
 
 BUSY_PHONE = "01055550001"
@@ -112,7 +101,7 @@ async def test_retry_and_scheduled_send_do_not_wait_for_the_end_of_an_overload(
 
 
 async def test_fallback_does_not_wait_for_the_end_of_an_overload(env: Environment, carrier: FakeCarrier) -> None:
-    profile_id = await add_profile(env)
+    profile_id = await env.add_profile()
     overload = Overload(env, 1)
     await env.wait(OVERLOAD_S)
     began_at = asyncio.get_running_loop().time()
@@ -120,7 +109,7 @@ async def test_fallback_does_not_wait_for_the_end_of_an_overload(env: Environmen
     await env.wait(2 * PROMISED_S)
     await overload.stop()
 
-    _, fallback = await messages_of(env, request_id)
+    _, fallback = await env.messages_of(request_id)
     (at,) = submitted_at(carrier, fallback.id)
     assert at - began_at <= 2 + PROMISED_S
 
@@ -241,7 +230,7 @@ async def test_deadline_holds_for_a_message_that_got_a_position_far_in_the_past(
     await env.wait(240)
     await overload.stop()
 
-    found = await messages_of(env, request_id)
+    found = await env.messages_of(request_id)
     assert {each.outcome for each in found} <= {Outcome.EXPIRED, Outcome.DELIVERED}
     assert len([each for each in found if each.outcome is Outcome.EXPIRED]) >= 100
 
@@ -266,7 +255,7 @@ async def test_look_passes_very_many_that_keep_their_time(env: Environment) -> N
     later = await send_as(env, "other", sms(*phones(20), scheduled_at=at + 5 * SECOND))
     await env.wait(1 + 5 + 2 * INTERVAL_S)
 
-    job = await job_of(env, message_id_of(later))
+    job = await env.job_of(message_id_of(later))
     assert job is not None
     assert job[2] == at  # the first of the lane
 

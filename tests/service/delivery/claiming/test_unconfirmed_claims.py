@@ -12,7 +12,7 @@ from pabal.domain.sends.message import Outcome, Status
 from pabal.service.delivery.claiming.claim_tx import ClaimedBatch
 from pabal.service.delivery.outcome.settle import settle
 from pabal.store.engine.base import Store, StoreUnavailable
-from tests.fixtures.service import PHONE, FakeCarrier, Start, outcomes_of, send, sms
+from tests.fixtures.service import PHONE, FakeCarrier, Start, sms
 from tests.fixtures.virtual import VirtualWorld, open_store
 
 
@@ -54,11 +54,11 @@ async def test_messages_of_an_unconfirmed_claim_are_submitted_at_once_and_only_o
     )
     store = LosesClaimResults(open_store(tmp_path, world), lost)
     env = await start(carrier, world=world, store=store)
-    request_id = await send(env, sms(PHONE, "01087654321"))
+    request_id = await env.send(sms(PHONE, "01087654321"))
     await env.wait(lost * 1.0 + 2)
 
     assert store.results_to_lose == 0
-    assert await outcomes_of(env, request_id) == [(Status.COMPLETED, Outcome.DELIVERED)] * 2
+    assert await env.outcomes_of(request_id) == [(Status.COMPLETED, Outcome.DELIVERED)] * 2
     assert len(carrier.submitted) == 2
 
 
@@ -69,14 +69,14 @@ async def test_unconfirmed_claim_in_the_millisecond_of_a_confirmed_one_is_told_a
     carrier.batch_size = 1  # a full claim is followed by the next at once
     store = LosesClaimResults(open_store(tmp_path, world), 1, kept_before=1)
     env = await start(carrier, world=world, store=store)
-    request_id = await send(env, sms(PHONE, "01087654321"))
+    request_id = await env.send(sms(PHONE, "01087654321"))
     await env.wait(5)
 
     assert store.results_to_lose == 0
     first, second = [at for at, _ in carrier.submitted]  # each once, although the first still was in flight
     assert second - first <= 2
     await env.wait(15)
-    assert await outcomes_of(env, request_id) == [(Status.COMPLETED, Outcome.DELIVERED)] * 2
+    assert await env.outcomes_of(request_id) == [(Status.COMPLETED, Outcome.DELIVERED)] * 2
     assert len(carrier.submitted) == 2
 
 
@@ -118,8 +118,8 @@ async def test_messages_accepted_before_a_long_store_outage_are_not_submitted_ag
         VirtualWorld(),
     )
     env = await start(carrier, world=world, store=UnavailableFromSettlement(open_store(tmp_path, world), 60))
-    request_id = await send(env, sms(PHONE, "01087654321"))
+    request_id = await env.send(sms(PHONE, "01087654321"))
     await env.wait(100)
 
-    assert await outcomes_of(env, request_id) == [(Status.COMPLETED, Outcome.DELIVERED)] * 2
+    assert await env.outcomes_of(request_id) == [(Status.COMPLETED, Outcome.DELIVERED)] * 2
     assert len(carrier.submitted) == 2

@@ -10,7 +10,7 @@ from pabal.domain.sends.message import MAX_CODE_CHARACTERS, Outcome, tidy_code
 from pabal.service.delivery.receipts import store_receipts
 from pabal.store.engine.base import Tx
 from tests.fixtures.delivery import reference_of
-from tests.fixtures.service import DEFAULT_CARRIER, FakeCarrier, Start, answer_in_order, send, sms
+from tests.fixtures.service import DEFAULT_CARRIER, FakeCarrier, Start, answer_in_order, sms
 from tests.fixtures.virtual import NOON, Environment
 
 CARRIER = DEFAULT_CARRIER
@@ -52,7 +52,7 @@ async def test_verdict_that_ends_a_message_is_stored_with_its_code(
 ) -> None:
     carrier = FakeCarrier(answer=answer_in_order(*verdicts))
     env = await start(carriers={CARRIER: carrier})
-    await send(env, sms())
+    await env.send(sms())
     await env.wait(5)
 
     assert await delivery_of(env) == [stored]
@@ -64,7 +64,7 @@ async def test_verdict_that_ends_a_message_is_stored_with_its_code(
 async def test_receipt_is_stored_with_its_code_whichever_comes_first(start: Start, is_early: bool) -> None:
     carrier = FakeCarrier(delay_s=3 if is_early else 0)
     env = await start(carriers={CARRIER: carrier})
-    request_id = await send(env, sms())
+    request_id = await env.send(sms())
     await env.wait(1)
     first = Receipt(reference_of(request_id), Outcome.PHONE_OFF, code="OFF 7")
     await store_receipts(env.context, CARRIER, [first, Receipt(first.reference, Outcome.SPAM, code="LATER")])
@@ -76,7 +76,7 @@ async def test_receipt_is_stored_with_its_code_whichever_comes_first(start: Star
 async def test_part_that_failed_gives_a_long_message_its_code(start: Start) -> None:
     carrier = FakeCarrier(answer=lambda attempt: Accepted("a", ("b",)))
     env = await start(carriers={CARRIER: carrier})
-    await send(env, sms())
+    await env.send(sms())
     await env.wait(1)
     await store_receipts(env.context, CARRIER, [Receipt("a", Outcome.DELIVERED, code="GOOD")])
     await store_receipts(env.context, CARRIER, [Receipt("b", Outcome.SPAM, code="BAD")])
@@ -88,7 +88,7 @@ async def test_message_that_no_carrier_took_has_none(start: Start) -> None:
     carrier = FakeCarrier()
     carrier.is_connected = False
     env = await start(carriers={CARRIER: carrier})
-    await send(env, sms(expire_minutes=1))
+    await env.send(sms(expire_minutes=1))
     await env.wait(120)
 
     ((decided_by, code, _),) = await delivery_of(env)
@@ -98,7 +98,7 @@ async def test_message_that_no_carrier_took_has_none(start: Start) -> None:
 async def test_message_in_doubt_at_its_end_names_the_carrier_that_may_have_it(start: Start) -> None:
     carrier = FakeCarrier(answer=lambda attempt: Unknown())
     env = await start(carriers={CARRIER: carrier}, sms_timeout_hours=1)
-    await send(env, sms())
+    await env.send(sms())
     await env.wait(3700)
 
     ((decided_by, code, _),) = await delivery_of(env)

@@ -14,7 +14,7 @@ from pabal.domain.sends.message import Attempt, Outcome
 from pabal.settings.carriers import CarrierSettings, SimulatorSettings
 from pabal.store.engine.base import Tx
 from tests.fixtures.delivery import disconnected_carrier, reference_of
-from tests.fixtures.service import FakeCarrier, add_profile, alimtalk, send, sms
+from tests.fixtures.service import FakeCarrier, alimtalk, sms
 from tests.fixtures.virtual import Environment, build_environment, run_in_virtual_time, settings_for
 
 
@@ -47,7 +47,7 @@ async def costs_of(env: Environment, request_id: bytes) -> list[int | None]:
 async def test_delivered_message_costs_the_price_of_its_product(tmp_path: Path) -> None:
     carrier = FakeCarrier("post")
     async with open_with_prices(tmp_path, carrier) as env:
-        request_id = await send(env, sms())
+        request_id = await env.send(sms())
         await env.wait(1)
         assert await costs_of(env, request_id) == [None]
         await carrier.report((reference_of(request_id), Outcome.DELIVERED))
@@ -61,7 +61,7 @@ async def test_failed_message_costs_nothing_unless_its_carrier_charges_it(
 ) -> None:
     carrier = FakeCarrier("post")
     async with open_with_prices(tmp_path, carrier, charges_failed=charges_failed) as env:
-        request_id = await send(env, sms())
+        request_id = await env.send(sms())
         await env.wait(1)
         await carrier.report((reference_of(request_id), Outcome.PHONE_OFF))
 
@@ -71,7 +71,7 @@ async def test_failed_message_costs_nothing_unless_its_carrier_charges_it(
 async def test_message_that_no_carrier_took_costs_nothing(tmp_path: Path) -> None:
     carrier = FakeCarrier("post", lambda attempt: Rejected(Outcome.SPAM))
     async with open_with_prices(tmp_path, carrier, charges_failed=True) as env:
-        rejected = await send(env, sms())
+        rejected = await env.send(sms())
         await env.wait(1)
         assert await costs_of(env, rejected) == [0]
 
@@ -80,7 +80,7 @@ async def test_expired_message_costs_nothing(tmp_path: Path) -> None:
     carrier = disconnected_carrier()
     carrier.name = "post"
     async with open_with_prices(tmp_path, carrier, charges_failed=True) as env:
-        request_id = await send(env, sms(expire_minutes=1))
+        request_id = await env.send(sms(expire_minutes=1))
         await env.wait(90)
         assert await costs_of(env, request_id) == [0]
 
@@ -89,7 +89,7 @@ async def test_carrier_that_took_the_message_decides_the_cost(tmp_path: Path) ->
     first = FakeCarrier("first", lambda attempt: Declined(Outcome.SPAM))
     second = FakeCarrier("second", lambda attempt: Accepted(None))
     async with open_with_prices(tmp_path, first, second) as env:
-        request_id = await send(env, sms())
+        request_id = await env.send(sms())
         await env.wait(1)
         assert await costs_of(env, request_id) == [1250]
 
@@ -101,7 +101,7 @@ async def test_fallback_has_a_cost_of_its_own(tmp_path: Path) -> None:
 
     carrier = FakeCarrier("post", answer)
     async with open_with_prices(tmp_path, carrier) as env:
-        request_id = await send(env, alimtalk(await add_profile(env)))
+        request_id = await env.send(alimtalk(await env.add_profile()))
         await env.wait(1)
         await carrier.report((reference_of(request_id), Outcome.NOT_A_USER))
         await env.wait(1)
@@ -113,7 +113,7 @@ def test_nothing_is_stored_without_prices(tmp_path: Path) -> None:
     carrier = FakeCarrier("post", lambda attempt: Accepted(None))
 
     async def scenario(env: Environment) -> None:
-        request_id = await send(env, sms())
+        request_id = await env.send(sms())
         await env.wait(1)
         assert await costs_of(env, request_id) == [None]
 

@@ -22,14 +22,9 @@ from tests.fixtures.service import (
     FakeCarrier,
     Start,
     account_id_of,
-    add_profile,
     alimtalk,
     count_rows,
     message_id_of,
-    messages_of,
-    metric_value,
-    outcomes_of,
-    send,
     sms,
 )
 from tests.fixtures.virtual import Environment, VirtualWorld
@@ -55,10 +50,10 @@ def submitted_texts(carrier: FakeCarrier) -> list[Attempt]:
 
 @pytest.mark.carrier(answer=reject_talk)
 async def test_rejected_message_gets_a_text_as_fallback(env: Environment, carrier: FakeCarrier) -> None:
-    request_id = await send(env, alimtalk(await add_profile(env)))
+    request_id = await env.send(alimtalk(await env.add_profile()))
     await env.wait(1)
 
-    origin, fallback = await messages_of(env, request_id)
+    origin, fallback = await env.messages_of(request_id)
     assert (origin.status, origin.outcome) == (FAILED, Outcome.NOT_A_USER)
     assert (fallback.status, fallback.outcome, fallback.product) == (DONE, GOOD, Product.SMS)
     assert fallback.receiver == origin.receiver
@@ -75,38 +70,38 @@ async def test_rejected_message_gets_a_text_as_fallback(env: Environment, carrie
 async def test_message_with_a_failure_receipt_gets_a_fallback(
     env: Environment, carrier: FakeCarrier, outcome: Outcome
 ) -> None:
-    request_id = await send(env, alimtalk(await add_profile(env)))
+    request_id = await env.send(alimtalk(await env.add_profile()))
     await env.wait(1)
     await carrier.report((message_id_of(request_id).hex(), outcome))
     await env.wait(1)
 
-    assert await outcomes_of(env, request_id) == [(FAILED, outcome), (DONE, GOOD)]
+    assert await env.outcomes_of(request_id) == [(FAILED, outcome), (DONE, GOOD)]
 
 
 @pytest.mark.carrier(answer=lambda attempt: Accepted(None) if attempt.product.is_text else Busy())
 async def test_message_without_tries_left_gets_a_fallback(env: Environment) -> None:
-    request_id = await send(env, alimtalk(await add_profile(env)))
+    request_id = await env.send(alimtalk(await env.add_profile()))
     await env.wait(1200)
 
-    assert await outcomes_of(env, request_id) == [(FAILED, Outcome.CARRIER_ERROR), (DONE, GOOD)]
+    assert await env.outcomes_of(request_id) == [(FAILED, Outcome.CARRIER_ERROR), (DONE, GOOD)]
 
 
 @pytest.mark.carrier(answer=lambda attempt: Rejected(Outcome.SPAM) if attempt.content == "스팸" else Accepted(None))
 async def test_no_fallback_for_delivered_messages_texts_or_requests_without_one(env: Environment) -> None:
-    profile = await add_profile(env)
-    delivered = await send(env, alimtalk(profile))
-    without_fallback = await send(env, alimtalk(profile, fallback_text=None, content="스팸"))
-    plain_text = await send(env, sms(content="스팸"))
+    profile = await env.add_profile()
+    delivered = await env.send(alimtalk(profile))
+    without_fallback = await env.send(alimtalk(profile, fallback_text=None, content="스팸"))
+    plain_text = await env.send(sms(content="스팸"))
     await env.wait(60)
 
-    assert await outcomes_of(env, delivered) == [(DONE, GOOD)]
-    assert await outcomes_of(env, without_fallback) == [(FAILED, Outcome.SPAM)]
-    assert await outcomes_of(env, plain_text) == [(FAILED, Outcome.SPAM)]
+    assert await env.outcomes_of(delivered) == [(DONE, GOOD)]
+    assert await env.outcomes_of(without_fallback) == [(FAILED, Outcome.SPAM)]
+    assert await env.outcomes_of(plain_text) == [(FAILED, Outcome.SPAM)]
 
 
 @pytest.mark.carrier(answer=accept_talk)
 async def test_repeated_receipts_make_only_one_fallback(env: Environment, carrier: FakeCarrier) -> None:
-    request_id = await send(env, alimtalk(await add_profile(env), PHONE, "01099998888"))
+    request_id = await env.send(alimtalk(await env.add_profile(), PHONE, "01099998888"))
     await env.wait(1)
     receipts = [(message_id.hex(), Outcome.NOT_A_USER) for message_id in carrier.ids]
 
@@ -116,32 +111,32 @@ async def test_repeated_receipts_make_only_one_fallback(env: Environment, carrie
     await carrier.report(*receipts)
     await env.wait(10)
 
-    assert await outcomes_of(env, request_id) == [(FAILED, Outcome.NOT_A_USER)] * 2 + [(DONE, GOOD)] * 2
+    assert await env.outcomes_of(request_id) == [(FAILED, Outcome.NOT_A_USER)] * 2 + [(DONE, GOOD)] * 2
     assert len(submitted_texts(carrier)) == 2
-    assert metric_value(env, "pabal_messages_ended_total", product="alimTalk", code="3019") == 2
-    assert metric_value(env, "pabal_messages_ended_total", product="sms", code="1000") == 2
+    assert env.metric_value("pabal_messages_ended_total", product="alimTalk", code="3019") == 2
+    assert env.metric_value("pabal_messages_ended_total", product="sms", code="1000") == 2
     assert await count_rows(env, "jobs") == 0
 
 
 @pytest.mark.carrier(answer=accept_talk)
 async def test_no_fallback_when_the_profile_was_deleted_meanwhile(env: Environment, carrier: FakeCarrier) -> None:
-    profile = await add_profile(env)
-    request_id = await send(env, alimtalk(profile))
+    profile = await env.add_profile()
+    request_id = await env.send(alimtalk(profile))
     await env.wait(1)
     await delete(env.context, await account_id_of(env), f"{profile:040x}", None)
 
     await carrier.report((message_id_of(request_id).hex(), Outcome.NOT_A_USER))
     await env.wait(10)
 
-    assert await outcomes_of(env, request_id) == [(FAILED, Outcome.NOT_A_USER)]
+    assert await env.outcomes_of(request_id) == [(FAILED, Outcome.NOT_A_USER)]
 
 
 @pytest.mark.carrier(answer=lambda attempt: Rejected(Outcome.NUMBER_NOT_ASSIGNED))
 async def test_failed_fallback_gets_no_fallback(env: Environment) -> None:
-    request_id = await send(env, alimtalk(await add_profile(env)))
+    request_id = await env.send(alimtalk(await env.add_profile()))
     await env.wait(60)
 
-    assert await outcomes_of(env, request_id) == [(FAILED, Outcome.NUMBER_NOT_ASSIGNED)] * 2
+    assert await env.outcomes_of(request_id) == [(FAILED, Outcome.NUMBER_NOT_ASSIGNED)] * 2
 
 
 BUTTONS = (
@@ -188,7 +183,7 @@ BUTTONS = (
 async def test_text_of_the_fallback(
     env: Environment, carrier: FakeCarrier, fields: dict[str, Any], expected: str
 ) -> None:
-    await send(env, alimtalk(await add_profile(env), **fields))
+    await env.send(alimtalk(await env.add_profile(), **fields))
     await env.wait(1)
 
     assert [text.content for text in submitted_texts(carrier)] == [expected]
@@ -206,7 +201,7 @@ async def test_text_of_the_fallback(
 async def test_fallback_is_an_sms_if_it_fits_or_else_an_lms_with_the_channel_as_subject(
     env: Environment, carrier: FakeCarrier, text: str, product: Product, subject: str | None
 ) -> None:
-    await send(env, alimtalk(await add_profile(env), fallback_text=text))
+    await env.send(alimtalk(await env.add_profile(), fallback_text=text))
     await env.wait(1)
 
     assert [(each.product, each.subject, each.content) for each in submitted_texts(carrier)] == [
@@ -219,20 +214,20 @@ async def test_fallback_is_an_sms_if_it_fits_or_else_an_lms_with_the_channel_as_
 async def test_fallback_that_cannot_be_sent_as_a_text_is_recorded_as_failed(
     env: Environment, carrier: FakeCarrier, text: str
 ) -> None:
-    request_id = await send(env, alimtalk(await add_profile(env), fallback_text=text))
+    request_id = await env.send(alimtalk(await env.add_profile(), fallback_text=text))
     await env.wait(60)
 
-    _, fallback = await messages_of(env, request_id)
+    _, fallback = await env.messages_of(request_id)
     assert (fallback.status, fallback.outcome) == (FAILED, Outcome.NOT_SENDABLE_AS_TEXT)
     assert fallback.completed_at is not None
     assert submitted_texts(carrier) == []
-    assert metric_value(env, "pabal_messages_ended_total", product="lms", code="9002") == 1
+    assert env.metric_value("pabal_messages_ended_total", product="lms", code="9002") == 1
 
 
 @pytest.mark.carrier(answer=reject_talk)
 @pytest.mark.settings(unsupported_characters="replace")
 async def test_unsupported_characters_are_replaced_in_fallbacks_too(env: Environment, carrier: FakeCarrier) -> None:
-    await send(env, alimtalk(await add_profile(env), fallback_text="안녕 🙂"))
+    await env.send(alimtalk(await env.add_profile(), fallback_text="안녕 🙂"))
     await env.wait(1)
 
     assert [text.content for text in submitted_texts(carrier)] == ["안녕 ?"]
@@ -241,10 +236,10 @@ async def test_unsupported_characters_are_replaced_in_fallbacks_too(env: Environ
 async def test_fallback_without_a_route_is_recorded_as_undeliverable(start: Start) -> None:
     carrier = FakeCarrier("talk", reject_talk)
     env = await start(carrier, routes={"alimTalk": ["talk"]})
-    request_id = await send(env, alimtalk(await add_profile(env)))
+    request_id = await env.send(alimtalk(await env.add_profile()))
     await env.wait(60)
 
-    assert await outcomes_of(env, request_id) == [
+    assert await env.outcomes_of(request_id) == [
         (FAILED, Outcome.NOT_A_USER),
         (FAILED, Outcome.UNDELIVERABLE),
     ]
@@ -254,10 +249,10 @@ async def test_fallback_without_a_route_is_recorded_as_undeliverable(start: Star
 async def test_fallback_goes_at_once_to_the_carrier_of_its_own_product(start: Start) -> None:
     talk_carrier, text_carrier = FakeCarrier("talk", reject_talk), FakeCarrier("text", accept_without_receipt)
     env = await start(talk_carrier, text_carrier, routes={"alimTalk": ["talk"], "sms": ["text"]})
-    request_id = await send(env, alimtalk(await add_profile(env)))
+    request_id = await env.send(alimtalk(await env.add_profile()))
     await env.wait(0.1)
 
-    assert await outcomes_of(env, request_id) == [(FAILED, Outcome.NOT_A_USER), (DONE, GOOD)]
+    assert await env.outcomes_of(request_id) == [(FAILED, Outcome.NOT_A_USER), (DONE, GOOD)]
     assert len(text_carrier.submitted) == 1
 
 
@@ -267,23 +262,23 @@ async def test_fallback_is_sent_only_within_an_hour_of_the_scheduled_time(
     env: Environment, carrier: FakeCarrier, waited_s: int, fallbacks: int
 ) -> None:
     due_at = env.world.now() + 60 * SECOND
-    request_id = await send(env, alimtalk(await add_profile(env), scheduled_at=due_at))
+    request_id = await env.send(alimtalk(await env.add_profile(), scheduled_at=due_at))
     await env.wait(60 + waited_s)
 
     await carrier.report((message_id_of(request_id).hex(), Outcome.NOT_A_USER))
 
-    assert len(await messages_of(env, request_id)) == 1 + fallbacks
+    assert len(await env.messages_of(request_id)) == 1 + fallbacks
 
 
 @pytest.mark.carrier(answer=accept_talk)
 @pytest.mark.settings(fallback_within_minutes=1)
 async def test_time_limit_of_fallbacks_is_a_setting(env: Environment, carrier: FakeCarrier) -> None:
-    request_id = await send(env, alimtalk(await add_profile(env)))
+    request_id = await env.send(alimtalk(await env.add_profile()))
     await env.wait(61)
 
     await carrier.report((message_id_of(request_id).hex(), Outcome.NOT_A_USER))
 
-    assert len(await messages_of(env, request_id)) == 1
+    assert len(await env.messages_of(request_id)) == 1
 
 
 async def test_fallback_of_an_advertisement_waits_for_the_morning(start: Start) -> None:
@@ -292,31 +287,31 @@ async def test_fallback_of_an_advertisement_waits_for_the_morning(start: Start) 
     carrier = FakeCarrier(answer=accept_talk)
     world, number = VirtualWorld(0, evening), "0801234567"
     env = await start(carrier, world=world, opt_out_number=number)
-    profile = await add_profile(env)
-    ads = await send(env, alimtalk(profile, product=Product.FRIENDTALK_TEXT, is_ad=True))
-    notice = await send(env, alimtalk(profile))
+    profile = await env.add_profile()
+    ads = await env.send(alimtalk(profile, product=Product.FRIENDTALK_TEXT, is_ad=True))
+    notice = await env.send(alimtalk(profile))
     await env.wait(70)
     await carrier.report(*((message_id.hex(), Outcome.NOT_A_USER) for message_id in carrier.ids))
     await env.wait(60)
 
-    assert await outcomes_of(env, notice) == [(FAILED, Outcome.NOT_A_USER), (DONE, GOOD)]
-    assert await outcomes_of(env, ads) == [(FAILED, Outcome.NOT_A_USER), (WAITING, None)]
+    assert await env.outcomes_of(notice) == [(FAILED, Outcome.NOT_A_USER), (DONE, GOOD)]
+    assert await env.outcomes_of(ads) == [(FAILED, Outcome.NOT_A_USER), (WAITING, None)]
     carriers = {DEFAULT_CARRIER: FakeCarrier(answer=accept_talk)}
 
     env = await start(carriers=carriers, world=VirtualWorld(1, eight - MINUTE))
     await env.wait(59.9)
-    assert await outcomes_of(env, ads) == [(FAILED, Outcome.NOT_A_USER), (WAITING, None)]
+    assert await env.outcomes_of(ads) == [(FAILED, Outcome.NOT_A_USER), (WAITING, None)]
 
     await env.wait(1)
 
-    assert await outcomes_of(env, ads) == [(FAILED, Outcome.NOT_A_USER), (DONE, GOOD)]
+    assert await env.outcomes_of(ads) == [(FAILED, Outcome.NOT_A_USER), (DONE, GOOD)]
 
 
 @pytest.mark.carrier(answer=accept_talk, window=1000)
 async def test_fallbacks_of_a_campaign_use_the_campaign_lane(env: Environment, carrier: FakeCarrier) -> None:
-    profile = await add_profile(env)
-    small = await send(env, alimtalk(profile, *[PHONE] * 10))
-    campaign = await send(env, alimtalk(profile, *[PHONE] * 11))
+    profile = await env.add_profile()
+    small = await env.send(alimtalk(profile, *[PHONE] * 10))
+    campaign = await env.send(alimtalk(profile, *[PHONE] * 11))
     await env.wait(1)
     carrier.is_connected = False
     await env.wait(31)

@@ -16,11 +16,7 @@ from tests.fixtures.service import (
     Start,
     count_rows,
     doubt_name_of,
-    job_of,
     message_id_of,
-    metric_value,
-    outcomes_of,
-    send,
     sms,
 )
 from tests.fixtures.virtual import Environment, VirtualWorld
@@ -48,28 +44,28 @@ class LateCarrier(FakeCarrier):
 async def test_message_that_is_accepted_late_is_not_submitted_again(start: Start) -> None:
     carrier = LateCarrier((7, Accepted("late")))
     env = await start(carrier)
-    request_id = await send(env, sms())
+    request_id = await env.send(sms())
     await env.wait(600)
 
     assert len(carrier.submitted) == 1
-    job = await job_of(env, message_id_of(request_id))
+    job = await env.job_of(message_id_of(request_id))
     assert job is not None
     assert job[1] == Lane.AWAITING_RECEIPT
     await carrier.report(("late", Outcome.DELIVERED))
-    assert await outcomes_of(env, request_id) == DONE
+    assert await env.outcomes_of(request_id) == DONE
     assert await count_rows(env, "receipts") == 0
-    assert metric_value(env, "pabal_carrier_late_answers_total", carrier=DEFAULT_CARRIER, verdict="taken") == 1
+    assert env.metric_value("pabal_carrier_late_answers_total", carrier=DEFAULT_CARRIER, verdict="taken") == 1
 
 
 async def test_receipt_may_precede_the_late_answer(start: Start) -> None:
     carrier = LateCarrier((7, Accepted("late")))
     env = await start(carrier)
-    request_id = await send(env, sms())
+    request_id = await env.send(sms())
     await env.wait(5)
     await carrier.report(("late", Outcome.DELIVERED))
     await env.wait(10)
 
-    assert await outcomes_of(env, request_id) == DONE
+    assert await env.outcomes_of(request_id) == DONE
     assert await count_rows(env, "jobs") == 0
 
 
@@ -79,14 +75,14 @@ async def test_receipts_of_both_attempts_lead_to_the_message(start: Start, recei
     """The first answer comes while the second attempt is in doubt, or after it was accepted."""
     carrier = LateCarrier((first_s, Accepted("first")), (10, Accepted("second")), delay_s=1)
     env = await start(carrier)
-    request_id = await send(env, sms())
+    request_id = await env.send(sms())
     await env.wait(300)
     assert len(carrier.submitted) == 2
-    assert await outcomes_of(env, request_id) == SENDING
+    assert await env.outcomes_of(request_id) == SENDING
 
     await carrier.report((receipt_of, Outcome.DELIVERED))
 
-    assert await outcomes_of(env, request_id) == DONE
+    assert await env.outcomes_of(request_id) == DONE
     assert await count_rows(env, "jobs") == 0
     assert await count_rows(env, "receipts") == 0
 
@@ -104,14 +100,14 @@ async def test_late_answer_during_the_second_attempt_outlasts_its_verdict(start:
 
     carrier = Resent((WAIT_S + 5, Accepted("first")))
     env = await start(carrier)
-    request_id = await send(env, sms())
+    request_id = await env.send(sms())
     await env.wait(600)
     assert len(carrier.submitted) == 2
-    assert await outcomes_of(env, request_id) == SENDING
+    assert await env.outcomes_of(request_id) == SENDING
 
     await carrier.report(("first", Outcome.DELIVERED))
 
-    assert await outcomes_of(env, request_id) == DONE
+    assert await env.outcomes_of(request_id) == DONE
     assert await count_rows(env, "jobs") == 0
     assert await count_rows(env, "receipts") == 0
 
@@ -120,21 +116,21 @@ async def test_late_answer_during_the_second_attempt_outlasts_its_verdict(start:
 async def test_message_that_is_rejected_late_ends(start: Start, holds_in_doubt: bool) -> None:
     carrier = LateCarrier((7, Rejected(Outcome.SPAM)), holds_in_doubt=holds_in_doubt)
     env = await start(carrier)
-    request_id = await send(env, sms())
+    request_id = await env.send(sms())
     await env.wait(60)
 
     assert len(carrier.submitted) == 1
-    assert await outcomes_of(env, request_id) == [(Status.FAIL, Outcome.SPAM)]
+    assert await env.outcomes_of(request_id) == [(Status.FAIL, Outcome.SPAM)]
 
 
 async def test_held_message_that_the_carrier_does_not_have_is_sent_again(start: Start) -> None:
     carrier = LateCarrier((7, Busy()), (1, Accepted(None)), holds_in_doubt=True)
     env = await start(carrier)
-    request_id = await send(env, sms())
+    request_id = await env.send(sms())
     await env.wait(60)
 
     assert len(carrier.submitted) == 2
-    assert await outcomes_of(env, request_id) == DONE
+    assert await env.outcomes_of(request_id) == DONE
     assert (1, DEFAULT_CARRIER, "busy") in await recorded_attempts(env)
     assert await count_rows(env, "receipts") == 0
 
@@ -142,12 +138,12 @@ async def test_held_message_that_the_carrier_does_not_have_is_sent_again(start: 
 async def test_answer_for_a_message_that_has_ended_changes_nothing(start: Start) -> None:
     carrier = LateCarrier((7, Rejected(Outcome.SPAM)), holds_in_doubt=True)
     env = await start(carrier)
-    request_id = await send(env, sms())
+    request_id = await env.send(sms())
     await env.wait(3)
     await carrier.report(("x", Outcome.DELIVERED, doubt_name_of(message_id_of(request_id))))
     await env.wait(60)
 
-    assert await outcomes_of(env, request_id) == DONE
+    assert await env.outcomes_of(request_id) == DONE
 
 
 # The number of resends.
@@ -160,38 +156,38 @@ async def test_message_in_doubt_is_resent_a_bounded_number_of_times(
     env: Environment, carrier: FakeCarrier, max_resends: int
 ) -> None:
     carrier.max_resends = max_resends
-    request_id = await send(env, sms())
+    request_id = await env.send(sms())
     await env.wait(1800)
     assert len(carrier.submitted) == 1 + max_resends
-    assert await outcomes_of(env, request_id) == SENDING
+    assert await env.outcomes_of(request_id) == SENDING
     await env.wait(3600)
 
     assert len(carrier.submitted) == 1 + max_resends
-    assert await outcomes_of(env, request_id) == FAILED
+    assert await env.outcomes_of(request_id) == FAILED
     assert await count_rows(env, "receipts") == 0
 
 
 @pytest.mark.carrier(answer=leave_in_doubt)
 async def test_receipt_ends_a_message_that_was_resent_often_enough(env: Environment, carrier: FakeCarrier) -> None:
-    request_id = await send(env, sms())
+    request_id = await env.send(sms())
     await env.wait(60)
 
     await carrier.report(("x", Outcome.DELIVERED, doubt_name_of(message_id_of(request_id))))
 
-    assert await outcomes_of(env, request_id) == DONE
+    assert await env.outcomes_of(request_id) == DONE
 
 
 async def test_resend_at_the_next_carrier_counts(start: Start) -> None:
     first, second = FakeCarrier("first", leave_in_doubt), FakeCarrier("second", leave_in_doubt)
     env = await start(first, second)
-    request_id = await send(env, sms())
+    request_id = await env.send(sms())
     await env.wait(0.5)
     env.context.open_circuits.add("first")
     first.is_connected = False
     await env.wait(600)
 
     assert (len(first.submitted), len(second.submitted)) == (1, 1)
-    assert await outcomes_of(env, request_id) == SENDING
+    assert await env.outcomes_of(request_id) == SENDING
 
 
 async def test_doubts_after_crashes_count_as_resends(start: Start) -> None:
@@ -200,7 +196,7 @@ async def test_doubts_after_crashes_count_as_resends(start: Start) -> None:
     for carrier in carriers:
         env = await start(carrier, world=VirtualWorld(), stop_seconds=1)
         if carrier is carriers[0]:
-            await send(env, sms())
+            await env.send(sms())
         await env.wait(2)
 
     assert [len(each.submitted) for each in carriers] == [1, 1, 0]

@@ -15,18 +15,7 @@ from pabal.service.delivery.outcome.settle import MAX_LOOKUPS
 from tests.fixtures import cluster
 from tests.fixtures.cluster import Cluster
 from tests.fixtures.delivery import accept_without_receipt, recorded_attempts
-from tests.fixtures.service import (
-    DEFAULT_CARRIER,
-    FakeCarrier,
-    Start,
-    answer_in_order,
-    job_of,
-    message_id_of,
-    message_of,
-    outcomes_of,
-    send,
-    sms,
-)
+from tests.fixtures.service import DEFAULT_CARRIER, FakeCarrier, Start, answer_in_order, message_id_of, sms
 from tests.fixtures.virtual import NOON, Environment, VirtualWorld, build_environment, open_store, settings_for
 
 DELIVERED, SENDING = (Status.COMPLETED, Outcome.DELIVERED), (Status.SENDING, None)
@@ -48,7 +37,7 @@ async def set_lookup_count(env: Environment, times: int) -> None:
 @pytest.mark.carrier(can_look_up=True)
 async def test_message_is_in_doubt_after_an_unknown_verdict(env: Environment, carrier: FakeCarrier) -> None:
     carrier.answer = answer_in_order(Busy(), Unknown(), Busy(), Accepted(None))
-    request_id = await send(env, sms())
+    request_id = await env.send(sms())
     await env.wait(30)
 
     assert doubt_flags(carrier) == [False, False, True, True]
@@ -57,7 +46,7 @@ async def test_message_is_in_doubt_after_an_unknown_verdict(env: Environment, ca
         (2, DEFAULT_CARRIER, "unknown"),
         (3, DEFAULT_CARRIER, "busy"),
     ]
-    assert await outcomes_of(env, request_id) == [DELIVERED]
+    assert await env.outcomes_of(request_id) == [DELIVERED]
 
 
 @pytest.mark.parametrize("verdict", [Busy(), NotSent()])
@@ -66,7 +55,7 @@ async def test_message_that_was_surely_not_accepted_is_not_in_doubt(
     env: Environment, carrier: FakeCarrier, verdict: Verdict
 ) -> None:
     carrier.answer = answer_in_order(verdict, verdict, Accepted(None))
-    await send(env, sms())
+    await env.send(sms())
     await env.wait(30)
 
     assert doubt_flags(carrier) == [False, False, False]
@@ -74,7 +63,7 @@ async def test_message_that_was_surely_not_accepted_is_not_in_doubt(
 
 async def test_carrier_that_cannot_look_up_is_told_of_doubt_too(env: Environment, carrier: FakeCarrier) -> None:
     carrier.answer = answer_in_order(Unknown(), Accepted(None))
-    await send(env, sms())
+    await env.send(sms())
     await env.wait(30)
 
     assert doubt_flags(carrier) == [False, True]
@@ -84,7 +73,7 @@ async def test_carrier_that_cannot_look_up_is_told_of_doubt_too(env: Environment
 async def test_only_the_unknown_messages_of_a_batch_are_in_doubt(env: Environment, carrier: FakeCarrier) -> None:
     verdicts: dict[str, Verdict] = {"01000000011": Busy(), "01000000012": Unknown(), "01000000013": NotSent()}
     carrier.answer = lambda attempt: verdicts[attempt.receiver] if attempt.number == 1 else Accepted(None)
-    await send(env, sms(*verdicts))
+    await env.send(sms(*verdicts))
     await env.wait(30)
 
     later_attempts = {
@@ -99,11 +88,11 @@ async def test_doubt_concerns_one_carrier_only(start: Start) -> None:
         FakeCarrier("second", accept_without_receipt, can_look_up=True),
     )
     env = await start(first, second)
-    request_id = await send(env, sms())
+    request_id = await env.send(sms())
     await env.wait(30)
 
     assert (doubt_flags(first), doubt_flags(second)) == ([False, True], [False])
-    assert await outcomes_of(env, request_id) == [DELIVERED]
+    assert await env.outcomes_of(request_id) == [DELIVERED]
 
 
 # Where the message goes.
@@ -115,14 +104,14 @@ async def test_message_in_doubt_goes_to_no_other_carrier(start: Start) -> None:
         FakeCarrier("second", accept_without_receipt),
     )
     env = await start(first, second)
-    request_id = await send(env, sms())
+    request_id = await env.send(sms())
     await env.wait(0.5)
     await set_lookup_count(env, MAX_TRIES)
     await env.wait(2 * MAX_DELAY_MS / SECOND)
 
     assert first.submitted[-1][1].tries > MAX_TRIES
     assert second.submitted == []
-    assert await outcomes_of(env, request_id) == [SENDING]
+    assert await env.outcomes_of(request_id) == [SENDING]
 
 
 async def test_message_in_doubt_stays_when_its_carrier_disconnects(start: Start) -> None:
@@ -131,17 +120,17 @@ async def test_message_in_doubt_stays_when_its_carrier_disconnects(start: Start)
         FakeCarrier("second", accept_without_receipt),
     )
     env = await start(first, second)
-    in_doubt = await send(env, sms())
+    in_doubt = await env.send(sms())
     await env.wait(0.5)
     first.is_connected = False
-    certain = await send(env, sms("01087654321"))
+    certain = await env.send(sms("01087654321"))
     await env.wait(600)
 
     assert [attempt.receiver for _, attempt in second.submitted] == ["01087654321"]
-    assert (await outcomes_of(env, certain), await outcomes_of(env, in_doubt)) == ([DELIVERED], [SENDING])
+    assert (await env.outcomes_of(certain), await env.outcomes_of(in_doubt)) == ([DELIVERED], [SENDING])
     first.is_connected = True
     await env.wait(60)
-    assert await outcomes_of(env, in_doubt) == [DELIVERED]
+    assert await env.outcomes_of(in_doubt) == [DELIVERED]
     assert doubt_flags(first) == [False, True]
 
 
@@ -155,12 +144,12 @@ async def test_message_in_doubt_stays_when_a_later_attempt_was_not_sent(start: S
     )
     second = FakeCarrier("second", accept_without_receipt)
     env = await start(first, second)
-    request_id = await send(env, sms())
+    request_id = await env.send(sms())
     await env.wait(120)
 
     assert len(first.submitted) > 10
     assert second.submitted == []
-    assert await outcomes_of(env, request_id) == [SENDING]
+    assert await env.outcomes_of(request_id) == [SENDING]
 
 
 async def test_message_that_the_carrier_does_not_have_goes_to_the_next_carrier(start: Start) -> None:
@@ -169,13 +158,13 @@ async def test_message_that_the_carrier_does_not_have_goes_to_the_next_carrier(s
         FakeCarrier("second", accept_without_receipt),
     )
     env = await start(first, second)
-    request_id = await send(env, sms())
+    request_id = await env.send(sms())
     await env.wait(0.5)
     await set_lookup_count(env, MAX_TRIES)
     await env.wait(3)
 
     assert (doubt_flags(first), len(second.submitted)) == ([False, True], 1)
-    assert await outcomes_of(env, request_id) == [DELIVERED]
+    assert await env.outcomes_of(request_id) == [DELIVERED]
 
 
 # How the message ends.
@@ -183,40 +172,40 @@ async def test_message_that_the_carrier_does_not_have_goes_to_the_next_carrier(s
 
 @pytest.mark.carrier(answer=lambda _: Unknown(), can_look_up=True)
 async def test_message_ends_as_unknown_after_the_last_lookup(env: Environment, carrier: FakeCarrier) -> None:
-    request_id = await send(env, sms())
+    request_id = await env.send(sms())
     await env.wait(0.5)
     await set_lookup_count(env, MAX_LOOKUPS - 2)
     await env.wait(3)
-    assert await outcomes_of(env, request_id) == [SENDING]
+    assert await env.outcomes_of(request_id) == [SENDING]
     await env.wait(MAX_DELAY_MS / SECOND)
 
-    assert await outcomes_of(env, request_id) == [(Status.FAIL, Outcome.UNKNOWN)]
+    assert await env.outcomes_of(request_id) == [(Status.FAIL, Outcome.UNKNOWN)]
     assert [attempt.tries for _, attempt in carrier.submitted] == [0, MAX_LOOKUPS - 2, MAX_LOOKUPS - 1]
-    assert await job_of(env, message_id_of(request_id)) is None
+    assert await env.job_of(message_id_of(request_id)) is None
 
 
 @pytest.mark.carrier(can_look_up=True)
 async def test_lookups_use_no_tries(env: Environment, carrier: FakeCarrier) -> None:
     carrier.answer = answer_in_order(Unknown(), Busy(), Busy(), Accepted(None))
-    request_id = await send(env, sms())
+    request_id = await env.send(sms())
     await env.wait(0.5)
     await set_lookup_count(env, MAX_TRIES + 2)
     await env.wait(3 * MAX_DELAY_MS / SECOND)
 
-    assert await outcomes_of(env, request_id) == [DELIVERED]
+    assert await env.outcomes_of(request_id) == [DELIVERED]
 
 
 @pytest.mark.carrier(answer=lambda attempt: Busy() if attempt.number % 2 else Unknown(), can_look_up=True)
 async def test_message_that_is_busy_and_unknown_in_turns_ends(env: Environment, carrier: FakeCarrier) -> None:
-    request_id = await send(env, sms())
+    request_id = await env.send(sms())
     await env.wait(5)
     assert len(carrier.submitted) > 2
     await set_lookup_count(env, MAX_LOOKUPS - 2)
     await env.wait(3 * MAX_DELAY_MS / SECOND)
 
-    ((status, _),) = await outcomes_of(env, request_id)
+    ((status, _),) = await env.outcomes_of(request_id)
     assert status is Status.FAIL
-    assert await job_of(env, message_id_of(request_id)) is None
+    assert await env.job_of(message_id_of(request_id)) is None
 
 
 @pytest.mark.parametrize(
@@ -228,10 +217,10 @@ async def test_result_of_the_lookup_ends_the_message(
     env: Environment, carrier: FakeCarrier, verdict: Verdict, expected: Outcome
 ) -> None:
     carrier.answer = answer_in_order(Unknown(), verdict)
-    request_id = await send(env, sms())
+    request_id = await env.send(sms())
     await env.wait(5)
 
-    assert (await message_of(env, request_id)).outcome is expected
+    assert (await env.message_of(request_id)).outcome is expected
 
 
 @pytest.mark.carrier(can_look_up=True)
@@ -239,11 +228,11 @@ async def test_receipt_is_awaited_under_the_reference_that_the_lookup_found(
     env: Environment, carrier: FakeCarrier
 ) -> None:
     carrier.answer = answer_in_order(Unknown(), Accepted("found"))
-    request_id = await send(env, sms())
+    request_id = await env.send(sms())
     await env.wait(5)
     await carrier.report(("found", Outcome.PHONE_OFF))
 
-    assert (await message_of(env, request_id)).outcome is Outcome.PHONE_OFF
+    assert (await env.message_of(request_id)).outcome is Outcome.PHONE_OFF
 
 
 # Lost leases.
@@ -255,9 +244,9 @@ async def test_only_messages_in_flight_are_in_doubt_after_a_crash(tmp_path: Path
     env = await build_environment(
         tmp_path, world=world, carriers={DEFAULT_CARRIER: before}, settings=settings_for(tmp_path)
     )
-    in_flight = await send(env, sms("01000000011", "01000000012"))
+    in_flight = await env.send(sms("01000000011", "01000000012"))
     await env.wait(1)
-    waiting = await send(env, sms("01000000013"))
+    waiting = await env.send(sms("01000000013"))
     await env.wait(1)
     assert len(before.submitted) == 2
     await kill(env)
@@ -275,7 +264,7 @@ async def test_only_messages_in_flight_are_in_doubt_after_a_crash(tmp_path: Path
     attempts = {attempt.receiver: (attempt.is_in_doubt, attempt.number) for _, attempt in after.submitted}
     assert attempts == {"01000000011": (True, 2), "01000000012": (True, 2), "01000000013": (False, 1)}
     assert await recorded_attempts(env) == [(1, DEFAULT_CARRIER, "unknown"), (1, DEFAULT_CARRIER, "unknown")]
-    assert await outcomes_of(env, in_flight) + await outcomes_of(env, waiting) == [DELIVERED] * 3
+    assert await env.outcomes_of(in_flight) + await env.outcomes_of(waiting) == [DELIVERED] * 3
     await env.service.stop()
 
 
@@ -289,7 +278,7 @@ def test_messages_in_flight_of_a_dead_process_are_in_doubt_for_its_successor(tmp
         carrier = first.carriers[DEFAULT_CARRIER]
         assert isinstance(carrier, FakeCarrier)
         carrier.delay_s = 20.0
-        request_id = await send(first.env, sms())
+        request_id = await first.env.send(sms())
         await processes.wait(1)
         assert len(carrier.submitted) == 1
         second = await processes.start_process("second")
@@ -299,7 +288,7 @@ def test_messages_in_flight_of_a_dead_process_are_in_doubt_for_its_successor(tmp
         second_carrier = second.carriers[DEFAULT_CARRIER]
         assert isinstance(second_carrier, FakeCarrier)
         assert doubt_flags(second_carrier) == [True]
-        assert await outcomes_of(second.env, request_id) == [DELIVERED]
+        assert await second.env.outcomes_of(request_id) == [DELIVERED]
 
     cluster.run_scenario(tmp_path, scenario, carriers=carriers)
 
@@ -320,7 +309,7 @@ async def test_advertisement_in_doubt_is_still_in_doubt_in_the_morning(tmp_path:
     before = FakeCarrier(delay_s=20.0, timeout_s=30.0, can_look_up=True)
     settings = settings_for(tmp_path)
     env = await build_environment(tmp_path, world=world, carriers={DEFAULT_CARRIER: before}, settings=settings)
-    await send(env, sms("01000000011", "01000000012")._replace(is_ad=True))
+    await env.send(sms("01000000011", "01000000012")._replace(is_ad=True))
     await env.wait(1)
     assert len(before.submitted) == 2
     await kill(env)

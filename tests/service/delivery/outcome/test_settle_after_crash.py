@@ -6,17 +6,7 @@ import pytest
 
 from pabal.domain.sends.message import Outcome, Status
 from tests.fixtures.delivery import accept_without_receipt
-from tests.fixtures.service import (
-    PHONE,
-    FakeCarrier,
-    Start,
-    count_rows,
-    doubt_name_of,
-    later,
-    outcomes_of,
-    send,
-    sms,
-)
+from tests.fixtures.service import PHONE, FakeCarrier, Start, count_rows, doubt_name_of, later, sms
 from tests.fixtures.virtual import NOON, VirtualWorld
 
 SENDING, DONE, GOOD = Status.SENDING, Status.COMPLETED, Outcome.DELIVERED
@@ -25,7 +15,7 @@ SENDING, DONE, GOOD = Status.SENDING, Status.COMPLETED, Outcome.DELIVERED
 async def crash_with_full_window(start: Start, carrier: FakeCarrier, messages: int, **settings: Any) -> bytes:
     """Send more messages than the window of a carrier holds, and crash while it is full."""
     env = await start(carrier, stop_seconds=1, **settings)
-    request_id = await send(env, sms(*[PHONE] * messages))
+    request_id = await env.send(sms(*[PHONE] * messages))
     await env.wait(1)
     assert len(carrier.submitted) == carrier.window
     return request_id
@@ -40,7 +30,7 @@ async def test_messages_in_flight_at_a_crash_are_resent_where_doubt_is_not_held(
 
     assert len(next_carrier.submitted) == len(set(next_carrier.ids)) == 25
     assert sorted(attempt.number for _, attempt in next_carrier.submitted) == [1] * 15 + [2] * 10
-    assert await outcomes_of(env, request_id) == [(DONE, GOOD)] * 25
+    assert await env.outcomes_of(request_id) == [(DONE, GOOD)] * 25
 
 
 @pytest.mark.parametrize("pause_s", [2, 1800], ids=["within the lease", "long after the lease"])
@@ -52,7 +42,7 @@ async def test_messages_in_flight_at_a_crash_are_held_where_doubt_is_held(start:
     await env.wait(60)
     assert set(next_carrier.ids).isdisjoint(carrier.ids)
     assert len(next_carrier.submitted) == len(set(next_carrier.ids)) == 15
-    statuses = [status for status, _ in await outcomes_of(env, request_id)]
+    statuses = [status for status, _ in await env.outcomes_of(request_id)]
     assert (statuses.count(SENDING), statuses.count(DONE)) == (10, 15)
 
     await next_carrier.report(
@@ -61,7 +51,7 @@ async def test_messages_in_flight_at_a_crash_are_held_where_doubt_is_held(start:
     await env.wait(3600)
 
     assert len(next_carrier.submitted) == 15
-    outcomes = [outcome for _, outcome in await outcomes_of(env, request_id)]
+    outcomes = [outcome for _, outcome in await env.outcomes_of(request_id)]
     assert (outcomes.count(GOOD), outcomes.count(Outcome.UNKNOWN)) == (19, 6)
     assert await count_rows(env, "jobs") == 0
     assert await count_rows(env, "receipts") == 0
@@ -75,4 +65,4 @@ async def test_more_messages_in_doubt_than_one_round_handles_are_all_held(start:
     await env.wait(60)
 
     assert next_carrier.submitted == []
-    assert await outcomes_of(env, request_id) == [(SENDING, None)] * 1200
+    assert await env.outcomes_of(request_id) == [(SENDING, None)] * 1200

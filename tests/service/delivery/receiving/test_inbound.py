@@ -23,19 +23,7 @@ from pabal.store.events import events
 from pabal.store.messages import inbound
 from pabal.store.people import opt_outs
 from tests.fixtures.interruptible_store import InterruptibleStore
-from tests.fixtures.service import (
-    DEFAULT_CARRIER,
-    PHONE,
-    SENDER,
-    Start,
-    account_id_of,
-    add_profile,
-    alimtalk,
-    count_rows,
-    outcomes_of,
-    send,
-    sms,
-)
+from tests.fixtures.service import DEFAULT_CARRIER, PHONE, SENDER, Start, account_id_of, alimtalk, count_rows, sms
 from tests.fixtures.virtual import Environment, VirtualWorld, open_store
 
 OTHER = "01087654321"
@@ -108,7 +96,7 @@ async def test_message_to_an_unregistered_number_is_for_operators_only(
     env: Environment, state: NumberState | None
 ) -> None:
     account_id = await account_id_of(env) if state is None else await register(env, state=state)
-    await send(env, sms(PHONE))
+    await env.send(sms(PHONE))
 
     await arrive(env, text("STOP"))
 
@@ -118,17 +106,17 @@ async def test_message_to_an_unregistered_number_is_for_operators_only(
 
 async def test_reply_opts_out_of_the_sender_number_that_wrote_before(env: Environment) -> None:
     account_id = await register(env)
-    await send(env, sms(PHONE))
-    await send(env, sms(OTHER, sender="0299999999"))
+    await env.send(sms(PHONE))
+    await env.send(sms(OTHER, sender="0299999999"))
 
     await arrive(env, text("수신거부"), text("수신거부", OTHER), text("수신거부"), text("stop", "14155550100"))
     await env.wait(10)
-    ad = await send(env, sms(PHONE, OTHER, content="(광고)할인", is_ad=True))
+    ad = await env.send(sms(PHONE, OTHER, content="(광고)할인", is_ad=True))
     await env.wait(3)
 
     assert await opted_out(env, account_id) == [(PHONE, SENDER)]
     assert [each[2] for each in await stored(env, account_id)] == [True, False, True, False]
-    assert await outcomes_of(env, ad) == [
+    assert await env.outcomes_of(ad) == [
         (Status.FAIL, Outcome.OPTED_OUT),
         (Status.COMPLETED, Outcome.DELIVERED),
     ]
@@ -139,9 +127,9 @@ async def test_reply_opts_out_of_the_sender_number_that_wrote_before(env: Enviro
 
 async def test_reply_to_a_fallback_opts_out_and_one_to_an_alimtalk_does_not(env: Environment) -> None:
     account_id = await register(env)
-    profile = await add_profile(env)
-    await send(env, alimtalk(profile, "01000000003"))
-    await send(env, alimtalk(profile, PHONE))
+    profile = await env.add_profile()
+    await env.send(alimtalk(profile, "01000000003"))
+    await env.send(alimtalk(profile, PHONE))
     await env.wait(5)
 
     await arrive(env, text("거부", "01000000003"), text("거부", PHONE))

@@ -16,11 +16,6 @@ from tests.fixtures.service import (
     answer_in_order,
     count_rows,
     later,
-    message_of,
-    messages_of,
-    metric_value,
-    outcomes_of,
-    send,
     sms,
 )
 from tests.fixtures.virtual import NOON, Environment, VirtualWorld
@@ -33,46 +28,46 @@ GOOD, BAD = Outcome.DELIVERED, Outcome.PHONE_OFF
 async def test_receipt_ends_its_message(
     env: Environment, carrier: FakeCarrier, outcome: Outcome, status: Status
 ) -> None:
-    request_id = await send(env, sms())
+    request_id = await env.send(sms())
     await env.wait(1)
-    assert await outcomes_of(env, request_id) == [(SENDING, None)]
+    assert await env.outcomes_of(request_id) == [(SENDING, None)]
     await env.wait(60)
 
     await carrier.report((reference_of(request_id), outcome))
 
-    message = await message_of(env, request_id)
+    message = await env.message_of(request_id)
     assert (message.status, message.outcome, message.completed_at) == (status, outcome, env.world.now())
     assert await count_rows(env, "jobs") == 0
     assert await count_rows(env, "receipts") == 0
     code = str(outcome.number)
-    assert metric_value(env, "pabal_messages_ended_total", product="sms", code=code) == 1
-    assert metric_value(env, "pabal_receipts_total", carrier=DEFAULT_CARRIER) == 1
+    assert env.metric_value("pabal_messages_ended_total", product="sms", code=code) == 1
+    assert env.metric_value("pabal_receipts_total", carrier=DEFAULT_CARRIER) == 1
 
 
 async def test_receipts_are_stored_when_the_callback_returns(start: Start) -> None:
     carrier = FakeCarrier()
     env = await start(carrier)
-    sent = await send(env, sms())
+    sent = await env.send(sms())
     await env.wait(1)
 
     await carrier.report((reference_of(sent), GOOD))
     await env.store.close()  # nothing can be stored after this
 
     env = await start(FakeCarrier(), world=VirtualWorld(1))
-    assert await outcomes_of(env, sent) == [(DONE, GOOD)]
+    assert await env.outcomes_of(sent) == [(DONE, GOOD)]
 
 
 @pytest.mark.carrier(delay_s=5)
 async def test_receipt_that_precedes_the_verdict_waits_for_it(env: Environment, carrier: FakeCarrier) -> None:
-    request_id = await send(env, sms())
+    request_id = await env.send(sms())
     await env.wait(1)
     await carrier.report((reference_of(request_id), BAD))
-    assert await outcomes_of(env, request_id) == [(SENDING, None)]
-    assert metric_value(env, "pabal_receipts_unmatched_total", carrier=DEFAULT_CARRIER) == 1
+    assert await env.outcomes_of(request_id) == [(SENDING, None)]
+    assert env.metric_value("pabal_receipts_unmatched_total", carrier=DEFAULT_CARRIER) == 1
 
     await env.wait(5)
 
-    assert await outcomes_of(env, request_id) == [(FAILED, BAD)]
+    assert await env.outcomes_of(request_id) == [(FAILED, BAD)]
     assert await count_rows(env, "receipts") == 0
 
 
@@ -80,56 +75,56 @@ async def test_receipt_that_precedes_the_verdict_waits_for_it(env: Environment, 
 async def test_first_of_two_contradicting_receipts_before_the_verdict_counts(
     env: Environment, carrier: FakeCarrier
 ) -> None:
-    request_id = await send(env, sms())
+    request_id = await env.send(sms())
     await env.wait(1)
     await carrier.report((reference_of(request_id), GOOD))
     await carrier.report((reference_of(request_id), BAD))
     await env.wait(5)
 
-    assert await outcomes_of(env, request_id) == [(DONE, GOOD)]
+    assert await env.outcomes_of(request_id) == [(DONE, GOOD)]
 
 
 @pytest.mark.parametrize("second_outcome", [GOOD, BAD])
 async def test_second_receipt_changes_nothing(
     env: Environment, carrier: FakeCarrier, second_outcome: Outcome
 ) -> None:
-    request_id = await send(env, sms())
+    request_id = await env.send(sms())
     await env.wait(1)
     await carrier.report((reference_of(request_id), GOOD))
-    before = await messages_of(env, request_id)
+    before = await env.messages_of(request_id)
     await env.wait(10)
 
     await carrier.report((reference_of(request_id), second_outcome))
     await carrier.report((reference_of(request_id), second_outcome))
 
-    assert await messages_of(env, request_id) == before
-    assert metric_value(env, "pabal_messages_ended_total", product="sms", code="1000") == 1
+    assert await env.messages_of(request_id) == before
+    assert env.metric_value("pabal_messages_ended_total", product="sms", code="1000") == 1
 
 
 async def test_first_of_two_receipts_in_one_batch_counts(env: Environment, carrier: FakeCarrier) -> None:
-    request_id = await send(env, sms())
+    request_id = await env.send(sms())
     await env.wait(1)
 
     await carrier.report((reference_of(request_id), BAD), (reference_of(request_id), GOOD))
 
-    assert await outcomes_of(env, request_id) == [(FAILED, BAD)]
+    assert await env.outcomes_of(request_id) == [(FAILED, BAD)]
 
 
 @pytest.mark.carrier(answer=lambda attempt: Rejected(Outcome.SPAM))
 async def test_receipt_after_a_rejection_changes_nothing(env: Environment, carrier: FakeCarrier) -> None:
-    request_id = await send(env, sms())
+    request_id = await env.send(sms())
     await env.wait(1)
 
     await carrier.report((reference_of(request_id), GOOD))
 
-    assert await outcomes_of(env, request_id) == [(FAILED, Outcome.SPAM)]
+    assert await env.outcomes_of(request_id) == [(FAILED, Outcome.SPAM)]
 
 
 async def test_unmatched_receipt_is_counted_and_deleted_after_an_hour(
     env: Environment, carrier: FakeCarrier
 ) -> None:
     await carrier.report(("nobody", GOOD))
-    assert metric_value(env, "pabal_receipts_unmatched_total", carrier=DEFAULT_CARRIER) == 1
+    assert env.metric_value("pabal_receipts_unmatched_total", carrier=DEFAULT_CARRIER) == 1
     assert await count_rows(env, "receipts") == 1
     await env.wait(UNMATCHED_RECEIPT_RETENTION_MS / SECOND - 60)
     assert await count_rows(env, "receipts") == 1
@@ -145,28 +140,28 @@ async def test_expired_unmatched_receipt_does_not_end_a_later_message(
 ) -> None:
     await carrier.report(("used again", BAD))
     await env.wait(2 * UNMATCHED_RECEIPT_RETENTION_MS / SECOND)
-    request_id = await send(env, sms())
+    request_id = await env.send(sms())
     await env.wait(1)
-    assert await outcomes_of(env, request_id) == [(SENDING, None)]
+    assert await env.outcomes_of(request_id) == [(SENDING, None)]
 
     await carrier.report(("used again", GOOD))
 
-    assert await outcomes_of(env, request_id) == [(DONE, GOOD)]
+    assert await env.outcomes_of(request_id) == [(DONE, GOOD)]
 
 
 @pytest.mark.carrier(answer=lambda attempt: Accepted("same"))
 @pytest.mark.settings(sms_timeout_hours=1)
 async def test_reused_reference_belongs_to_the_later_message(env: Environment, carrier: FakeCarrier) -> None:
-    earlier_request = await send(env, sms())
+    earlier_request = await env.send(sms())
     await env.wait(1800)
-    later_request = await send(env, sms())
+    later_request = await env.send(sms())
     await env.wait(1800 + 20)
-    assert await outcomes_of(env, earlier_request) == [(FAILED, Outcome.TIMED_OUT)]
+    assert await env.outcomes_of(earlier_request) == [(FAILED, Outcome.TIMED_OUT)]
 
     await carrier.report(("same", GOOD))
 
-    assert await outcomes_of(env, later_request) == [(DONE, GOOD)]
-    assert await outcomes_of(env, earlier_request) == [(FAILED, Outcome.TIMED_OUT)]
+    assert await env.outcomes_of(later_request) == [(DONE, GOOD)]
+    assert await env.outcomes_of(earlier_request) == [(FAILED, Outcome.TIMED_OUT)]
     assert await count_rows(env, "receipts") == 0
 
 
@@ -174,44 +169,44 @@ async def test_reused_reference_belongs_to_the_later_message(env: Environment, c
 async def test_messages_that_share_a_reference_are_each_submitted_once(
     env: Environment, carrier: FakeCarrier
 ) -> None:
-    request_id = await send(env, sms(*[PHONE] * 20))
+    request_id = await env.send(sms(*[PHONE] * 20))
     await env.wait(3600)
 
     assert len(carrier.submitted) == 20
-    assert await outcomes_of(env, request_id) == [(SENDING, None)] * 20
+    assert await env.outcomes_of(request_id) == [(SENDING, None)] * 20
 
 
 async def test_receipt_of_another_carrier_ends_nothing(env: Environment, carrier: FakeCarrier) -> None:
-    request_id = await send(env, sms())
+    request_id = await env.send(sms())
     await env.wait(1)
 
     await store_receipts(env.context, "another", [Receipt(reference_of(request_id), GOOD)])
 
-    assert await outcomes_of(env, request_id) == [(SENDING, None)]
+    assert await env.outcomes_of(request_id) == [(SENDING, None)]
 
 
 async def test_receipt_of_an_attempt_in_doubt_matches_the_reference_of_a_later_attempt(
     env: Environment, carrier: FakeCarrier
 ) -> None:
     carrier.answer = answer_in_order(Unknown(), Accepted("same"))
-    request_id = await send(env, sms())
+    request_id = await env.send(sms())
     await env.wait(0.5)
     await carrier.report(("same", GOOD))  # for the first attempt, whose verdict was lost
     await env.wait(5)
 
-    assert await outcomes_of(env, request_id) == [(DONE, GOOD)]
+    assert await env.outcomes_of(request_id) == [(DONE, GOOD)]
     assert len(carrier.submitted) == 2
 
 
 @pytest.mark.carrier(window=1000)
 async def test_thousand_receipts_at_once_end_a_thousand_messages(env: Environment, carrier: FakeCarrier) -> None:
-    request_id = await send(env, sms(*[PHONE] * 1000))
+    request_id = await env.send(sms(*[PHONE] * 1000))
     await env.wait(1)
 
     await carrier.report(*((message_id.hex(), GOOD) for message_id in carrier.ids))
 
-    assert await outcomes_of(env, request_id) == [(DONE, GOOD)] * 1000
-    assert metric_value(env, "pabal_messages_ended_total", product="sms", code="1000") == 1000
+    assert await env.outcomes_of(request_id) == [(DONE, GOOD)] * 1000
+    assert env.metric_value("pabal_messages_ended_total", product="sms", code="1000") == 1000
 
 
 async def test_housekeeping_deletes_old_unmatched_receipts_after_a_restart(start: Start) -> None:

@@ -8,7 +8,7 @@ from pabal.domain.sends.message import Attempt, Outcome, Status
 from pabal.store.engine.base import StoreUnavailable
 from tests.fixtures.delivery import reference_of
 from tests.fixtures.interruptible_store import InterruptibleStore
-from tests.fixtures.service import DEFAULT_CARRIER, FakeCarrier, Start, metric_value, outcomes_of, send, sms
+from tests.fixtures.service import DEFAULT_CARRIER, FakeCarrier, Start, sms
 from tests.fixtures.virtual import VirtualWorld, open_store
 
 SENDING, DONE, GOOD = Status.SENDING, Status.COMPLETED, Outcome.DELIVERED
@@ -18,16 +18,16 @@ async def test_unavailable_store_only_delays_the_receipts_of_the_simulator(start
     world = VirtualWorld()
     store = InterruptibleStore(open_store(tmp_path, world))
     env = await start(world=world, store=store)
-    request_id = await send(env, sms())
+    request_id = await env.send(sms())
     await env.wait(0.1)
     store.is_unavailable = True
     await env.wait(30)
-    assert await outcomes_of(env, request_id) == [(SENDING, None)]
+    assert await env.outcomes_of(request_id) == [(SENDING, None)]
 
     store.is_unavailable = False
     await env.wait(5)
 
-    assert await outcomes_of(env, request_id) == [(DONE, GOOD)]
+    assert await env.outcomes_of(request_id) == [(DONE, GOOD)]
 
 
 async def test_receipts_are_not_acknowledged_before_they_are_stored(start: Start, tmp_path: Any) -> None:
@@ -35,19 +35,19 @@ async def test_receipts_are_not_acknowledged_before_they_are_stored(start: Start
     store = InterruptibleStore(open_store(tmp_path, world))
     carrier = FakeCarrier()
     env = await start(carrier, world=world, store=store)
-    request_id = await send(env, sms())
+    request_id = await env.send(sms())
     await env.wait(1)
     store.is_unavailable = True
 
     acknowledgement = asyncio.create_task(carrier.report((reference_of(request_id), GOOD)))
     await env.wait(60)
     assert not acknowledgement.done()
-    assert await outcomes_of(env, request_id) == [(SENDING, None)]
+    assert await env.outcomes_of(request_id) == [(SENDING, None)]
 
     store.is_unavailable = False
     await acknowledgement
-    assert await outcomes_of(env, request_id) == [(DONE, GOOD)]
-    assert metric_value(env, "pabal_receipts_total", carrier=DEFAULT_CARRIER) == 1
+    assert await env.outcomes_of(request_id) == [(DONE, GOOD)]
+    assert env.metric_value("pabal_receipts_total", carrier=DEFAULT_CARRIER) == 1
 
 
 async def test_verdict_is_stored_when_the_store_is_available_again(start: Start, tmp_path: Any) -> None:
@@ -62,14 +62,14 @@ async def test_verdict_is_stored_when_the_store_is_available_again(start: Start,
     carrier = InterruptsStore()
     carrier.answer = carrier.accept_and_interrupt
     env = await start(carrier, world=world, store=store)
-    request_id = await send(env, sms())
+    request_id = await env.send(sms())
     await env.wait(3)
-    assert await outcomes_of(env, request_id) == [(SENDING, None)]
+    assert await env.outcomes_of(request_id) == [(SENDING, None)]
 
     store.is_unavailable = False
     await env.wait(2)
 
-    assert await outcomes_of(env, request_id) == [(DONE, GOOD)]
+    assert await env.outcomes_of(request_id) == [(DONE, GOOD)]
     assert len(carrier.submitted) == 1
 
 

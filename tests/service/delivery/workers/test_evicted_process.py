@@ -11,7 +11,7 @@ from pabal.service.slots import NOBODY, Slots
 from pabal.service.upkeep.deadline_sweep import expire_request
 from tests.fixtures.circuit_breaker import SMS_TO_BOTH, accept, answer_busy, two_carriers
 from tests.fixtures.cluster import Cluster, Process, open_cluster
-from tests.fixtures.service import FakeCarrier, outcomes_of, send, sms
+from tests.fixtures.service import FakeCarrier, sms
 from tests.fixtures.slot_sharing import EVICTION_S, REBALANCE_S, SLOTS, carrier_of, send_many, slot_counts
 from tests.fixtures.virtual import NOON, VirtualWorld, settings_for
 
@@ -67,7 +67,7 @@ async def test_a_process_paused_at_a_deadline_ends_nothing_that_others_have_in_f
     for each in (ahead, other):
         carrier_of(each).is_connected = False
     ahead.store_proxy.freeze_before(expire_request)
-    sent = [await send(other.env, sms(expire_minutes=2)) for _ in range(40)]
+    sent = [await other.env.send(sms(expire_minutes=2)) for _ in range(40)]
     while not ahead.store_proxy.is_frozen:
         await cluster.wait(1)
     await cluster.wait(EVICTION_S)
@@ -81,7 +81,7 @@ async def test_a_process_paused_at_a_deadline_ends_nothing_that_others_have_in_f
     await cluster.wait(30)
 
     for one in sent:
-        assert await outcomes_of(other.env, one) == [(Status.COMPLETED, Outcome.DELIVERED)]
+        assert await other.env.outcomes_of(one) == [(Status.COMPLETED, Outcome.DELIVERED)]
 
 
 def test_a_process_among_others_holds_a_slot_only_by_its_id() -> None:

@@ -13,7 +13,7 @@ from pabal.store.engine.base import Tx
 from pabal.store.queue import queue, queue_admin
 from pabal.store.queue.slots import SlotAssignment
 from tests.fixtures.cluster import Cluster, Process, open_cluster
-from tests.fixtures.service import count_rows, message_id_of, outcomes_of, send, sms
+from tests.fixtures.service import count_rows, message_id_of, sms
 from tests.fixtures.slot_sharing import (
     EVICTION_S,
     REBALANCE_S,
@@ -31,7 +31,7 @@ DELIVERED = (Status.COMPLETED, Outcome.DELIVERED)
 async def send_to_slot(process: Process, slot: int, *phones: str) -> bytes:
     """Send requests until one falls into a slot; return the id of that request."""
     while True:
-        request_id = await send(process.env, sms(*phones, scheduled_at=process.env.world.now()))
+        request_id = await process.env.send(sms(*phones, scheduled_at=process.env.world.now()))
         if identifiers.slot_of(request_id) == slot:
             return request_id
 
@@ -145,7 +145,7 @@ async def test_a_process_paused_for_too_long_changes_nothing_and_rejoins(cluster
     before = await cluster.workers()
     carrier_of(one).delay_s = 5.0
     carrier_of(one).answer = lambda attempt: Rejected(Outcome.UNDELIVERABLE)
-    requests = [await send(one.env, sms()) for _ in range(40)]
+    requests = [await one.env.send(sms()) for _ in range(40)]
     await cluster.wait(1)
     in_flight = set(submissions(one))
     assert in_flight
@@ -162,7 +162,7 @@ async def test_a_process_paused_for_too_long_changes_nothing_and_rejoins(cluster
     assert one.held == ()
     await cluster.wait(20)
 
-    assert [await outcomes_of(two.env, each) for each in requests] == [[DELIVERED]] * 40
+    assert [await two.env.outcomes_of(each) for each in requests] == [[DELIVERED]] * 40
     assert set(submissions(one)) == in_flight, "it claims nothing from slots of others"
     assert all(submissions(two)[each] == 1 for each in late)
     assert slot_counts(one, two) == [4, 4]

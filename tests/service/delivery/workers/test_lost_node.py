@@ -14,7 +14,7 @@ from pabal.store.queue import receipts
 from tests.fixtures.campaigns import campaign_parts, checked_campaign, phones, start_campaign
 from tests.fixtures.cluster import Cluster, Process, open_cluster
 from tests.fixtures.nodes import NODES, NodedStore, node_of
-from tests.fixtures.service import DEFAULT_CARRIER, FakeCarrier, account_id_of, outcomes_of, send, sms
+from tests.fixtures.service import DEFAULT_CARRIER, FakeCarrier, account_id_of, sms
 from tests.fixtures.slot_sharing import REBALANCE_S, carrier_of, fake_carriers, send_many, submissions
 
 LOST, HEALTHY = NODES
@@ -103,7 +103,7 @@ async def test_receipts_of_a_lost_node_are_taken_and_end_their_messages_when_it_
         store.lost.clear()
         await cluster.wait(RECOVERY_S)
         for one in sent:
-            assert await outcomes_of(process.env, identifiers.request_id_of(one)) == [
+            assert await process.env.outcomes_of(identifiers.request_id_of(one)) == [
                 (Status.COMPLETED, Outcome.DELIVERED)
             ]
         assert await cluster.store.read(receipts.list_postponed_slots) == []
@@ -125,7 +125,7 @@ async def test_send_with_a_key_waits_for_its_slot_and_one_without_takes_another(
     with pytest.raises(NodeUnavailable):
         await find_accepted(context, account, key)
     assert await rows_in(cluster, "requests") == 0
-    await send(process.env, sms())
+    await process.env.send(sms())
 
     store.lost.clear()
     await cluster.wait(RECOVERY_S)

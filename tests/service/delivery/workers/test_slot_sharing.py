@@ -11,7 +11,7 @@ from pabal.service.slots import HOUSEKEEPING_SLOT
 from pabal.service.upkeep.housekeeping import FULL_ROUND_EVERY, ROUND_INTERVAL_S
 from pabal.store.engine.base import Tx
 from tests.fixtures.cluster import Cluster, open_cluster
-from tests.fixtures.service import count_rows, message_id_of, send, sms
+from tests.fixtures.service import count_rows, message_id_of, sms
 from tests.fixtures.slot_sharing import (
     EVICTION_S,
     REBALANCE_S,
@@ -59,7 +59,7 @@ async def test_messages_from_a_web_only_process_are_submitted_within_a_poll_inte
     await cluster.wait(REBALANCE_S)
     waits_s = []
     for _ in range(20):
-        sent = message_id_of(await send(web.env, sms()))
+        sent = message_id_of(await web.env.send(sms()))
         sent_s = cluster.world.monotonic()
         await cluster.wait(0.37)
         (at,) = [

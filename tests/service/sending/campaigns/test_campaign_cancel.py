@@ -21,7 +21,7 @@ from tests.fixtures.campaigns import (
     start_campaign,
 )
 from tests.fixtures.delivery import accept_without_receipt
-from tests.fixtures.service import FakeCarrier, Start, count_rows, later, outcomes_of
+from tests.fixtures.service import FakeCarrier, Start, count_rows, later
 from tests.fixtures.virtual import NOON, Environment, VirtualWorld
 
 pytestmark = pytest.mark.carrier(answer=accept_without_receipt)
@@ -64,7 +64,7 @@ async def test_cancelled_campaign_sends_nothing_more(env: Environment, carrier: 
     found = await campaign_parts(env, campaign_id)
     assert 2 <= len(found) <= 4
     for each in found:
-        assert {status for status, _ in await outcomes_of(env, each.request_id)} == {Status.CANCEL}
+        assert {status for status, _ in await env.outcomes_of(each.request_id)} == {Status.CANCEL}
     assert (await campaign_progress(env, campaign_id)).cancel == kept.requested
     assert await count_rows(env, "campaign_blocks") == 0
     assert await count_rows(env, "jobs") == 0

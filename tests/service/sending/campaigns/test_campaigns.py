@@ -30,17 +30,7 @@ from tests.fixtures.campaigns import (
     start_campaign,
 )
 from tests.fixtures.delivery import accept_without_receipt
-from tests.fixtures.service import (
-    DEFAULT_CARRIER,
-    FakeCarrier,
-    account_id_of,
-    add_profile,
-    alimtalk,
-    count_rows,
-    later,
-    metric_value,
-    sms,
-)
+from tests.fixtures.service import DEFAULT_CARRIER, FakeCarrier, account_id_of, alimtalk, count_rows, later, sms
 from tests.fixtures.virtual import NOON, Environment, VirtualWorld, build_environment, open_store
 from tests.fixtures.web import FailingStore
 
@@ -74,7 +64,7 @@ async def test_every_receiver_gets_one_message_and_progress_completes(
         "fallbacks_completed": 0, "failures": (), "cost": None,
     }  # fmt: skip
     assert await count_rows(env, "campaign_blocks") == 0
-    assert metric_value(env, "pabal_messages_accepted_total", product="sms") == 18
+    assert env.metric_value("pabal_messages_accepted_total", product="sms") == 18
     assert [each.action for each in await env.store.read(latest_entries, None, 5)] == ["campaign.test"]
 
 
@@ -142,7 +132,7 @@ async def test_unavailable_store_only_delays_a_campaign(tmp_path: Path, carrier:
 async def test_campaign_of_a_deleted_profile_is_halted_and_can_be_resumed(
     env: Environment, carrier: FakeCarrier
 ) -> None:
-    profile_id = await add_profile(env)
+    profile_id = await env.add_profile()
     talk = alimtalk(profile_id, fallback_text=None)._replace(template_code=None)
     campaign_id = await checked_campaign(env, phones(2), sending=talk, sender_key=f"{profile_id:040x}")
     await delete(env.context, await account_id_of(env), None, "@shop")
@@ -165,7 +155,7 @@ async def test_failed_messages_and_their_fallbacks_are_counted(env: Environment,
         return Rejected(Outcome.NOT_A_USER) if attempt.product is Product.ALIMTALK else Accepted(None)  # type: ignore[attr-defined]
 
     carrier.answer = answer
-    profile_id = await add_profile(env)
+    profile_id = await env.add_profile()
     campaign_id = await checked_campaign(
         env, phones(3), sending=alimtalk(profile_id), sender_key=f"{profile_id:040x}"
     )
