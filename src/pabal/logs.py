@@ -37,8 +37,9 @@ class _LineFormatter(logging.Formatter):
         return f"{at} {record.levelname.lower():7} {record.getMessage()}{tail}"
 
 
-def configure_logging(line_format: str, zone: ZoneInfo, stream: TextIO = sys.stderr) -> None:
-    """Log to `stream` as `text`, as `json`, or `auto`: text if it is a terminal, else JSON."""
+def configure_logging(line_format: str, zone: ZoneInfo, stream: TextIO | None = None) -> None:
+    """Log to `stream`, by default stderr, as `text`, as `json`, or `auto`: text if it is a terminal, else JSON."""
+    stream = stream or sys.stderr
     is_json = line_format == "json" or (line_format == "auto" and not stream.isatty())
     handler = logging.StreamHandler(stream)
     handler.setFormatter(_LineFormatter(zone, is_json))
