@@ -15,8 +15,9 @@ from playwright.sync_api import Browser, Download, Page, expect
 from pabal.domain.users.user import Role
 from tests.browser.test_console import in_each_language_and_screen, send
 from tests.fakes.smsc.peer import Peer, running_peer
-from tests.fakes.webhooks.receiver import AUTHORITY, Receiver, running_receiver
+from tests.fakes.webhooks.receiver import Receiver, running_receiver
 from tests.fixtures.browser import BrowserEnvironment, check_page
+from tests.fixtures.certificates import AUTHORITY
 from tests.fixtures.live import serving
 from tests.fixtures.web import SENDER, sms_body
 

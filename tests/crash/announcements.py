@@ -12,8 +12,9 @@ from typing import Any
 import httpx
 
 from tests.fixtures import status_checker
+from tests.fixtures.certificates import AUTHORITY
 from tests.fixtures.live import run
-from tests.fixtures.webhooks import AUTHORITY, TlsServer
+from tests.fixtures.webhooks import TlsServer
 
 TOLD_TIMEOUT_S = 60
 """How long nothing more may be told until what is missing counts as lost."""

@@ -21,8 +21,9 @@ from pabal.web.api_document.example_answers import post_example
 from pabal.webhooks.poster import format_secret, sign
 from pabal.world import RealWorld
 from tests.fakes.smsc.peer import NODE, PACKAGES
+from tests.fixtures.certificates import AUTHORITY
 from tests.fixtures.live import LiveService, serving
-from tests.fixtures.webhooks import AUTHORITY, serving_tls
+from tests.fixtures.webhooks import serving_tls
 
 PAGE = (generate.DOCS / "how-to" / "webhooks.md").read_text(encoding="utf-8")
 ITS_URL = "https://shop.example/pabal"

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from pabal.mail.mailer import MailOutcome, MailResult
+from tests.fixtures.certificates import TLS, server_context
 from tests.fixtures.mail_servers import (
     MAIL,
     PASSWORD,
-    TLS,
     USER,
     Mailbox,
     answering,
@@ -18,7 +18,6 @@ from tests.fixtures.mail_servers import (
     read_texts,
     serving_mail,
     serving_script,
-    tls_context,
 )
 
 pytestmark = pytest.mark.real_time
@@ -49,7 +48,7 @@ async def test_mail_arrives_as_it_was_written() -> None:
 @pytest.mark.parametrize("tls", ["tls", "starttls"])
 async def test_mail_is_handed_over_with_tls_and_password(tls: str) -> None:
     box = Mailbox()
-    options = {"implicit": tls_context()} if tls == "tls" else {"starttls": tls_context(), "auth": True}
+    options = {"implicit": server_context()} if tls == "tls" else {"starttls": server_context(), "auth": True}
     user = {} if tls == "tls" else {"user": USER, "password": PASSWORD}
 
     result = await exchange(box, options, tls=tls, **user)
@@ -60,7 +59,7 @@ async def test_mail_is_handed_over_with_tls_and_password(tls: str) -> None:
 
 async def test_wrong_password_sends_nothing_and_is_not_in_the_reason() -> None:
     box = Mailbox()
-    options = {"starttls": tls_context(), "auth": True}
+    options = {"starttls": server_context(), "auth": True}
 
     result = await exchange(box, options, tls="starttls", user=USER, password="wrong horse")
 
@@ -94,7 +93,7 @@ async def test_answers_injected_before_starttls_do_not_count() -> None:
 @pytest.mark.parametrize("changes", [{"tls_ca": TLS / "stranger.pem"}, {"host": "127.0.0.1"}, {"tls_ca": None}])
 async def test_wrong_certificate_is_refused(tls: str, changes: dict[str, Any]) -> None:
     box = Mailbox()
-    options = {"implicit" if tls == "tls" else "starttls": tls_context()}
+    options = {"implicit" if tls == "tls" else "starttls": server_context()}
 
     result = await exchange(box, options, tls=tls, **changes)
 

@@ -5,15 +5,14 @@ import gzip
 import ssl
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from pabal.outbound.calls import Failure, HttpRequest, NotConnected, Unanswered
 from pabal.outbound.connections import HttpConnections
+from tests.fixtures.certificates import AUTHORITY, server_context
 
-TLS = Path(__file__).parents[1] / "fixtures" / "tls"
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 
 pytestmark = [pytest.mark.real_time, pytest.mark.usefixtures("loop_factory")]
@@ -61,13 +60,10 @@ async def talking(
     answer: bytes = OK, *, then_closes: bool = False, is_secure: bool = False, **limits: Any
 ) -> AsyncIterator[tuple[Peer, HttpConnections]]:
     peer = Peer(answer, then_closes)
-    context = None
-    if is_secure:
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(TLS / "server.pem")
+    context = server_context() if is_secure else None
     server = await asyncio.start_server(peer.serve, "127.0.0.1", 0, ssl=context)
     peer.port = server.sockets[0].getsockname()[1]
-    transport = HttpConnections(ssl.create_default_context(cafile=TLS / "authority.pem"), **limits)
+    transport = HttpConnections(ssl.create_default_context(cafile=AUTHORITY), **limits)
     try:
         yield peer, transport
     finally:

@@ -14,10 +14,9 @@ from pabal.webhooks.addresses import AddressRules
 from pabal.webhooks.client import READ_BYTES, WebhookClient
 from pabal.webhooks.poster import ANSWER_BYTES, PostError, PostResult
 from pabal.world import RealWorld
+from tests.fixtures.certificates import AUTHORITY, TLS
 from tests.fixtures.webhooks import (
     ACCOUNT,
-    AUTHORITY,
-    TLS,
     LocalResolver,
     TlsServer,
     http_answer,

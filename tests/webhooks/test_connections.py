@@ -12,7 +12,8 @@ from pabal.webhooks.addresses import AddressRules
 from pabal.webhooks.client import MAX_LOOKUPS, MAX_LOOKUPS_PER_ACCOUNT, RESOLVED_S, SystemResolver, WebhookClient
 from pabal.webhooks.poster import PostError
 from pabal.world import RealWorld
-from tests.fixtures.webhooks import ACCOUNT, AUTHORITY, LocalResolver, TlsServer, local_rules, serving_tls
+from tests.fixtures.certificates import AUTHORITY
+from tests.fixtures.webhooks import ACCOUNT, LocalResolver, TlsServer, local_rules, serving_tls
 
 BODY = b"{}"
 

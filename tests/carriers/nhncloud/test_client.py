@@ -20,12 +20,10 @@ from pabal.carriers.nhncloud.client import (
 )
 from pabal.settings.field import BadSetting
 from tests.fakes.nhncloud.server import FakeNhnCloud, serving
+from tests.fixtures.certificates import AUTHORITY, TLS, server_context
 
 pytestmark = pytest.mark.real_time
 
-TLS = Path(__file__).parents[2] / "fixtures" / "tls"
-AUTHORITY = TLS / "authority.pem"
-"""Reading the system's authorities takes longer than a test."""
 PATH = "/sms/v3.0/appKeys/{appkey}/blockservice/recipients"
 SECRETS = ("smsAppKey0123456", "smsSecret")
 Answer = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
@@ -225,9 +223,7 @@ async def test_error_message_is_one_short_line_without_keys() -> None:
     ],
 )
 async def test_untrusted_certificate_is_described(host: str, authority: str, words: str) -> None:
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(TLS / "server.pem")
-    async with answering(whole(b""), context) as port:
+    async with answering(whole(b""), server_context()) as port:
         client = NhnCloudClient(f"https://{host}:{port}", *SECRETS, TLS / authority)
         error = await failure(client)
         assert isinstance(error, NotProcessed)
@@ -237,9 +233,7 @@ async def test_untrusted_certificate_is_described(host: str, authority: str, wor
 
 async def test_it_works_over_tls() -> None:
     body = b'{"header": {"isSuccessful": true, "resultCode": 0, "resultMessage": "SUCCESS"}}'
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(TLS / "server.pem")
-    async with answering(whole(body), context) as port:
+    async with answering(whole(body), server_context()) as port:
         client = NhnCloudClient(f"https://localhost:{port}", *SECRETS, AUTHORITY)
         assert (await ask(client))["header"]["resultMessage"] == "SUCCESS"
         await client.close()

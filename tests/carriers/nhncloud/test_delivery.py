@@ -1,10 +1,9 @@
 """Delivery by NHN Cloud: sent messages and their outcomes."""
 
-from base64 import b64encode
-
 import pytest
 
 from tests.carriers.relay.delivery_fixture import MANY, NAMED, outcomes_for
+from tests.fixtures.brand_bodies import sized_image
 from tests.fixtures.nhncloud import SENDER_KEY, TEMPLATE, NhnCloud
 from tests.fixtures.virtual import Environment
 from tests.fixtures.web import (
@@ -134,7 +133,6 @@ async def test_friend_talk_with_a_button_that_the_relay_lacks_is_declined(
 @pytest.mark.settings(friend_talk="compatible")
 async def test_label_of_advertising_friend_talk_is_shown_once(env: Environment, fixture: NhnCloud) -> None:
     """The relay puts it in front itself."""
-
     call = await fixture.add_channel(env)
     for content in ("새 소식", "(광고)새 소식", "(광고) 새 소식"):
         await call_ok(call, "message/sendFriendtalk", friendtalk_body(SENDER_KEY, content=content, adFlag=True))
@@ -147,16 +145,10 @@ async def test_label_of_advertising_friend_talk_is_shown_once(env: Environment, 
 async def test_picture_with_too_many_pixels_is_not_uploaded(env: Environment, fixture: NhnCloud) -> None:
     call = await fixture.add_channel(env)
     for width in (1000, 1001):
-        await call_ok(call, "message/sendMMS", sms_body(f"010-2000-{width}", image=picture(width, 10)))
+        await call_ok(call, "message/sendMMS", sms_body(f"010-2000-{width}", image=sized_image(width, 10)))
     await env.wait(10)
 
     assert await outcomes_for(call, "010-2000-1000") == ["mms completed 1000"]
     assert await outcomes_for(call, "010-2000-1001") == ["mms fail 3018"]
     assert len(fixture.relay.attachments) == 1
     assert fixture.anomalies == ["an MMS picture has more than 1000 pixels a side"]
-
-
-def picture(width: int, height: int) -> dict[str, str]:
-    """Return an image object of a JPEG of this size."""
-    frame = b"\xff\xd8\xff\xc0\x00\x11\x08" + height.to_bytes(2, "big") + width.to_bytes(2, "big") + bytes(20)
-    return image_body(body=b64encode(frame).decode())

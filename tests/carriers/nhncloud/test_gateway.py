@@ -14,7 +14,6 @@ pytestmark = pytest.mark.slow
 @pytest.mark.settings(friend_talk="compatible")
 async def test_call_over_ten_megabytes_is_halved(env: Environment, fixture: NhnCloud) -> None:
     """A thousand messages, each with a long text of its own, are larger than the gateway allows."""
-
     call = await fixture.add_channel(env)
     link = "https://example.com/" + "가" * 400
     buttons = [{"buttonType": "webLink", "name": f"{n}", "mobileUrl": link, "pcUrl": link} for n in range(3)]
@@ -77,7 +76,6 @@ async def test_unanswered_sends_are_told_while_the_service_is_reachable(
 
 async def test_total_failure_without_reasons_ends_each_message(env: Environment, fixture: NhnCloud) -> None:
     """Alimtalk ko/alimtalk-api-guide.md: with -1031, `message` and its `requestId` may be null."""
-
     call = await fixture.add_channel(env)
     fixture.relay.templates[SENDER_KEY, "T1"].current.fields["templateContent"] = "다른 글"
     for explains in (True, False):

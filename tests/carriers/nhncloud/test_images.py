@@ -23,7 +23,6 @@ async def load(request_id: bytes) -> Image:
 
 async def test_picture_is_uploaded_again_before_the_relay_deletes_it() -> None:
     """SMS ko/console-guide.md: attachments are kept for seven days."""
-
     relay, world = FakeNhnCloud(virtual_clock, seed=1), VirtualWorld()
     client = NhnCloudClient(
         "http://relay.invalid", "smsAppKey0123456", "smsSecret", transport=OverHttpx(RelayTransport(relay))

@@ -135,7 +135,6 @@ async def test_lag_is_measured_when_each_list_was_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize("product", [Product.SMS, Product.ALIMTALK])
 async def test_nothing_is_asked_while_a_call_may_still_run(tmp_path: Path, product: Product) -> None:
     """The gateway lets a call run for 60 s: until then a list that lacks a message says nothing."""
-
     fixture, world = NhnCloud(receipt_after_s=3000), VirtualWorld()
     store = open_store(tmp_path, world)
     await store.write(migrate, world.now())

@@ -8,8 +8,8 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.carriers.nhncloud.test_delivery import picture
 from tests.fakes.nhncloud import subprocess_server
+from tests.fixtures.brand_bodies import sized_image
 from tests.fixtures.live import LiveService, run, serving, wait_until
 from tests.fixtures.web import PHONE, sms_body
 
@@ -83,7 +83,7 @@ def test_used_up_quota_is_told_by_doctor_and_by_the_status_page(
 
 
 def test_picture_with_too_many_pixels_is_refused_in_words_people_understand(live: LiveService) -> None:
-    refusal = send(live, "sendMMS", sms_body(sender="0212345678", image=picture(1200, 900)))
+    refusal = send(live, "sendMMS", sms_body(sender="0212345678", image=sized_image(1200, 900)))
     with live.client() as client:
         listed = client.post("/api/message/list.v1.0", json={"receivers": PHONE}).json()
 

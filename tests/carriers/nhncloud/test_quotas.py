@@ -33,7 +33,6 @@ async def counts(env: Environment) -> dict[tuple[int, int], int]:
 @pytest.mark.settings(world=VirtualWorld(starts_at=NOON + 11 * HOUR_S * 1000), poll_seconds=60)
 async def test_daily_quota_of_a_profile_is_waited_out(env: Environment, fixture: NhnCloud) -> None:
     """Alimtalk ko/common-console-guide.md, "토큰 등록": a new profile sends 1,000 messages a day."""
-
     fixture.relay.clock = env.world.now
     fixture.relay.profiles[SENDER_KEY].daily_limit = 30
     call = await fixture.add_channel(env)
@@ -110,7 +109,6 @@ async def test_messages_beyond_a_quota_use_the_next_carrier_at_once(env: Environ
 
 async def test_quota_of_calls_is_waited_out(env: Environment, fixture: NhnCloud) -> None:
     """API-Gateway ko/error-code.md, "요청 할당량 제한"."""
-
     call = await fixture.add_channel(env)
     await env.wait(10)
     fault = fixture.relay.inject_fault("call quota", "POST", times=1e9)

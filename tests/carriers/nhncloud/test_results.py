@@ -147,7 +147,6 @@ async def test_message_that_failed_without_a_result_code_ends(
 @pytest.mark.settings(behavior={"outcomes": {("alimtalk", FIRST): ((1.0, IN_PROGRESS), (30.0, "1000"))}})
 async def test_message_in_progress_has_no_result_yet(env: Environment, fixture: NhnCloud) -> None:
     """Alimtalk ko/error-code.md: 4161 is a message that is being processed."""
-
     call = await fixture.add_channel(env)
     body = alimtalk_body(SENDER_KEY, receivers=receivers_of(MANY[0], **NAMED))
     await call_ok(call, "message/sendAlimtalk", body)

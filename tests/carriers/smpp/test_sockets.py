@@ -5,7 +5,6 @@ import contextlib
 import logging
 import ssl
 from collections.abc import AsyncIterator, Sequence
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,10 +16,10 @@ from pabal.carriers.smpp.pdu import Pdu
 from pabal.domain.sends.message import Outcome
 from pabal.world import RealWorld
 from tests.fakes.smsc.scripted import ScriptedSmsc, SmscConnection, accept, receipt
+from tests.fixtures.certificates import AUTHORITY, TLS, server_context
 from tests.fixtures.smpp import attempts, smpp_settings
 from tests.fixtures.verdicts import submit
 
-TLS = Path(__file__).parents[2] / "fixtures" / "tls"
 TIMEOUT_S = 30.0
 COUNT = 300
 
@@ -66,12 +65,6 @@ async def listening(smsc: ScriptedSmsc, tls: ssl.SSLContext | None = None) -> As
         await server.wait_closed()
 
 
-def server_context() -> ssl.SSLContext:
-    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-    context.load_cert_chain(TLS / "server.pem")
-    return context
-
-
 async def sent_and_reported(smsc: ScriptedSmsc, port: int, **settings: Any) -> None:
     """Send some messages, wait for their receipts, and stop."""
     stored: list[Receipt] = []
@@ -107,7 +100,7 @@ async def test_carrier_works_over_a_socket() -> None:
 async def test_it_works_over_tls() -> None:
     smsc = ScriptedSmsc()
     async with listening(smsc, server_context()) as port:
-        await sent_and_reported(smsc, port, host="localhost", tls=True, tls_ca=TLS / "authority.pem")
+        await sent_and_reported(smsc, port, host="localhost", tls=True, tls_ca=AUTHORITY)
 
 
 @pytest.mark.parametrize(
@@ -115,7 +108,7 @@ async def test_it_works_over_tls() -> None:
     [
         ({"tls_ca": TLS / "stranger.pem", "host": "localhost"}, "issuer"),
         ({"host": "localhost"}, "issuer"),
-        ({"tls_ca": TLS / "authority.pem", "host": "127.0.0.1"}, "mismatch"),
+        ({"tls_ca": AUTHORITY, "host": "127.0.0.1"}, "mismatch"),
     ],
     ids=["of another authority", "of an unknown authority", "of another name"],
 )

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 import pytest
 
 from pabal.webhooks.secrets import PLAIN
-from tests.fakes.webhooks.receiver import AUTHORITY, Receiver, running_receiver
+from tests.fakes.webhooks.receiver import Receiver, running_receiver
+from tests.fixtures.certificates import AUTHORITY
 from tests.fixtures.cli import CommandLine
 
 URL = "https://shop.example/pabal"

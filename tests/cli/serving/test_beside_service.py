@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from tests.fakes.webhooks.receiver import AUTHORITY, Receiver, running_receiver
+from tests.fakes.webhooks.receiver import Receiver, running_receiver
+from tests.fixtures.certificates import AUTHORITY
 from tests.fixtures.cli import CommandLine, add_template_under_review
 from tests.fixtures.live import serving
 

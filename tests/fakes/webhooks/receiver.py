@@ -6,10 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from tests.fakes.smsc.peer import NODE, PACKAGES, Peer, running
+from tests.fixtures.certificates import TLS
 
 HERE = Path(__file__).parent
-TLS = HERE.parents[1] / "fixtures" / "tls"
-AUTHORITY = TLS / "authority.pem"
 
 
 class Receiver(Peer):
