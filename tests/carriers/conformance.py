@@ -91,7 +91,6 @@ class Adapter(ABC):
 
     @property
     def connections(self) -> int:
-        """Number of open connections."""
         return 0
 
 

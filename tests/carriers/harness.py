@@ -105,7 +105,6 @@ def attempts(count: int) -> list[Attempt]:
 
 
 def references(verdicts: Sequence[Verdict]) -> set[str | None]:
-    """Return all references of accepted messages."""
     return {
         one for each in verdicts if isinstance(each, Accepted) for one in (each.reference, *each.other_references)
     }

@@ -15,7 +15,6 @@ BRAND = BrandMessage(BrandType.TEXT)
 
 
 def brand_attempt(number: int = 1, request: int = 1, **fields: Any) -> Attempt:
-    """Return an attempt to send a brand message."""
     given = {"product": Product.BRAND_MESSAGE, "sender_key": SENDER_KEY, "brand": BRAND, **fields}
     return attempt(number, request, **given)
 

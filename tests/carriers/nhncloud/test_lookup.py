@@ -19,7 +19,6 @@ async def ends(call: Caller, numbers: list[str]) -> set[str]:
 
 
 def lists(fixture: NhnCloud, path: str) -> int:
-    """Return the number of calls of a list."""
     return sum(each.method == "GET" and each.path == path for each in fixture.relay.calls)
 
 

@@ -27,7 +27,6 @@ pytestmark = [pytest.mark.real_time, pytest.mark.usefixtures("loop_factory")]
 
 
 async def logged(message: str) -> None:
-    """Wait until the carrier has logged this."""
     is_logged = asyncio.Event()
 
     class Listener(logging.Handler):
@@ -53,7 +52,6 @@ def accept_and_report(connection: SmscConnection, request: Pdu) -> None:
 
 @contextlib.asynccontextmanager
 async def listening(smsc: ScriptedSmsc, tls: ssl.SSLContext | None = None) -> AsyncIterator[int]:
-    """Run an SMSC that listens on a port."""
     loop = asyncio.get_running_loop()
     server = await loop.create_server(smsc.new_connection, "127.0.0.1", 0, ssl=tls)
     try:

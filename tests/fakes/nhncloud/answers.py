@@ -31,8 +31,6 @@ class ApiError(Exception):
 
 
 class Reply(NamedTuple):
-    """An HTTP response."""
-
     status: int
     content_type: str
     body: bytes
@@ -60,7 +58,6 @@ class Request:
     """Number of recipients in the body."""
 
     def form(self) -> dict[str, str | File]:
-        """Return the fields of a multipart form."""
         head = f"Content-Type: {self.headers.get('content-type', '')}\r\n\r\n".encode()
         message = email.parser.BytesParser(policy=email.policy.HTTP).parsebytes(head + self.body)
         found: dict[str, str | File] = {}

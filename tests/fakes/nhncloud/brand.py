@@ -32,8 +32,6 @@ _VARIABLE = re.compile(r"#\{([^{}]+)\}")
 
 
 class Recipient(msgspec.Struct, forbid_unknown_fields=True, gc=False):
-    """A recipient of a brand message."""
-
     recipientNo: str | None = None
     targeting: str | None = None
     templateParameter: dict[str, str] | None = None

@@ -128,7 +128,6 @@ class FaultInjector:
 
 
 async def apply_fault(fault: Fault, request: Request, answer: Handler) -> Reply:
-    """Return the answer to a call that a fault applies to."""
     match fault.kind:
         case "refuse":
             raise ConnectionRefused

@@ -23,8 +23,6 @@ CONVERT_HEADER = "x-convert-to-brand-message"
 
 
 class Recipient(msgspec.Struct, forbid_unknown_fields=True, gc=False):
-    """A recipient of friend talk."""
-
     recipientNo: str | None = None
     content: str | None = None
     imageUrl: str | None = None

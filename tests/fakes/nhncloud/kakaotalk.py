@@ -78,7 +78,6 @@ class Resend(msgspec.Struct, forbid_unknown_fields=True, gc=False):
 
 
 def decode_body(decoder: "msgspec.json.Decoder[Any]", body: bytes) -> Any:
-    """Return a decoded body. Raises ApiError."""
     try:
         return decoder.decode(body)
     except msgspec.ValidationError:

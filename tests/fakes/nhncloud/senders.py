@@ -28,8 +28,6 @@ class Registration(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class Verification(msgspec.Struct, forbid_unknown_fields=True):
-    """The body of a token verification."""
-
     plusFriendId: str | None = None
     token: int | None = None
 
@@ -113,7 +111,6 @@ def remove(state: State, request: Request) -> Json:
 
 
 def delete(state: State, sender_key: str) -> None:
-    """Delete a profile and its templates."""
     del state.profiles[sender_key]
     for key in [key for key in state.templates if key[0] == sender_key]:
         del state.templates[key]

@@ -131,12 +131,10 @@ class FakeNhnCloud(State, RelayServer):
     # Setup before the first call.
 
     def add_number(self, number: str) -> SendNumber:
-        """Register a sender number."""
         self.numbers[number] = SendNumber(number, self.clock())
         return self.numbers[number]
 
     def add_profile(self, channel: str = "@pabal", category: str = "00100010001") -> Profile:
-        """Add a registered sender profile."""
         profile = Profile(channel, self.new_key(), "01012345678", category, self.clock())
         self.profiles[profile.sender_key] = profile
         return profile

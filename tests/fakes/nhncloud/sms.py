@@ -38,8 +38,6 @@ class Recipient(msgspec.Struct, forbid_unknown_fields=True, gc=False):
 
 
 class SendBody(msgspec.Struct, forbid_unknown_fields=True):
-    """The body of a call that sends texts."""
-
     body: str | None = None
     sendNo: str | None = None
     recipientList: list[Recipient] | None = None
@@ -67,7 +65,6 @@ _UPLOAD = msgspec.json.Decoder(Upload)
 
 
 def decode_body(decoder: "msgspec.json.Decoder[Any]", body: bytes) -> Any:
-    """Return a decoded body. Raises ApiError."""
     try:
         return decoder.decode(body)
     except msgspec.ValidationError as error:

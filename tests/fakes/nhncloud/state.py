@@ -292,7 +292,6 @@ class State:
         self.changed.set()
 
     def new_serial(self) -> int:
-        """Return a new unique number."""
         self._last_serial += 1
         return self._last_serial
 
@@ -327,7 +326,6 @@ class State:
         return Counter(each.recipient_grouping_key for each in self.messages if each.recipient_grouping_key)
 
     def process_due(self) -> None:
-        """Apply the results that are due."""
         self.results.apply_due(self.clock())
 
     def list_results(self, product: str, first: int, last: int) -> list[Message]:

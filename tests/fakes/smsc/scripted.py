@@ -21,8 +21,6 @@ Handler = Callable[["SmscConnection", Pdu], None]
 
 
 class ReceivedPdu(NamedTuple):
-    """A received PDU, with time and connection."""
-
     at: float
     connection: "SmscConnection"
     pdu: Pdu
@@ -45,7 +43,6 @@ def accept(connection: "SmscConnection", request: Pdu) -> None:
 
 
 def unbind(connection: "SmscConnection", request: Pdu) -> None:
-    """Respond to an unbind and close the connection."""
     respond(connection, request)
     connection.pipe.close()
 
@@ -93,7 +90,6 @@ class SmscConnection(asyncio.Protocol):
         self.transport.write(pdu.encode_pdu(command, sequence, body, status))
 
     def deliver(self, sequence: int, message: ShortMessage) -> None:
-        """Send a deliver_sm."""
         self.send(protocol.DELIVER_SM, sequence, pdu.encode_short_message(message))
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:

@@ -94,7 +94,6 @@ class Smsc:
             self.pending[submit["message_id"]] = submit
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Serve one session until it ends."""
         session = Session(writer)
         try:
             while not writer.is_closing():
@@ -252,7 +251,6 @@ class Smsc:
 
 
 async def read(reader: asyncio.StreamReader) -> bytes:
-    """Return the octets of one PDU."""
     head = await reader.readexactly(LENGTH_OCTETS)
     length = int.from_bytes(head, "big")
     if not 16 <= length <= MAX_PDU_OCTETS:
@@ -261,7 +259,6 @@ async def read(reader: asyncio.StreamReader) -> bytes:
 
 
 def describe_submit(pdu: Any) -> Submit:
-    """Return the fields of a submit_sm."""
     octets = pdu.message_payload or pdu.short_message or b""
     udh, text = b"", octets
     if pdu.esm_class & consts.SMPP_GSMFEAT_UDHI:

@@ -96,7 +96,6 @@ class FakeSolapi(State, RelayServer):
         return template
 
     def decide(self, name: str, *, is_approved: bool, comment: str = "") -> None:
-        """Decide the review of the template with this name."""
         (template,) = (one for one in self.templates.values() if one.fields["name"] == name)
         template.status = "APPROVED" if is_approved else "REJECTED"
         if comment:

@@ -21,8 +21,6 @@ PRODUCTS = ("sms", "lms", "mms", "alimTalk")
 
 
 class SolapiProcess(ServerProcess):
-    """A running server process."""
-
     def settings(self, **carrier: Any) -> str:
         """Return the tables of a settings file that routes everything to this server."""
         if "webhook_signature" in carrier:
