@@ -7,11 +7,7 @@ import pytest
 
 from pabal import __version__
 from pabal.settings.settings import FIELDS
-from pabal.world import RealWorld
 from tests.fixtures.cli import CommandLine
-
-WORLD = RealWorld()
-
 
 COMMANDS = [
     ["migrate"],
@@ -99,13 +95,10 @@ def test_refused_password_is_not_shown(new_command_line: CommandLine, tmp_path: 
 
 
 @pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
-def test_an_unknown_setting_is_refused_by_every_command(
-    new_command_line: CommandLine, tmp_path: Path, words: list[str]
-) -> None:
-    config = tmp_path / "pabal.toml"
-    config.write_text("prot = 1")
+def test_an_unknown_setting_is_refused_by_every_command(new_command_line: CommandLine, words: list[str]) -> None:
+    new_command_line.configure("prot = 1")
 
-    refused = new_command_line(*words, "--config", str(config))
+    refused = new_command_line(*words)
 
     assert (refused.status, refused.out) == (2, "")
     assert refused.err == "pabal: prot: no such setting; did you mean port?\n"

@@ -87,12 +87,11 @@ def test_every_command_and_option_has_help_in_both_languages(monkeypatch: pytest
     assert {text for text in korean if not HANGUL.search(text)} <= {"waiting, sending, completed, fail, cancel"}
 
 
-def test_commands_speak_korean(new_command_line: CommandLine, korean: None) -> None:
-    new_command_line("key", "create", "--account", "acme")
-    refused = new_command_line("key", "create", "--account", "acne")
-    unknown = new_command_line("number", "add", "112", "--account", "acme")
-    revoked = new_command_line("key", "revoke", "1")
-    found = new_command_line("doctor")
+def test_commands_speak_korean(command_line: CommandLine, korean: None) -> None:
+    refused = command_line("key", "create", "--account", "acne")
+    unknown = command_line("number", "add", "112", "--account", "acme")
+    revoked = command_line("key", "revoke", "1")
+    found = command_line("doctor")
 
     assert refused.err == "pabal: 'acne' 계정이 없습니다. 혹시 acme입니까? 새로 만들려면 --new-account를 주세요\n"
     assert HANGUL.search(unknown.err)
@@ -102,16 +101,13 @@ def test_commands_speak_korean(new_command_line: CommandLine, korean: None) -> N
     assert found.status == 1
 
 
-def test_name_that_is_also_a_word_of_a_message_stays_as_it_is(
-    new_command_line: CommandLine, korean: None, tmp_path: Path
-) -> None:
-    config = tmp_path / "pabal.toml"
-    config.write_text('[carriers.down]\nkind = "simulator"\n\n[routes]\nsms = ["down"]\n')
+def test_name_that_is_also_a_word_of_a_message_stays_as_it_is(new_command_line: CommandLine, korean: None) -> None:
+    new_command_line.configure('[carriers.down]\nkind = "simulator"\n\n[routes]\nsms = ["down"]\n')
     state = CarrierState("down", "down", NOON, "down")
     new_command_line("key", "create", "--account", "acme")
     new_command_line.run_in_context(lambda context: context.store.write(carriers.save_state, state))
 
-    found = new_command_line("doctor", "--config", str(config))
+    found = new_command_line("doctor")
 
     (line,) = (each for each in found.out.splitlines() if "발송 경로 down" in each)
     assert re.fullmatch(r"이상  발송 경로 down: .+부터 연결되지 않음: down", line)

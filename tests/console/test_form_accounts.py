@@ -147,8 +147,7 @@ async def test_only_operators_can_switch_with_a_form(env: Environment) -> None:
     assert await env.store.read(numbers.list_all) == []
 
 
-async def test_operator_sends_only_after_choosing_an_account(env: Environment) -> None:
-    operator = await signed_in_browser(env, Role.OPERATOR)
+async def test_operator_sends_only_after_choosing_an_account(env: Environment, operator: Browser) -> None:
     await env.store.write(accounts.ensure_account, "acme", 0)
 
     unchosen = await operator.get("/console/send?kind=sms")
@@ -166,9 +165,7 @@ async def test_operator_sends_only_after_choosing_an_account(env: Environment) -
     assert after.location.startswith("/console/accounts")
 
 
-async def test_users_of_an_account_see_no_band(env: Environment) -> None:
-    owner = await signed_in_browser(env)
-
+async def test_users_of_an_account_see_no_band(owner: Browser) -> None:
     assert "대신해" not in (await owner.get("/console/send")).text
 
 

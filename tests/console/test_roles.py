@@ -99,6 +99,18 @@ async def ask(browser: Browser, page: Page, path: str) -> int:
     return (await browser.post(path, {"csrf": csrf}, x_csrf_token=csrf)).status
 
 
+def test_pages_are_for_no_more_roles_than_their_folders() -> None:
+    of_owners = ("numbers", "preferences", "privacy", "webhooks", "team", "keys", "audit", "profiles/")
+    viewers_forms = ("/console/me/", "/console/logout")
+    for page in PAGES:
+        if page.path.startswith("/console/operate"):
+            assert page.roles == frozenset({Role.OPERATOR}), page
+        if page.path.startswith(tuple(f"/console/{each}" for each in of_owners)):
+            assert page.roles == frozenset({Role.OWNER, Role.OPERATOR}), page
+        if page.method == "POST" and page.roles and Role.VIEWER in page.roles:
+            assert page.path.startswith(viewers_forms), page
+
+
 async def test_page_opens_only_for_its_roles(env: Environment) -> None:
     named = await things(env)
     for role in Role:
@@ -178,17 +190,13 @@ async def test_form_without_csrf_token_is_refused(env: Environment) -> None:
         assert await env.store.read(latest_entries, None, 100) == before, page
 
 
-async def test_csrf_token_may_be_sent_in_a_header(env: Environment) -> None:
-    browser = await signed_in_browser(env)
-
+async def test_csrf_token_may_be_sent_in_a_header(browser: Browser) -> None:
     shown = await browser.post("/console/logout", {}, x_csrf_token=await browser.csrf())
 
     assert (shown.status, shown.location) == (303, "/console/login")
 
 
-async def test_operator_without_accounts_is_told_how_to_create_one(env: Environment) -> None:
-    operator = await signed_in_browser(env, Role.OPERATOR)
-
+async def test_operator_without_accounts_is_told_how_to_create_one(env: Environment, operator: Browser) -> None:
     before = await operator.get("/console/history")
     account_id = await env.store.write(accounts.ensure_account, "acme", env.world.now())
     await operator.submit("/console/accounts", account=str(account_id))

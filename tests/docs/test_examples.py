@@ -7,14 +7,18 @@ import os
 import re
 import runpy
 import subprocess
+from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
 from zoneinfo import ZoneInfo
+
+import pytest
 
 from docs import generate
 from tests.fixtures.live import LiveService, serving, wait_until, zone_at_noon
 
 ROOT = generate.DOCS.parent
+ZONE = zone_at_noon()
 REFUSALS = {
     "README.md": [],
     "docs/tutorial.md": ["MISSING_VARIABLE"],
@@ -35,38 +39,40 @@ FIRST_CURSOR = (
 )
 
 
-def test_examples_succeed_one_page_after_the_other(tmp_path: Path) -> None:
-    with serving(tmp_path / "data", zone=(zone := zone_at_noon())) as service:
-        answers = follow(service, zone)
-
-        assert {page: sorted(set(results) - {"SUCCESS"}) for page, results in answers.items()} == REFUSALS
-        assert all(
-            "SUCCESS" in results for page, results in answers.items() if page != "docs/how-to/error-handling.md"
-        )
-        records = wait_until(lambda: read_fallbacks(service), lambda found: len(found) == 2)
-        assert {status for _, status in records} == {"completed"}
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveService]:
+    with serving(tmp_path_factory.mktemp("examples") / "data", zone=ZONE) as running:
+        yield running
 
 
-def test_python_example_sends_once_however_often_it_is_repeated(tmp_path: Path) -> None:
+def test_examples_succeed_one_page_after_the_other(service: LiveService) -> None:
+    answers = follow(service)
+
+    assert {page: sorted(set(results) - {"SUCCESS"}) for page, results in answers.items()} == REFUSALS
+    assert all("SUCCESS" in results for page, results in answers.items() if page != "docs/how-to/error-handling.md")
+    records = wait_until(lambda: read_fallbacks(service), lambda found: len(found) == 2)
+    assert {status for _, status in records} == {"completed"}
+
+
+def test_python_example_sends_once_however_often_it_is_repeated(service: LiveService, tmp_path: Path) -> None:
     page = (ROOT / "docs/how-to/error-handling.md").read_text(encoding="utf-8")
     (program,) = re.findall(r"^```python\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
     (tmp_path / "example.py").write_text(program, encoding="utf-8")
     send = runpy.run_path(str(tmp_path / "example.py"))["send"]
     body = {"content": "안녕하세요", "sender": "02-1234-5678", "receivers": [{"phoneNumber": "010-1234-5678"}]}
 
-    with serving(tmp_path / "data") as service:
-        call = (service.base_url, service.key, "/api/message/sendSMS.v1.0")
-        first, second = (send(*call, body, "order-1") for _ in range(2))
-        refused = send(*call, {}, "order-2")
+    call = (service.base_url, service.key, "/api/message/sendSMS.v1.0")
+    first, second = (send(*call, body, "order-1") for _ in range(2))
+    refused = send(*call, {}, "order-2")
 
     assert first["result"] == "SUCCESS"
     assert first["item"] == second["item"]
     assert refused["result"] == "MISSING_PARAMETER"
 
 
-def follow(service: LiveService, zone: str) -> dict[str, list[str]]:
+def follow(service: LiveService) -> dict[str, list[str]]:
     """Run the commands of all pages in one shell; return the results of the answers by page."""
-    today = datetime.now(ZoneInfo(zone)).date()
+    today = datetime.now(ZoneInfo(ZONE)).date()
     lines = []
     for page in REFUSALS:
         text = (ROOT / page).read_text(encoding="utf-8")

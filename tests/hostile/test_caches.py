@@ -25,7 +25,7 @@ from pabal.service.setup_cache import SetupCache
 from pabal.web.http import api, head
 from tests.fixtures.console import Browser
 from tests.fixtures.virtual import Caller, Environment
-from tests.fixtures.web import RunScenario, alimtalk_body, friendtalk_body, set_up_sender, sms_body
+from tests.fixtures.web import alimtalk_body, friendtalk_body, sms_body
 
 LONG = 1_000_000
 MAX_KEPT_CHARACTERS = 4096
@@ -130,57 +130,52 @@ def test_cache_keeps_no_long_text(name: str) -> None:
     assert max((len(text) for text in _texts_in(cache)), default=0) <= MAX_KEPT_CHARACTERS
 
 
-def test_requests_with_long_headers_and_fields_leave_nothing_behind(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        browser = Browser(env.service)
+async def test_requests_with_long_headers_and_fields_leave_nothing_behind(env: Environment, call: Caller) -> None:
+    browser = Browser(env.service)
 
-        async def send(number: int) -> None:
-            blanks = f"{number}" + " " * LONG
-            fields: dict[str, Any] = {"sender": f"02-123-45{number:02}{blanks[2:]}", "sendDate": blanks}
-            await call("message/sendSMS", sms_body(**fields))
-            await call("message/sendLMS", sms_body(content=f"#{{{blanks}}}", subject="#{a}" * (LONG // 4)))
-            await call("message/list", {"receivers": blanks, "requestDate": f"2026-11-15{blanks}~"})
-            headers = {"accept-language": f"en;q=0.{number}{blanks}", "content-type": f"application/json;{blanks}"}
-            await call("message/sendSMS", sms_body(), headers=headers)
-            await browser.get(f"/console/history?x={number}{'x' * LONG}")
-            await browser.get("/console/history", hx_request="true", hx_current_url=f"/{blanks}")
+    async def send(number: int) -> None:
+        blanks = f"{number}" + " " * LONG
+        fields: dict[str, Any] = {"sender": f"02-123-45{number:02}{blanks[2:]}", "sendDate": blanks}
+        await call("message/sendSMS", sms_body(**fields))
+        await call("message/sendLMS", sms_body(content=f"#{{{blanks}}}", subject="#{a}" * (LONG // 4)))
+        await call("message/list", {"receivers": blanks, "requestDate": f"2026-11-15{blanks}~"})
+        headers = {"accept-language": f"en;q=0.{number}{blanks}", "content-type": f"application/json;{blanks}"}
+        await call("message/sendSMS", sms_body(), headers=headers)
+        await browser.get(f"/console/history?x={number}{'x' * LONG}")
+        await browser.get("/console/history", hx_request="true", hx_current_url=f"/{blanks}")
 
-        await send(0)
-        tracemalloc.start()
-        gc.collect()
-        before = tracemalloc.get_traced_memory()[0]
+    await send(0)
+    tracemalloc.start()
+    gc.collect()
+    before = tracemalloc.get_traced_memory()[0]
 
-        for number in range(1, 6):
-            await send(number)
+    for number in range(1, 6):
+        await send(number)
 
-        gc.collect()
-        pinned = tracemalloc.get_traced_memory()[0] - before
-        tracemalloc.stop()
-        assert pinned < LONG, f"{pinned:,} bytes are still held"
-
-    run_scenario(scenario)
+    gc.collect()
+    pinned = tracemalloc.get_traced_memory()[0] - before
+    tracemalloc.stop()
+    assert pinned < LONG, f"{pinned:,} bytes are still held"
 
 
-def test_look_ups_of_what_does_not_exist_leave_nothing_behind(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call, sender_key = await set_up_sender(env)
-        await call("message/sendAlimtalk", alimtalk_body(sender_key))
-        every = (each for each in gc.get_objects() if isinstance(each, SetupCache))
-        caches = [each for each in every if each._changes is env.context.setup.changes]
-        before = [len(each) for each in caches]
-        assert len(caches) == 5, "keys, limits, numbers, profiles, templates"
+@pytest.mark.settings(check_sender_numbers=True)
+async def test_look_ups_of_what_does_not_exist_leave_nothing_behind(
+    env: Environment, call: Caller, alimtalk_key: str
+) -> None:
+    await call("message/sendAlimtalk", alimtalk_body(alimtalk_key))
+    every = (each for each in gc.get_objects() if isinstance(each, SetupCache))
+    caches = [each for each in every if each._changes is env.context.setup.changes]
+    before = [len(each) for each in caches]
+    assert len(caches) == 5, "keys, limits, numbers, profiles, templates"
 
-        for number in range(20):
-            unknown = Caller(env.service, f"pb_{number:040}")
-            assert (await unknown("message/sendSMS", sms_body())).result == "UNAUTHORIZED"
-            await call("message/sendSMS", sms_body(sender=f"02-1234-{number:04}"))
-            await call("message/sendFriendtalk", friendtalk_body(f"{number:040}" + "x" * LONG))
-            await call("message/sendAlimtalk", alimtalk_body(sender_key, templateCode=f"{number}" + "x" * LONG))
+    for number in range(20):
+        unknown = Caller(env.service, f"pb_{number:040}")
+        assert (await unknown("message/sendSMS", sms_body())).result == "UNAUTHORIZED"
+        await call("message/sendSMS", sms_body(sender=f"02-1234-{number:04}"))
+        await call("message/sendFriendtalk", friendtalk_body(f"{number:040}" + "x" * LONG))
+        await call("message/sendAlimtalk", alimtalk_body(alimtalk_key, templateCode=f"{number}" + "x" * LONG))
 
-        assert [len(each) for each in caches] == before
-
-    run_scenario(scenario, check_sender_numbers=True)
+    assert [len(each) for each in caches] == before
 
 
 def _find_caches() -> Iterator[str]:

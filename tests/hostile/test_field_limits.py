@@ -3,17 +3,16 @@
 import base64
 from typing import Any, NamedTuple
 
-import pytest
-
 from pabal.domain.brand import limits
 from pabal.domain.content import button, image, text
 from pabal.domain.events import webhook
 from pabal.domain.kakao import profile, template, template_parts
 from pabal.domain.people import opt_out
 from pabal.domain.sends import sending
+from tests.fixtures.cases import with_each
 from tests.fixtures.full_bodies import FULL_BODIES, replace_value
-from tests.fixtures.virtual import Environment
-from tests.fixtures.web import JPEG_MAGIC, RunScenario, approve_template, receivers_of, register_channel
+from tests.fixtures.virtual import Caller
+from tests.fixtures.web import JPEG_MAGIC, receivers_of
 
 
 class FieldLimit(NamedTuple):
@@ -91,32 +90,24 @@ def _fill(limit: FieldLimit, length: int) -> str:
     return limit.prefix + limit.filler * (length - len(limit.prefix))
 
 
-@pytest.mark.parametrize("limit", LIMITS, ids=lambda limit: f"{limit.operation} {limit.path}")
-def test_longest_value_is_accepted_and_a_longer_one_refused_by_name(
-    run_scenario: RunScenario, limit: FieldLimit
+@with_each("limit", LIMITS)
+async def test_longest_value_is_accepted_and_a_longer_one_refused_by_name(
+    call: Caller, alimtalk_key: str, limit: FieldLimit
 ) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        sender_key = await register_channel(call, channelId="@first")
-        if limit.operation != "template/create":
-            await approve_template(call, sender_key)
-        given = {
-            name: sender_key if value == "KEY" else value for name, value in FULL_BODIES[limit.operation].items()
-        }
+    body = FULL_BODIES[limit.operation]
+    given = {name: alimtalk_key if value == "KEY" else value for name, value in body.items()}
 
-        refused = [
-            await call(limit.operation, replace_value(given, limit.path, _fill(limit, length)))
-            for length in (limit.limit + 1, 10 * limit.limit)
-        ]
-        accepted = await call(limit.operation, replace_value(given, limit.path, _fill(limit, limit.limit)))
+    refused = [
+        await call(limit.operation, replace_value(given, limit.path, _fill(limit, length)))
+        for length in (limit.limit + 1, 10 * limit.limit)
+    ]
+    accepted = await call(limit.operation, replace_value(given, limit.path, _fill(limit, limit.limit)))
 
-        assert accepted.result == "SUCCESS", accepted.body
-        for answer in refused:
-            assert answer.status == 400, answer.body
-            (error,) = answer.body["errors"]
-            assert error["field"] in (limit.path, limit.refused_as), answer.body
-
-    run_scenario(scenario)
+    assert accepted.result == "SUCCESS", accepted.body
+    for answer in refused:
+        assert answer.status == 400, answer.body
+        (error,) = answer.body["errors"]
+        assert error["field"] in (limit.path, limit.refused_as), answer.body
 
 
 def _image_of(size_bytes: int) -> dict[str, Any]:
@@ -124,48 +115,33 @@ def _image_of(size_bytes: int) -> dict[str, Any]:
     return {"contentType": "image/jpeg", "fileName": "photo.jpg", "body": body}
 
 
-def test_largest_image_is_accepted_and_a_larger_one_refused_by_name(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        given = FULL_BODIES["message/sendMMS"]
-        sizes = (image.MAX_IMAGE_BYTES, image.MAX_IMAGE_BYTES + 1, 10 * image.MAX_IMAGE_BYTES)
+async def test_largest_image_is_accepted_and_a_larger_one_refused_by_name(call: Caller) -> None:
+    given = FULL_BODIES["message/sendMMS"]
+    sizes = (image.MAX_IMAGE_BYTES, image.MAX_IMAGE_BYTES + 1, 10 * image.MAX_IMAGE_BYTES)
 
-        answers = [await call("message/sendMMS", {**given, "image": _image_of(size)}) for size in sizes]
+    answers = [await call("message/sendMMS", {**given, "image": _image_of(size)}) for size in sizes]
 
-        assert [answer.result for answer in answers] == ["SUCCESS", "INVALID_IMAGE", "INVALID_IMAGE"]
-
-    run_scenario(scenario)
+    assert [answer.result for answer in answers] == ["SUCCESS", "INVALID_IMAGE", "INVALID_IMAGE"]
 
 
-def test_largest_list_of_receivers_is_accepted_and_a_larger_one_refused(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        given = FULL_BODIES["message/sendSMS"]
-        counts = (1000, 1001, 10_000)
-        lists = [
-            receivers_of(*(f"010-{1000 + n // 10000}-{n % 10000:04}" for n in range(count))) for count in counts
-        ]
+async def test_largest_list_of_receivers_is_accepted_and_a_larger_one_refused(call: Caller) -> None:
+    given = FULL_BODIES["message/sendSMS"]
+    counts = (1000, 1001, 10_000)
+    lists = [receivers_of(*(f"010-{1000 + n // 10000}-{n % 10000:04}" for n in range(count))) for count in counts]
 
-        answers = [await call("message/sendSMS", {**given, "receivers": receivers}) for receivers in lists]
+    answers = [await call("message/sendSMS", {**given, "receivers": receivers}) for receivers in lists]
 
-        assert [answer.result for answer in answers] == ["SUCCESS", "TOO_MANY_RECEIVERS", "TOO_MANY_RECEIVERS"]
-
-    run_scenario(scenario)
+    assert [answer.result for answer in answers] == ["SUCCESS", "TOO_MANY_RECEIVERS", "TOO_MANY_RECEIVERS"]
 
 
-def test_most_buttons_are_accepted_and_one_more_is_refused(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        sender_key = await register_channel(call)
-        given = {**FULL_BODIES["message/sendFriendtalk"], "senderKey": sender_key}
-        (one,) = given["buttons"]
-        lists = [
-            [{**one, "orderNo": number + 1} for number in range(count)]
-            for count in (button.MAX_BUTTONS, button.MAX_BUTTONS + 1, 10 * button.MAX_BUTTONS)
-        ]
+async def test_most_buttons_are_accepted_and_one_more_is_refused(call: Caller, sender_key: str) -> None:
+    given = {**FULL_BODIES["message/sendFriendtalk"], "senderKey": sender_key}
+    (one,) = given["buttons"]
+    lists = [
+        [{**one, "orderNo": number + 1} for number in range(count)]
+        for count in (button.MAX_BUTTONS, button.MAX_BUTTONS + 1, 10 * button.MAX_BUTTONS)
+    ]
 
-        answers = [await call("message/sendFriendtalk", {**given, "buttons": buttons}) for buttons in lists]
+    answers = [await call("message/sendFriendtalk", {**given, "buttons": buttons}) for buttons in lists]
 
-        assert [answer.result for answer in answers] == ["SUCCESS", "INVALID_BUTTON", "INVALID_BUTTON"]
-
-    run_scenario(scenario)
+    assert [answer.result for answer in answers] == ["SUCCESS", "INVALID_BUTTON", "INVALID_BUTTON"]

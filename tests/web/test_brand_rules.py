@@ -11,16 +11,11 @@ from tests.fixtures.brand_bodies import (
     sized_image,
     typed_body,
 )
-from tests.fixtures.cases import once, with_each
-from tests.fixtures.virtual import Caller, Environment
-from tests.fixtures.web import image_body, list_messages, register_channel, summarize_refusal
+from tests.fixtures.cases import with_each
+from tests.fixtures.virtual import Caller
+from tests.fixtures.web import image_body, list_messages, summarize_refusal
 
 SEND = "message/sendBrandMessage"
-
-
-async def _set_up(env: Environment) -> tuple[Caller, str]:
-    call = await env.caller()
-    return call, await register_channel(call)
 
 
 WEB = {"name": "열기", "mobileUrl": "https://a.example"}
@@ -89,10 +84,8 @@ REFUSALS: list[tuple[dict[str, Any], dict[str, str]]] = [
 
 @with_each(("fields", "errors"), REFUSALS)
 async def test_text_that_breaks_a_rule_is_refused_by_the_name_of_its_field(
-    env: Environment, fields: dict[str, Any], errors: dict[str, str]
+    call: Caller, sender_key: str, fields: dict[str, Any], errors: dict[str, str]
 ) -> None:
-    call, sender_key = await once(env, _set_up)
-
     answer = await call(SEND, brand_body(sender_key, **fields))
 
     assert summarize_refusal(answer).errors == errors
@@ -177,10 +170,8 @@ TYPED_REFUSALS: list[tuple[str, dict[str, Any], dict[str, str]]] = [
 
 @with_each(("kind", "attachment", "errors"), TYPED_REFUSALS)
 async def test_attachment_that_breaks_a_rule_is_refused_by_the_name_of_its_field(
-    env: Environment, kind: str, attachment: dict[str, Any], errors: dict[str, str]
+    call: Caller, sender_key: str, kind: str, attachment: dict[str, Any], errors: dict[str, str]
 ) -> None:
-    call, sender_key = await once(env, _set_up)
-
     answer = await call(SEND, typed_body(kind, attachment or None, senderKey=sender_key))
 
     assert summarize_refusal(answer).errors == errors

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.fixtures.virtual import Environment
+from tests.fixtures.virtual import Caller, Environment
 from tests.fixtures.web import (
     PHONE,
     call_ok,
@@ -21,8 +21,7 @@ LATER = "2026-11-15 12:10"
 OTHER = "010-8765-4321"
 
 
-async def test_cancelled_request_is_never_submitted(env: Environment) -> None:
-    call = await env.caller()
+async def test_cancelled_request_is_never_submitted(env: Environment, call: Caller) -> None:
     sent = await call_ok(call, "message/sendSMS", sms_body(PHONE, OTHER, sendDate=LATER))
     await env.wait(60)
 
@@ -39,8 +38,7 @@ async def test_cancelled_request_is_never_submitted(env: Environment) -> None:
     assert [await list_phone_messages(call), await list_phone_messages(call, OTHER)] == [[], []]
 
 
-async def test_one_message_of_a_send_is_cancelled_and_the_others_go_out(env: Environment) -> None:
-    call = await env.caller()
+async def test_one_message_of_a_send_is_cancelled_and_the_others_go_out(env: Environment, call: Caller) -> None:
     sent = await call_ok(call, "message/sendSMS", sms_body(PHONE, OTHER, sendDate=LATER))
     message_id = (await get_message(call))["messageId"]
 
@@ -52,8 +50,7 @@ async def test_one_message_of_a_send_is_cancelled_and_the_others_go_out(env: Env
     assert describe_outcome(await get_message(call, OTHER)) == "completed 1000"
 
 
-async def test_cancelling_again_cancels_nothing_more(env: Environment) -> None:
-    call = await env.caller()
+async def test_cancelling_again_cancels_nothing_more(env: Environment, call: Caller) -> None:
     sent = await call_ok(call, "message/sendSMS", sms_body(sendDate=LATER))
     await call_ok(call, "message/cancel", {"requestId": sent.request_id})
     before = await get_message(call)
@@ -70,9 +67,8 @@ async def test_cancelling_again_cancels_nothing_more(env: Environment) -> None:
     [(PHONE, 2, "completed 1000"), ("010-0000-0005", 0.1, "sending"), ("010-0000-0006", 2, "sending")],
 )
 async def test_messages_that_no_longer_wait_are_not_cancelled(
-    env: Environment, number: str, waited_s: float, status: str
+    env: Environment, call: Caller, number: str, waited_s: float, status: str
 ) -> None:
-    call = await env.caller()
     sent = await call_ok(call, "message/sendSMS", sms_body(number))
     await env.wait(waited_s)
 
@@ -82,8 +78,7 @@ async def test_messages_that_no_longer_wait_are_not_cancelled(
     assert describe_outcome(await get_message(call, number)) == status
 
 
-async def test_concurrent_cancel_and_delivery_agree_on_each_message(env: Environment) -> None:
-    call = await env.caller()
+async def test_concurrent_cancel_and_delivery_agree_on_each_message(call: Caller) -> None:
     sent = await call_ok(call, "message/sendSMS", sms_body(*[PHONE] * 50, sendDate="2026-11-15 12:01"))
 
     async def cancel_at_the_minute() -> Any:
@@ -110,9 +105,8 @@ async def test_concurrent_cancel_and_delivery_agree_on_each_message(env: Environ
     ],
 )
 async def test_unknown_requests_and_messages_cannot_be_cancelled(
-    env: Environment, change: dict[str, Any], result: str, field: str
+    call: Caller, change: dict[str, Any], result: str, field: str
 ) -> None:
-    call = await env.caller()
     sent = await call_ok(call, "message/sendSMS", sms_body(sendDate=LATER))
 
     answer = await call("message/cancel", {"requestId": sent.request_id, **change})
@@ -121,8 +115,7 @@ async def test_unknown_requests_and_messages_cannot_be_cancelled(
     assert describe_outcome(await get_message(call)) == "waiting"
 
 
-async def test_message_of_another_send_is_not_cancelled(env: Environment) -> None:
-    call = await env.caller()
+async def test_message_of_another_send_is_not_cancelled(call: Caller) -> None:
     sent = await call_ok(call, "message/sendSMS", sms_body(sendDate=LATER))
     await call_ok(call, "message/sendSMS", sms_body(OTHER, sendDate=LATER))
     other = await get_message(call, OTHER)

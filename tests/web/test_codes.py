@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Awaitable, Callable
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
@@ -11,10 +10,9 @@ from pabal.domain.base.codes import LANGUAGES, Code
 from pabal.domain.sends.limits import AccountLimits
 from pabal.store.accounts import account_limits, accounts
 from pabal.store.engine.base import StoreUnavailable
-from tests.fixtures.virtual import ApiResponse, Caller, Environment, open_store
+from tests.fixtures.virtual import ApiResponse, Caller, Environment
 from tests.fixtures.web import (
     FailingStore,
-    RunScenario,
     alimtalk_body,
     approve_template,
     call_ok,
@@ -23,13 +21,14 @@ from tests.fixtures.web import (
     get_latest_token,
     image_body,
     register_channel,
+    set_clock,
     sms_body,
     template_body,
-    world_starting_at,
 )
 
 Cause = Callable[[Environment, Caller], Awaitable[ApiResponse]]
 TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}[+-][0-9]{2}:[0-9]{2}")
+pytestmark = pytest.mark.usefixtures("failing_store")
 INSIDE = "disk 7 of rack 3 says ENOSPC in table messages"
 
 
@@ -183,21 +182,17 @@ CODE_CASES: dict[Code, CodeCase] = {
     Code.INTERNAL_ERROR: CodeCase(_break_store(RuntimeError(INSIDE))),
     Code.SERVICE_UNAVAILABLE: CodeCase(_break_store(StoreUnavailable(INSIDE))),
 }
-each_code = pytest.mark.parametrize("code", CODE_CASES, ids=[code.name for code in CODE_CASES])
+each_code = pytest.mark.parametrize(
+    "code",
+    [pytest.param(code, marks=pytest.mark.settings(**case.settings)) for code, case in CODE_CASES.items()],
+    ids=[code.name for code in CODE_CASES],
+)
 
 
-def _cause_code(run_scenario: RunScenario, folder: Path, code: Code, language: str, **settings: Any) -> ApiResponse:
+async def _cause_code(env: Environment, code: Code, language: str) -> ApiResponse:
     """Return the answer of a scenario."""
-    provoked = CODE_CASES[code]
-    world = world_starting_at(provoked.clock)
-    answers: list[ApiResponse] = []
-
-    async def scenario(env: Environment) -> None:
-        answers.append(await provoked.act(env, await env.caller(language=language)))
-
-    store = FailingStore(open_store(folder, world))
-    run_scenario(scenario, world=world, store=store, **provoked.settings, **settings)
-    return answers[0]
+    set_clock(env, CODE_CASES[code].clock)
+    return await CODE_CASES[code].act(env, await env.caller(language=language))
 
 
 def _collect_values(found: Any) -> list[Any]:
@@ -215,10 +210,10 @@ def test_every_code_has_a_scenario_that_causes_it() -> None:
 
 @pytest.mark.parametrize("language", LANGUAGES)
 @each_code
-def test_every_code_is_answered_in_the_envelope_and_the_callers_language(
-    run_scenario: RunScenario, tmp_path: Path, code: Code, language: str
+async def test_every_code_is_answered_in_the_envelope_and_the_callers_language(
+    env: Environment, code: Code, language: str
 ) -> None:
-    answer = _cause_code(run_scenario, tmp_path, code, language)
+    answer = await _cause_code(env, code, language)
 
     assert answer.result == code.name
     assert answer.status == code.http_status
@@ -237,8 +232,9 @@ def test_every_code_is_answered_in_the_envelope_and_the_callers_language(
 
 
 @each_code
-def test_always_ok_answers_200_instead_of_4xx(run_scenario: RunScenario, tmp_path: Path, code: Code) -> None:
-    answer = _cause_code(run_scenario, tmp_path, code, "ko", always_ok=True)
+@pytest.mark.settings(always_ok=True)
+async def test_always_ok_answers_200_instead_of_4xx(env: Environment, code: Code) -> None:
+    answer = await _cause_code(env, code, "ko")
 
     is_softened = 400 <= code.http_status < 500 and code is not Code.RATE_LIMITED
     assert answer.result == code.name
@@ -246,35 +242,32 @@ def test_always_ok_answers_200_instead_of_4xx(run_scenario: RunScenario, tmp_pat
 
 
 @pytest.mark.settings(always_ok=True)
-async def test_always_ok_applies_to_the_interface_only(env: Environment) -> None:
-    call = await env.caller()
-
+async def test_always_ok_applies_to_the_interface_only(call: Caller) -> None:
     assert (await call("/nowhere")).status == 404
 
 
 @pytest.mark.parametrize("code", [Code.INTERNAL_ERROR, Code.SERVICE_UNAVAILABLE])
-def test_internal_details_are_not_exposed(run_scenario: RunScenario, tmp_path: Path, code: Code) -> None:
-    answer = _cause_code(run_scenario, tmp_path, code, "en")
+async def test_internal_details_are_not_exposed(env: Environment, code: Code) -> None:
+    answer = await _cause_code(env, code, "en")
 
     answer_text = f"{answer.body} {answer.headers}"
     for word in ("ENOSPC", "disk", "table", "messages", "Error", "Traceback", "store", ".py"):
         assert word not in answer_text.replace("INTERNAL_ERROR", "")
 
 
-def test_internal_error_names_an_id_to_look_up_in_the_log(run_scenario: RunScenario, tmp_path: Path) -> None:
-    answer = _cause_code(run_scenario, tmp_path, Code.INTERNAL_ERROR, "en")
+async def test_internal_error_names_an_id_to_look_up_in_the_log(env: Environment) -> None:
+    answer = await _cause_code(env, Code.INTERNAL_ERROR, "en")
 
     assert answer.headers["x-request-id"] in answer.body["resultMessage"]
 
 
-def test_unavailable_service_answers_retry_after(run_scenario: RunScenario, tmp_path: Path) -> None:
-    answer = _cause_code(run_scenario, tmp_path, Code.SERVICE_UNAVAILABLE, "en")
+async def test_unavailable_service_answers_retry_after(env: Environment) -> None:
+    answer = await _cause_code(env, Code.SERVICE_UNAVAILABLE, "en")
 
     assert int(answer.headers["retry-after"]) >= 1
 
 
-async def test_stopping_service_accepts_no_requests(env: Environment) -> None:
-    call = await env.caller()
+async def test_stopping_service_accepts_no_requests(env: Environment, call: Caller) -> None:
     await env.service.stop()
 
     answer = await call("message/sendSMS", sms_body())

@@ -1,18 +1,15 @@
 """Dry runs: all checks of a send, and what would become of it; nothing is stored."""
 
-import dataclasses
 from decimal import Decimal
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from pabal.domain.sends.limits import AccountLimits
-from pabal.settings.carriers import CarrierSettings, SimulatorSettings
 from pabal.store.accounts import account_limits, accounts
 from pabal.web.endpoints.table import ENDPOINTS
 from tests.fixtures.cases import with_each
-from tests.fixtures.virtual import Environment, build_environment, settings_for
+from tests.fixtures.virtual import Caller, Environment
 from tests.fixtures.web import (
     PHONE,
     RunScenario,
@@ -22,17 +19,15 @@ from tests.fixtures.web import (
     friendtalk_body,
     list_messages,
     list_phone_messages,
-    register_channel,
+    set_clock,
     sms_body,
     summarize_refusal,
-    world_starting_at,
 )
 
 DRY_RUN = {"Dry-Run": "true"}
 
 
-async def test_dry_run_says_what_each_receiver_would_get(env: Environment) -> None:
-    call = await env.caller()
+async def test_dry_run_says_what_each_receiver_would_get(env: Environment, call: Caller) -> None:
     body = sms_body(content="#{name}님, 안녕하세요", sendDate="2026-12-24 18:00")
     body["receivers"] = [
         {"phoneNumber": "01012345678", "templateData": {"name": "홍길동"}},
@@ -55,9 +50,7 @@ async def test_dry_run_says_what_each_receiver_would_get(env: Environment) -> No
     assert not await list_phone_messages(call)
 
 
-async def test_every_kind_of_send_can_be_tried(env: Environment) -> None:
-    call = await env.caller()
-    sender_key = await register_channel(call)
+async def test_every_kind_of_send_can_be_tried(call: Caller, sender_key: str) -> None:
     await approve_template(call, sender_key, content="#{n}번")
     data = {"receivers": [{"phoneNumber": PHONE, "templateData": {"n": "7"}}]}
     bodies = {
@@ -76,20 +69,16 @@ async def test_every_kind_of_send_can_be_tried(env: Environment) -> None:
     assert not await list_messages(call)
 
 
-async def test_dry_run_shows_the_price_and_the_morning(tmp_path: Path) -> None:
-    priced: dict[str, CarrierSettings] = {
-        "simulator": SimulatorSettings(name="simulator", prices={"lms": Decimal("27.50")})
-    }
-    settings = dataclasses.replace(settings_for(tmp_path, night_ads="move"), carriers=priced)
-    env = await build_environment(tmp_path, settings=settings, world=world_starting_at("2026-11-15 22:00"))
+@pytest.mark.settings(night_ads="move", prices={"lms": Decimal("27.50")})
+async def test_dry_run_shows_the_price_and_the_morning(env: Environment, call: Caller) -> None:
+    set_clock(env, "2026-11-15 22:00")
 
-    answer = await call_ok(await env.caller(), "message/sendLMS", sms_body(content="(광고) 세일"), headers=DRY_RUN)
+    answer = await call_ok(call, "message/sendLMS", sms_body(content="(광고) 세일"), headers=DRY_RUN)
 
     (receiver,) = answer.item["receivers"]
     assert (receiver["cost"], receiver["scheduledDate"]) == (27.5, "2026-11-16 08:00:00")
     codes = {each["code"] for each in answer.body["warnings"]}
     assert codes == {"POSTPONED_TO_MORNING", "LOOKS_LIKE_ADVERTISING"}
-    await env.service.stop()
 
 
 @pytest.mark.parametrize(
@@ -106,8 +95,7 @@ async def test_dry_run_answers_the_errors_of_a_send(env: Environment, body: Any,
     assert answer.result == result
 
 
-async def test_dry_run_checks_limits_without_spending_them(env: Environment) -> None:
-    call = await env.caller()
+async def test_dry_run_checks_limits_without_spending_them(env: Environment, call: Caller) -> None:
     account_id = await env.store.write(accounts.ensure_account, "acme", env.world.now())
     await env.store.write(account_limits.save, account_id, AccountLimits(receivers_per_day=2))
     await env.wait(2)
@@ -140,8 +128,7 @@ def test_dry_run_looks_for_duplicates(run_scenario: RunScenario, action: str) ->
     run_scenario(scenario, duplicate_minutes=10, duplicate_action=action)
 
 
-async def test_dry_run_ignores_idempotency_keys(env: Environment) -> None:
-    call = await env.caller()
+async def test_dry_run_ignores_idempotency_keys(call: Caller) -> None:
     key = {"Idempotency-Key": "k1"}
 
     await call_ok(call, "message/sendSMS", sms_body(), headers={**key, **DRY_RUN})
@@ -164,9 +151,7 @@ async def test_dry_run_ignores_idempotency_keys(env: Environment) -> None:
         ({"X-Dry-Run": "false"}, "X-Dry-Run"),
     ],
 )
-async def test_misspelt_dry_run_never_sends(env: Environment, headers: dict[str, str], field: str) -> None:
-    call = await env.caller()
-
+async def test_misspelt_dry_run_never_sends(call: Caller, headers: dict[str, str], field: str) -> None:
     answer = await call("message/sendSMS", sms_body(), headers=headers)
 
     assert summarize_refusal(answer) == ("INVALID_PARAMETER", {field: "INVALID_PARAMETER"})
@@ -181,8 +166,7 @@ async def test_only_sends_take_a_dry_run(env: Environment, path: str) -> None:
 
 
 @pytest.mark.settings(max_receivers=2000)
-async def test_dry_run_shows_a_thousand_receivers_and_checks_all(env: Environment) -> None:
-    call = await env.caller()
+async def test_dry_run_shows_a_thousand_receivers_and_checks_all(call: Caller) -> None:
     numbers = [f"010-1000-{number:04d}" for number in range(1500)]
 
     answer = await call_ok(call, "message/sendSMS", sms_body(*numbers), headers=DRY_RUN)

@@ -11,22 +11,13 @@ from pabal.web.endpoints.endpoint import Endpoint
 from pabal.web.endpoints.table import ENDPOINTS
 from tests.fixtures.cases import with_each
 from tests.fixtures.direct import call_service
-from tests.fixtures.virtual import Environment
-from tests.fixtures.web import (
-    RunScenario,
-    call_ok,
-    call_raw,
-    list_messages,
-    sms_body,
-)
+from tests.fixtures.virtual import Caller, Environment
+from tests.fixtures.web import RunScenario, call_ok, call_raw, list_messages, sms_body
 
 SEND_SMS = "/api/message/sendSMS.v1.0"
 
 
 ENVELOPE = {"time", "result", "resultMessage", "locale"}
-
-
-each_endpoint = pytest.mark.parametrize("endpoint", ENDPOINTS, ids=[endpoint.path for endpoint in ENDPOINTS])
 
 
 @with_each(
@@ -59,22 +50,18 @@ async def test_unknown_path_is_not_found(env: Environment, path: str) -> None:
         assert answer.headers["content-type"] == "application/json;charset=UTF-8"
 
 
-@each_endpoint
-def test_wrong_method_is_refused_with_the_allowed_one(run_scenario: RunScenario, endpoint: Endpoint) -> None:
+@with_each("endpoint", ENDPOINTS)
+async def test_wrong_method_is_refused_with_the_allowed_one(env: Environment, endpoint: Endpoint) -> None:
     others = {"GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS", "TRACE", "BREW"} - {endpoint.method}
+    for method in sorted(others):
+        answer, read = await call_raw(env, endpoint.path, method=method)
 
-    async def scenario(env: Environment) -> None:
-        for method in sorted(others):
-            answer, read = await call_raw(env, endpoint.path, method=method)
-
-            assert (answer.result, answer.status) == ("METHOD_NOT_ALLOWED", 405)
-            assert answer.headers["allow"] == endpoint.method
-            assert read == 0
-
-    run_scenario(scenario)
+        assert (answer.result, answer.status) == ("METHOD_NOT_ALLOWED", 405)
+        assert answer.headers["allow"] == endpoint.method
+        assert read == 0
 
 
-@pytest.mark.parametrize("page", ["/healthz", "/readyz", "/metrics", "/openapi.json", "/docs", "/docs/start.js"])
+@with_each("page", ["/healthz", "/readyz", "/metrics", "/openapi.json", "/docs", "/docs/start.js"])
 async def test_pages_accept_only_get(env: Environment, page: str) -> None:
     answer, _ = await call_raw(env, page, method="POST")
 
@@ -82,8 +69,7 @@ async def test_pages_accept_only_get(env: Environment, page: str) -> None:
     assert "GET" in answer.headers["allow"]
 
 
-async def test_disconnected_caller_gets_no_answer_and_nothing_is_sent(env: Environment) -> None:
-    call = await env.caller()
+async def test_disconnected_caller_gets_no_answer_and_nothing_is_sent(env: Environment, call: Caller) -> None:
     events: list[dict[str, Any]] = [
         {"type": "http.request", "body": json.dumps(sms_body()).encode()[:50], "more_body": True},
         {"type": "http.disconnect"},
@@ -171,17 +157,16 @@ def test_times_are_in_the_services_zone(run_scenario: RunScenario, zone: str, ti
     run_scenario(scenario, zone=ZoneInfo(zone))
 
 
-async def test_every_answer_has_a_unique_request_id(env: Environment) -> None:
-    call = await env.caller()
-
+async def test_every_answer_has_a_unique_request_id(call: Caller) -> None:
     ids = {(await call("sender/list")).headers["x-request-id"] for _ in range(20)}
 
     assert len(ids) == 20
 
 
-@each_endpoint
-async def test_unreadable_query_never_causes_an_internal_error(env: Environment, endpoint: Endpoint) -> None:
-    call = await env.caller()
+@with_each("endpoint", ENDPOINTS)
+async def test_unreadable_query_never_causes_an_internal_error(
+    env: Environment, call: Caller, endpoint: Endpoint
+) -> None:
     headers = [("apiKey", str(call.key))]
 
     for query in (b"a=%FF", b"a=1&a=2", b"\xff", b"&=&", b"%", b"a" * 10_000, b"a=1&" * 200):

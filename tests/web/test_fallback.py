@@ -4,12 +4,11 @@ from typing import Any
 
 import pytest
 
-from tests.fixtures.virtual import Environment
+from tests.fixtures.virtual import Caller, Environment
 from tests.fixtures.web import (
     FALLBACK,
     NO_USER,
     PHONE,
-    RunScenario,
     alimtalk_body,
     call_ok,
     describe_outcome,
@@ -19,9 +18,6 @@ from tests.fixtures.web import (
     list_phone_messages,
     product_of,
     receivers_of,
-    register_channel,
-    set_up_sender,
-    world_starting_at,
 )
 
 NEVER_REPORTED = "010-0000-0006"
@@ -46,10 +42,14 @@ NEVER_REPORTED = "010-0000-0006"
 )
 @pytest.mark.settings(opt_out_number="0801234567")
 async def test_failed_friend_talk_falls_back_to_a_text(
-    env: Environment, fields: dict[str, Any], kind: str, subject: str | None, content: str
+    env: Environment,
+    call: Caller,
+    sender_key: str,
+    fields: dict[str, Any],
+    kind: str,
+    subject: str | None,
+    content: str,
 ) -> None:
-    call = await env.caller()
-    sender_key = await register_channel(call)
     receivers = receivers_of(NO_USER, templateData={"name": "길동", "id": 7}, reference="주문-1")
     body = friendtalk_body(sender_key, **FALLBACK, **{"receivers": receivers, **fields})
 
@@ -71,10 +71,10 @@ async def test_failed_friend_talk_falls_back_to_a_text(
 
 
 @pytest.mark.parametrize(("number", "code"), [(NO_USER, "3019"), ("010-0000-0004", "3020")])
-async def test_failed_alimtalk_falls_back_to_a_text_once(env: Environment, number: str, code: str) -> None:
-    call, sender_key = await set_up_sender(env)
-
-    await call_ok(call, "message/sendAlimtalk", alimtalk_body(sender_key, number, **FALLBACK))
+async def test_failed_alimtalk_falls_back_to_a_text_once(
+    env: Environment, call: Caller, alimtalk_key: str, number: str, code: str
+) -> None:
+    await call_ok(call, "message/sendAlimtalk", alimtalk_body(alimtalk_key, number, **FALLBACK))
     await env.wait(60)
 
     fallback, origin = await list_messages(call, number)
@@ -93,11 +93,8 @@ async def test_failed_alimtalk_falls_back_to_a_text_once(env: Environment, numbe
     ],
 )
 async def test_fallback_is_sent_only_if_requested_and_the_message_failed(
-    env: Environment, number: str, fields: dict[str, Any]
+    env: Environment, call: Caller, sender_key: str, number: str, fields: dict[str, Any]
 ) -> None:
-    call = await env.caller()
-    sender_key = await register_channel(call)
-
     await call_ok(call, "message/sendFriendtalk", friendtalk_body(sender_key, number, **fields))
     await env.wait(60)
 
@@ -106,11 +103,8 @@ async def test_fallback_is_sent_only_if_requested_and_the_message_failed(
 
 @pytest.mark.parametrize("fields", [{"content": "😀"}, {"resendContent": "가" * 1001}])
 async def test_fallback_that_fits_no_text_message_is_recorded_as_failed(
-    env: Environment, fields: dict[str, Any]
+    env: Environment, call: Caller, sender_key: str, fields: dict[str, Any]
 ) -> None:
-    call = await env.caller()
-    sender_key = await register_channel(call)
-
     await call_ok(call, "message/sendFriendtalk", friendtalk_body(sender_key, NO_USER, **FALLBACK, **fields))
     await env.wait(3)
 
@@ -121,21 +115,20 @@ async def test_fallback_that_fits_no_text_message_is_recorded_as_failed(
     assert await list_phone_messages(call, NO_USER) == []
 
 
-@pytest.mark.parametrize(("within_minutes", "ends"), [(60, ["fail 2000"]), (62, ["sending", "fail 2000"])])
-def test_no_fallback_is_sent_long_after_the_scheduled_time(
-    run_scenario: RunScenario, within_minutes: int, ends: list[str]
+@pytest.mark.parametrize(
+    "ends",
+    [
+        pytest.param(["fail 2000"], marks=pytest.mark.settings(fallback_within_minutes=60)),
+        pytest.param(["sending", "fail 2000"], marks=pytest.mark.settings(fallback_within_minutes=62)),
+    ],
+)
+@pytest.mark.settings(other_timeout_hours=1)
+async def test_no_fallback_is_sent_long_after_the_scheduled_time(
+    env: Environment, call: Caller, sender_key: str, ends: list[str]
 ) -> None:
-    world = world_starting_at("2026-11-15 12:00")
+    await call_ok(call, "message/sendFriendtalk", friendtalk_body(sender_key, NEVER_REPORTED, **FALLBACK))
+    await env.wait(1)
+    env.world.move_clock(3600)
+    await env.wait(30)
 
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        sender_key = await register_channel(call)
-
-        await call_ok(call, "message/sendFriendtalk", friendtalk_body(sender_key, NEVER_REPORTED, **FALLBACK))
-        await env.wait(1)
-        world.move_clock(3600)
-        await env.wait(30)
-
-        assert [describe_outcome(each) for each in await list_messages(call, NEVER_REPORTED)] == ends
-
-    run_scenario(scenario, world=world, other_timeout_hours=1, fallback_within_minutes=within_minutes)
+    assert [describe_outcome(each) for each in await list_messages(call, NEVER_REPORTED)] == ends

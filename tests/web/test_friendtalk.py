@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from tests.fixtures.cases import once, with_each
-from tests.fixtures.virtual import Environment
+from tests.fixtures.cases import with_each
+from tests.fixtures.virtual import Caller, Environment
 from tests.fixtures.web import (
     LINK,
     PHONE,
@@ -16,8 +16,6 @@ from tests.fixtures.web import (
     list_phone_messages,
     product_of,
     receivers_of,
-    register_channel,
-    set_up_channel,
     summarize_refusal,
 )
 
@@ -37,11 +35,8 @@ from tests.fixtures.web import (
     ],
 )
 async def test_friend_talk_type_is_the_given_one_or_follows_the_image(
-    env: Environment, fields: dict[str, Any], expected: str
+    call: Caller, sender_key: str, fields: dict[str, Any], expected: str
 ) -> None:
-    call = await env.caller()
-    sender_key = await register_channel(call)
-
     await call_ok(call, "message/sendFriendtalk", friendtalk_body(sender_key, **fields))
 
     assert product_of(await get_message(call)) == expected
@@ -73,19 +68,17 @@ async def test_friend_talk_type_is_the_given_one_or_follows_the_image(
     ],
 )
 async def test_friend_talk_text_is_limited_by_its_type(
-    env: Environment, fields: dict[str, Any], errors: dict[str, str]
+    call: Caller, sender_key: str, fields: dict[str, Any], errors: dict[str, str]
 ) -> None:
-    call, sender_key = await once(env, set_up_channel)
-
     answer = await call("message/sendFriendtalk", friendtalk_body(sender_key, **fields))
 
     assert answer.result == next(iter(errors.values()), "SUCCESS")
     assert summarize_refusal(answer).errors == errors
 
 
-async def test_receiver_of_a_friend_talk_may_have_its_own_text(env: Environment) -> None:
-    call = await env.caller()
-    sender_key = await register_channel(call)
+async def test_receiver_of_a_friend_talk_may_have_its_own_text(
+    env: Environment, call: Caller, sender_key: str
+) -> None:
     shared, own = receivers_of("010-1111-1111", "010-2222-2222", templateData={"name": "길동"})
     own["content"] = "#{name}님만 보세요"
 
@@ -96,9 +89,9 @@ async def test_receiver_of_a_friend_talk_may_have_its_own_text(env: Environment)
     assert [item["content"] for item in await list_phone_messages(call, "010-2222-2222")] == ["길동님만 보세요"]
 
 
-async def test_without_a_shared_text_every_receiver_of_a_friend_talk_needs_its_own(env: Environment) -> None:
-    call = await env.caller()
-    sender_key = await register_channel(call)
+async def test_without_a_shared_text_every_receiver_of_a_friend_talk_needs_its_own(
+    call: Caller, sender_key: str
+) -> None:
     own, none = receivers_of("010-1111-1111", "010-2222-2222")
     own["content"] = "나만"
 
@@ -109,9 +102,9 @@ async def test_without_a_shared_text_every_receiver_of_a_friend_talk_needs_its_o
     assert every.result == "SUCCESS"
 
 
-async def test_receivers_own_text_that_is_too_long_is_reported_with_its_index(env: Environment) -> None:
-    call = await env.caller()
-    sender_key = await register_channel(call)
+async def test_receivers_own_text_that_is_too_long_is_reported_with_its_index(
+    call: Caller, sender_key: str
+) -> None:
     receivers = [*receivers_of("010-1111-1111"), *receivers_of("010-2222-2222", content="가" * 1001)]
 
     answer = await call("message/sendFriendtalk", friendtalk_body(sender_key, receivers=receivers))
@@ -125,30 +118,16 @@ async def test_receivers_own_text_that_is_too_long_is_reported_with_its_index(en
         (LINK, None),
         ({"buttonType": "webLink", **LINK, "target": "out", "orderNo": 3}, None),
         ({"buttonType": "appLink", "androidUrl": "shop://1", "iosUrl": "shop://1"}, None),
-        ({"buttonType": "appLink", "androidUrl": "shop://1", **LINK}, None),
-        ({"buttonType": "channelAddition"}, None),
-        ({"buttonType": "botKeyword"}, None),
-        ({"buttonType": "messageDelivery"}, None),
-        ({"buttonType": "counselingTalkConversion", "chatExtra": "x"}, None),
         ({"buttonType": "botConversion", "chatExtra": "x", "chatEvent": "y"}, None),
-        ({"buttonType": "deliveryTracking"}, None),
         ({"buttonType": "telephone"}, "buttonType"),
         ({"buttonType": 7}, "buttonType"),
-        ({"name": "가" * 14, **LINK}, None),
         ({"name": "가" * 15, **LINK}, "name"),
         ({"buttonType": "webLink"}, "mobileUrl"),
-        ({"mobileUrl": "shop.example"}, "mobileUrl"),
-        ({"mobileUrl": "https://shop.example/" + "a" * 2000}, "mobileUrl"),
         ({**LINK, "pcUrl": "ftp://shop.example"}, "pcUrl"),
         ({**LINK, "androidUrl": "javascript:alert(1)"}, "androidUrl"),
-        ({**LINK, "iosUrl": "DATA:text/html,x"}, "iosUrl"),
-        ({"buttonType": "appLink", "androidUrl": "shop://1"}, "iosUrl"),
         ({"buttonType": "appLink", **LINK}, "androidUrl"),
-        ({"buttonType": "counselingTalkConversion"}, "chatExtra"),
-        ({"buttonType": "botConversion", "chatExtra": "x"}, "chatEvent"),
         ({"buttonType": "botConversion", "chatEvent": "x"}, "chatExtra"),
         ({**LINK, "orderNo": "1"}, "orderNo"),
-        ({**LINK, "orderNo": 1.5}, "orderNo"),
         ({**LINK, "orderNo": 10**30}, "orderNo"),
         ({**LINK, "name": "a\0b"}, "name"),
         ("webLink", ""),
@@ -156,10 +135,8 @@ async def test_receivers_own_text_that_is_too_long_is_reported_with_its_index(en
     ],
 )
 async def test_wrong_button_is_refused_with_the_name_of_its_field(
-    env: Environment, button: Any, field: str | None
+    call: Caller, sender_key: str, button: Any, field: str | None
 ) -> None:
-    call, sender_key = await once(env, set_up_channel)
-
     answer = await call("message/sendFriendtalk", friendtalk_body(sender_key, buttons=[LINK, button]))
 
     if field is None:
@@ -179,19 +156,16 @@ async def test_wrong_button_is_refused_with_the_name_of_its_field(
     ],
 )
 async def test_friend_talk_has_five_buttons_and_a_wide_image_two(
-    env: Environment, fields: dict[str, Any], count: int, result: str
+    call: Caller, sender_key: str, fields: dict[str, Any], count: int, result: str
 ) -> None:
-    call = await env.caller()
-    sender_key = await register_channel(call)
-
     answer = await call("message/sendFriendtalk", friendtalk_body(sender_key, buttons=[LINK] * count, **fields))
 
     assert answer.result == result
 
 
-async def test_buttons_arrive_in_their_order_with_their_names_and_personal_links(env: Environment) -> None:
-    call = await env.caller()
-    sender_key = await register_channel(call)
+async def test_buttons_arrive_in_their_order_with_their_names_and_personal_links(
+    env: Environment, call: Caller, sender_key: str
+) -> None:
     buttons = [
         {"name": "둘째", "mobileUrl": "https://shop.example/#{id}", "orderNo": 2},
         {"buttonType": "channelAddition", "orderNo": 1},
@@ -208,9 +182,7 @@ async def test_buttons_arrive_in_their_order_with_their_names_and_personal_links
     ]
 
 
-async def test_link_made_invalid_by_a_value_is_reported_for_that_receiver(env: Environment) -> None:
-    call = await env.caller()
-    sender_key = await register_channel(call)
+async def test_link_made_invalid_by_a_value_is_reported_for_that_receiver(call: Caller, sender_key: str) -> None:
     good, bad = receivers_of(PHONE, PHONE)
     good["templateData"], bad["templateData"] = {"link": "https://shop.example"}, {"link": "javascript:x"}
     body = friendtalk_body(sender_key, buttons=[{"mobileUrl": "#{link}"}], receivers=[good, bad])

@@ -6,16 +6,8 @@ from urllib.parse import urlencode
 import pytest
 
 from tests.fixtures.cases import with_each
-from tests.fixtures.virtual import Environment
-from tests.fixtures.web import (
-    PHONE,
-    RunScenario,
-    call_ok,
-    call_raw,
-    list_messages,
-    send_varied_messages,
-    sms_body,
-)
+from tests.fixtures.virtual import Caller, Environment
+from tests.fixtures.web import PHONE, call_ok, call_raw, list_messages, send_varied_messages, sms_body
 
 FORM = {"content-type": "application/x-www-form-urlencoded"}
 
@@ -29,26 +21,22 @@ async def test_alias_receiver_finds_the_same(env: Environment) -> None:
     assert found.body["totalCount"] == both.body["totalCount"] == len(by_content)
 
 
-def test_parameters_may_come_in_the_body_the_query_or_a_form(run_scenario: RunScenario) -> None:
+async def test_parameters_may_come_in_the_body_the_query_or_a_form(env: Environment) -> None:
     given = {"receivers": "010-1234-5678", "pageSize": 2, "page": 2, "messageProductType": "", "unknown": "1"}
+    call, _ = await send_varied_messages(env)
+    in_body = {name: value for name, value in given.items() if value != ""}
 
-    async def scenario(env: Environment) -> None:
-        call, _ = await send_varied_messages(env)
-        in_body = {name: value for name, value in given.items() if value != ""}
+    answers = [
+        await call("message/list", in_body),
+        await call("message/list", query=given),
+        await call("message/list", urlencode(given).encode(), headers=FORM),
+        await call("message/list", {"receivers": PHONE}, query={"pageSize": 2, "page": 2}),
+        await call("message/list", {**in_body}, query=given),
+        await call("message/list", urlencode(given).encode(), headers=FORM, query=given),
+    ]
 
-        answers = [
-            await call("message/list", in_body),
-            await call("message/list", query=given),
-            await call("message/list", urlencode(given).encode(), headers=FORM),
-            await call("message/list", {"receivers": PHONE}, query={"pageSize": 2, "page": 2}),
-            await call("message/list", {**in_body}, query=given),
-            await call("message/list", urlencode(given).encode(), headers=FORM, query=given),
-        ]
-
-        for answer in answers:
-            assert [each["content"] for each in answer.items] == ["알림", "긴 문자"]
-
-    run_scenario(scenario)
+    for answer in answers:
+        assert [each["content"] for each in answer.items] == ["알림", "긴 문자"]
 
 
 @with_each(
@@ -68,9 +56,8 @@ def test_parameters_may_come_in_the_body_the_query_or_a_form(run_scenario: RunSc
     ],
 )
 async def test_conflicting_or_unreadable_parameters_are_refused(
-    env: Environment, content_type: str, body: bytes, query: bytes
+    env: Environment, call: Caller, content_type: str, body: bytes, query: bytes
 ) -> None:
-    call = await env.caller()
     headers = [("apiKey", str(call.key)), ("Content-Type", content_type)]
 
     answer, _ = await call_raw(env, "/api/message/list.v1.0", headers=headers, chunks=[body], query=query)
@@ -78,8 +65,7 @@ async def test_conflicting_or_unreadable_parameters_are_refused(
     assert answer.result == "INVALID_PARAMETER"
 
 
-async def test_repeated_equal_value_counts_once(env: Environment) -> None:
-    call = await env.caller()
+async def test_repeated_equal_value_counts_once(env: Environment, call: Caller) -> None:
     headers = [("apiKey", str(call.key))]
 
     answer, _ = await call_raw(
@@ -108,8 +94,7 @@ async def test_repeated_equal_value_counts_once(env: Environment) -> None:
         ({"pageSize": 1, "page": 25}, {"resultCount": 1, "pageSize": 1, "pageCount": 25, "currentPage": 25}),
     ],
 )
-async def test_history_is_paged(env: Environment, paging: dict[str, Any], expected: dict[str, int]) -> None:
-    call = await env.caller()
+async def test_history_is_paged(call: Caller, paging: dict[str, Any], expected: dict[str, int]) -> None:
     await call_ok(call, "message/sendSMS", sms_body(*[PHONE] * 25))
 
     answer = await call("message/list", {"receivers": PHONE, **paging})
@@ -119,8 +104,7 @@ async def test_history_is_paged(env: Environment, paging: dict[str, Any], expect
     assert answer.body["totalCount"] == 25
 
 
-async def test_pages_together_contain_every_message_once(env: Environment) -> None:
-    call = await env.caller()
+async def test_pages_together_contain_every_message_once(call: Caller) -> None:
     await call_ok(call, "message/sendSMS", sms_body(*[PHONE] * 25))
     every = [each["id"] for each in await list_messages(call)]
 
@@ -130,9 +114,7 @@ async def test_pages_together_contain_every_message_once(env: Environment) -> No
     assert every == sorted(set(every), reverse=True)
 
 
-async def test_empty_history_has_no_pages(env: Environment) -> None:
-    call = await env.caller()
-
+async def test_empty_history_has_no_pages(call: Caller) -> None:
     answer = await call("message/list", {"receivers": PHONE})
 
     assert answer.items == []

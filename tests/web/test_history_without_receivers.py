@@ -5,14 +5,7 @@ from typing import Any
 from pabal.service.history.history import MAX_TOTAL
 from tests.fixtures.cases import once, with_each
 from tests.fixtures.virtual import Caller, Environment
-from tests.fixtures.web import (
-    PHONE,
-    call_ok,
-    list_messages,
-    send_varied_messages,
-    sms_body,
-    summarize_refusal,
-)
+from tests.fixtures.web import PHONE, call_ok, list_messages, send_varied_messages, sms_body, summarize_refusal
 
 TODAY = {"requestDate": "2026-11-15"}
 
@@ -102,10 +95,8 @@ async def test_requests_and_messages_are_found_by_their_ids_alone(env: Environme
     ],
 )
 async def test_search_without_a_bound_or_with_a_wrong_cursor_is_refused(
-    env: Environment, body: dict[str, Any], result: str, field: str
+    call: Caller, body: dict[str, Any], result: str, field: str
 ) -> None:
-    call = await env.caller()
-
     answer = await call("message/list", body)
 
     assert summarize_refusal(answer) == (result, {field: result})
@@ -121,8 +112,7 @@ async def test_cursors_that_we_never_gave_find_own_messages_only(env: Environmen
     assert (last.body["totalCount"], last.body["totalCountIsCapped"]) == (MAX_TOTAL, True)
 
 
-async def test_totals_above_the_limit_are_capped_with_and_without_receivers(env: Environment) -> None:
-    call = await env.caller()
+async def test_totals_above_the_limit_are_capped_with_and_without_receivers(env: Environment, call: Caller) -> None:
     for _ in range(MAX_TOTAL // 1000):
         await call_ok(call, "message/sendSMS", sms_body(*[PHONE] * 1000))
     searches: list[dict[str, Any]] = [{"receivers": PHONE, "pageSize": 1000}, {**TODAY, "pageSize": 1000}]

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import socket
 import unicodedata
 from pathlib import Path
 from typing import Any
@@ -17,20 +16,16 @@ from pabal.settings.settings import load
 from pabal.store.accounts import accounts
 from pabal.web.endpoints.endpoint import Endpoint
 from pabal.web.endpoints.table import ENDPOINTS
-from pabal.web.http.head import MAX_HEAD_BYTES
 from tests.fixtures.full_bodies import FULL_BODIES
-from tests.fixtures.live import serving
-from tests.fixtures.virtual import Environment, VirtualWorld, build_environment, open_store, run_in_virtual_time
-from tests.fixtures.web import (
-    PHONE,
-    RunScenario,
-    call_ok,
-    friendtalk_body,
-    list_messages,
-    receivers_of,
-    register_channel,
-    sms_body,
+from tests.fixtures.virtual import (
+    Caller,
+    Environment,
+    VirtualWorld,
+    build_environment,
+    open_store,
+    run_in_virtual_time,
 )
+from tests.fixtures.web import PHONE, RunScenario, call_ok, friendtalk_body, list_messages, receivers_of, sms_body
 
 
 def test_checking_a_list_stops_after_a_hundred_problems() -> None:
@@ -64,19 +59,15 @@ def test_checking_a_list_stops_after_a_hundred_problems() -> None:
         ({"sender": "\ud800"}, "INVALID_JSON", None),
     ],
 )
-def test_long_body_is_refused_with_its_first_problem(
-    run_scenario: RunScenario, change: dict[str, Any], result: str, field: str | None
+async def test_long_body_is_refused_with_its_first_problem(
+    call: Caller, change: dict[str, Any], result: str, field: str | None
 ) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        body = {**sms_body(), **change, "unknown": "x" * forms.MAX_EXPLAINED_BYTES}
+    body = {**sms_body(), **change, "unknown": "x" * forms.MAX_EXPLAINED_BYTES}
 
-        answer = await call("message/sendSMS", body)
+    answer = await call("message/sendSMS", body)
 
-        assert answer.result == result
-        assert [each["field"] for each in answer.body.get("errors", [])] == ([field] if field else [])
-
-    run_scenario(scenario)
+    assert answer.result == result
+    assert [each["field"] for each in answer.body.get("errors", [])] == ([field] if field else [])
 
 
 @pytest.mark.parametrize(
@@ -92,72 +83,55 @@ def test_long_body_is_refused_with_its_first_problem(
         ),
     ],
 )
-def test_parts_of_a_long_body_are_refused_by_their_place(
-    run_scenario: RunScenario, change: dict[str, Any], result: str, field: str
+async def test_parts_of_a_long_body_are_refused_by_their_place(
+    call: Caller, change: dict[str, Any], result: str, field: str
 ) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        body = {**friendtalk_body("a" * 40), **change, "unknown": "x" * forms.MAX_EXPLAINED_BYTES}
+    body = {**friendtalk_body("a" * 40), **change, "unknown": "x" * forms.MAX_EXPLAINED_BYTES}
 
-        answer = await call("message/sendFriendtalk", body)
+    answer = await call("message/sendFriendtalk", body)
 
-        assert answer.result == result
-        assert [each["field"] for each in answer.body["errors"]] == [field]
-
-    run_scenario(scenario)
+    assert answer.result == result
+    assert [each["field"] for each in answer.body["errors"]] == [field]
 
 
-def test_long_body_sends_each_receiver_its_values(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        given: list[dict[str, Any]] = [
-            {"phoneNumber": f"010{number:08}", "templateData": {"name": number, "rest": "x" * 3000}}
-            for number in range(1000)
-        ]
-        given[7]["templateData"]["name"] = 1.50
-        refused = [*given[:-1], {"phoneNumber": given[-1]["phoneNumber"]}]
-        answer = await call("message/sendSMS", sms_body(content="#{name}", receivers=refused))
-        sent = await call_ok(call, "message/sendSMS", sms_body(content="#{name}", receivers=given))
-        stored = await call_ok(call, "message/request", query={"requestId": sent.item["requestId"]})
+async def test_long_body_sends_each_receiver_its_values(call: Caller) -> None:
+    given: list[dict[str, Any]] = [
+        {"phoneNumber": f"010{number:08}", "templateData": {"name": number, "rest": "x" * 3000}}
+        for number in range(1000)
+    ]
+    given[7]["templateData"]["name"] = 1.50
+    refused = [*given[:-1], {"phoneNumber": given[-1]["phoneNumber"]}]
+    answer = await call("message/sendSMS", sms_body(content="#{name}", receivers=refused))
+    sent = await call_ok(call, "message/sendSMS", sms_body(content="#{name}", receivers=given))
+    stored = await call_ok(call, "message/request", query={"requestId": sent.item["requestId"]})
 
-        assert answer.result == "MISSING_VARIABLE"
-        assert [each["field"] for each in answer.body["errors"]] == ["receivers[999].templateData"]
-        assert stored.item["totalCount"] == 1000
-        assert (await list_messages(call, "01000000007"))[0]["content"] == "1.5"
-        assert (await list_messages(call, "01000000998"))[0]["content"] == "998"
-        assert await list_messages(call, "01000000999") != []
-
-    run_scenario(scenario)
+    assert answer.result == "MISSING_VARIABLE"
+    assert [each["field"] for each in answer.body["errors"]] == ["receivers[999].templateData"]
+    assert stored.item["totalCount"] == 1000
+    assert (await list_messages(call, "01000000007"))[0]["content"] == "1.5"
+    assert (await list_messages(call, "01000000998"))[0]["content"] == "998"
+    assert await list_messages(call, "01000000999") != []
 
 
 @pytest.mark.parametrize("body", [b"[1,", b"[" * 300_000, b"5" + b" " * 300_000, b'"' + b"x" * 300_000 + b'"'])
-def test_long_body_that_is_no_json_object_is_refused(run_scenario: RunScenario, body: bytes) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
+async def test_long_body_that_is_no_json_object_is_refused(call: Caller, body: bytes) -> None:
+    answer = await call("message/sendSMS", body.ljust(forms.MAX_EXPLAINED_BYTES + 1))
 
-        answer = await call("message/sendSMS", body.ljust(forms.MAX_EXPLAINED_BYTES + 1))
-
-        assert answer.result == "INVALID_JSON"
-
-    run_scenario(scenario)
+    assert answer.result == "INVALID_JSON"
 
 
-def test_list_longer_than_any_setting_allows_is_refused_unchecked(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        many = b",".join([b"0"] * (forms.MAX_LIST_ITEMS + 1))
+async def test_list_longer_than_any_setting_allows_is_refused_unchecked(call: Caller) -> None:
+    many = b",".join([b"0"] * (forms.MAX_LIST_ITEMS + 1))
 
-        head = b'{"content":"a","sender":"02-123-4567","receivers":['
-        receivers = await call("message/sendSMS", head + many + b"]}")
-        long = await call("message/sendSMS", head + many.replace(b"0", b'{"phoneNumber":""}') + b"]}")
-        buttons = await call(
-            "message/sendFriendtalk", b'{"senderKey":"a","content":"a","receivers":[{}],"buttons":[%b]}' % many
-        )
+    head = b'{"content":"a","sender":"02-123-4567","receivers":['
+    receivers = await call("message/sendSMS", head + many + b"]}")
+    long = await call("message/sendSMS", head + many.replace(b"0", b'{"phoneNumber":""}') + b"]}")
+    buttons = await call(
+        "message/sendFriendtalk", b'{"senderKey":"a","content":"a","receivers":[{}],"buttons":[%b]}' % many
+    )
 
-        assert (receivers.result, long.result) == ("TOO_MANY_RECEIVERS", "TOO_MANY_RECEIVERS")
-        assert buttons.result == "INVALID_BUTTON"
-
-    run_scenario(scenario)
+    assert (receivers.result, long.result) == ("TOO_MANY_RECEIVERS", "TOO_MANY_RECEIVERS")
+    assert buttons.result == "INVALID_BUTTON"
 
 
 @pytest.mark.parametrize(
@@ -177,82 +151,58 @@ def test_long_bodies_are_decoded_like_short_ones(endpoint: Endpoint) -> None:
 
 
 @pytest.mark.parametrize("fields", [{"content": "가" * 10_001}, {"content": f"#{{{'a' * 10_001}}}"}])
-def test_text_beyond_all_limits_is_refused_before_processing(
-    run_scenario: RunScenario, fields: dict[str, str]
-) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
+async def test_text_beyond_all_limits_is_refused_before_processing(call: Caller, fields: dict[str, str]) -> None:
+    answer = await call("message/sendLMS", sms_body(**fields))
 
-        answer = await call("message/sendLMS", sms_body(**fields))
-
-        assert answer.result == "CONTENT_TOO_LONG"
-        assert answer.body["errors"][0]["field"] == "content"
-
-    run_scenario(scenario)
+    assert answer.result == "CONTENT_TOO_LONG"
+    assert answer.body["errors"][0]["field"] == "content"
 
 
-def test_text_of_a_fallback_and_a_value_of_a_variable_are_limited(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        sender_key = await register_channel(call)
-        resend = {"resend": True, "resendPhoneNumber": "02-123-4567"}
+async def test_text_of_a_fallback_and_a_value_of_a_variable_are_limited(call: Caller, sender_key: str) -> None:
+    resend = {"resend": True, "resendPhoneNumber": "02-123-4567"}
 
-        long_text = await call(
-            "message/sendFriendtalk", friendtalk_body(sender_key, **resend, resendContent="a" * 10_001)
-        )
-        long_value = await call(
-            "message/sendFriendtalk",
-            friendtalk_body(
-                sender_key,
-                **resend,
-                resendContent="#{a}",
-                receivers=receivers_of(PHONE, templateData={"a": "a" * 10_001}),
-            ),
-        )
+    long_text = await call(
+        "message/sendFriendtalk", friendtalk_body(sender_key, **resend, resendContent="a" * 10_001)
+    )
+    long_value = await call(
+        "message/sendFriendtalk",
+        friendtalk_body(
+            sender_key,
+            **resend,
+            resendContent="#{a}",
+            receivers=receivers_of(PHONE, templateData={"a": "a" * 10_001}),
+        ),
+    )
 
-        assert long_text.result == long_value.result == "CONTENT_TOO_LONG"
-
-    run_scenario(scenario)
+    assert long_text.result == long_value.result == "CONTENT_TOO_LONG"
 
 
 @pytest.mark.parametrize("name", [unicodedata.normalize("NFD", "이름"), "a\r\nb"])
-def test_variable_in_a_receivers_own_text_may_have_any_spelling(run_scenario: RunScenario, name: str) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        sender_key = await register_channel(call)
-        key = unicodedata.normalize("NFC", name).replace("\r\n", "\n")
-        receivers = receivers_of(PHONE, content=f"#{{{name}}}님", templateData={key: "길동"})
+async def test_variable_in_a_receivers_own_text_may_have_any_spelling(
+    call: Caller, sender_key: str, name: str
+) -> None:
+    key = unicodedata.normalize("NFC", name).replace("\r\n", "\n")
+    receivers = receivers_of(PHONE, content=f"#{{{name}}}님", templateData={key: "길동"})
 
-        await call_ok(call, "message/sendFriendtalk", friendtalk_body(sender_key, receivers=receivers))
+    await call_ok(call, "message/sendFriendtalk", friendtalk_body(sender_key, receivers=receivers))
 
-        (record,) = await list_messages(call, PHONE)
-        assert record["content"] == "길동님"
-
-    run_scenario(scenario)
+    (record,) = await list_messages(call, PHONE)
+    assert record["content"] == "길동님"
 
 
-def test_empty_message_id_does_not_cancel_the_whole_send(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        sent = await call_ok(call, "message/sendSMS", sms_body(sendDate="2026-11-15 13:00"))
+async def test_empty_message_id_does_not_cancel_the_whole_send(call: Caller) -> None:
+    sent = await call_ok(call, "message/sendSMS", sms_body(sendDate="2026-11-15 13:00"))
 
-        answer = await call("message/cancel", {"requestId": sent.request_id, "messageId": ""})
+    answer = await call("message/cancel", {"requestId": sent.request_id, "messageId": ""})
 
-        assert answer.result == "REQUEST_NOT_FOUND"
-        assert [record["sendingStatus"]["value"] for record in await list_messages(call, PHONE)] == ["waiting"]
-
-    run_scenario(scenario)
+    assert answer.result == "REQUEST_NOT_FOUND"
+    assert [record["sendingStatus"]["value"] for record in await list_messages(call, PHONE)] == ["waiting"]
 
 
-def test_concurrent_readiness_checks_are_answered(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
+async def test_concurrent_readiness_checks_are_answered(call: Caller) -> None:
+    answers = await asyncio.gather(*(call("/readyz") for _ in range(5)))
 
-        answers = await asyncio.gather(*(call("/readyz") for _ in range(5)))
-
-        assert [answer.status for answer in answers] == [200] * 5
-
-    run_scenario(scenario)
+    assert [answer.status for answer in answers] == [200] * 5
 
 
 def test_each_of_two_simulators_delivers_its_own_messages(tmp_path: Path) -> None:
@@ -293,21 +243,6 @@ def test_revoked_key_stops_working_though_the_clock_is_set_back(run_scenario: Ru
         assert (await call("sender/categories", {})).result == "UNAUTHORIZED"
 
     run_scenario(scenario)
-
-
-@pytest.mark.slow
-def test_request_with_too_large_a_head_is_refused(tmp_path: Path) -> None:
-    with serving(tmp_path / "data") as live:
-        host, port = live.base_url.removeprefix("http://").split(":")
-        with socket.create_connection((host, int(port)), timeout=30) as connection:
-            connection.sendall(b"GET /healthz HTTP/1.1\r\nx: " + b"a" * (MAX_HEAD_BYTES + 70_000))
-            answer = b""
-            while chunk := connection.recv(4096):
-                answer += chunk
-
-        assert answer.startswith(b"HTTP/1.1 400")
-        assert b'"result":"INVALID_PARAMETER"' in answer
-        assert live.stop() == 0
 
 
 def _without_nulls(value: Any) -> Any:

@@ -8,27 +8,17 @@ from typing import Any
 import pytest
 
 from pabal.store.engine.base import StoreUnavailable
-from tests.fixtures.virtual import (
-    ApiResponse,
-    Caller,
-    Environment,
-    VirtualWorld,
-    build_environment,
-    open_store,
-)
+from tests.fixtures.virtual import ApiResponse, Caller, Environment, build_environment
 from tests.fixtures.web import (
     PHONE,
     FailingStore,
-    RunScenario,
     approve_template,
     call_ok,
     friendtalk_body,
     list_messages,
     list_phone_messages,
-    register_channel,
     sms_body,
     summarize_refusal,
-    world_at_noon,
     world_starting_at,
 )
 
@@ -37,9 +27,7 @@ async def _send(call: Caller, key: str = "k1", body: Any = None, operation: str 
     return await call(operation, sms_body() if body is None else body, headers={"Idempotency-Key": key})
 
 
-async def test_same_request_gets_the_same_answer_and_is_sent_once(env: Environment) -> None:
-    call = await env.caller()
-
+async def test_same_request_gets_the_same_answer_and_is_sent_once(env: Environment, call: Caller) -> None:
     first = await _send(call)
     await env.wait(5)
     again = await _send(call)
@@ -50,9 +38,7 @@ async def test_same_request_gets_the_same_answer_and_is_sent_once(env: Environme
     assert len(await list_messages(call)) == len(await list_phone_messages(call)) == 1
 
 
-async def test_same_body_with_another_key_or_none_is_sent_again(env: Environment) -> None:
-    call = await env.caller()
-
+async def test_same_body_with_another_key_or_none_is_sent_again(call: Caller) -> None:
     ids = {
         (await _send(call, "k1")).request_id,
         (await _send(call, "k2")).request_id,
@@ -74,8 +60,7 @@ async def test_same_body_with_another_key_or_none_is_sent_again(env: Environment
         ("message/sendMMS", sms_body()),
     ],
 )
-async def test_key_with_another_body_or_path_is_a_duplicate(env: Environment, operation: str, body: Any) -> None:
-    call = await env.caller()
+async def test_key_with_another_body_or_path_is_a_duplicate(call: Caller, operation: str, body: Any) -> None:
     await call_ok(call, "message/sendSMS", sms_body(), headers={"Idempotency-Key": "k1"})
 
     answer = await _send(call, "k1", body, operation)
@@ -85,9 +70,7 @@ async def test_key_with_another_body_or_path_is_a_duplicate(env: Environment, op
     assert len(await list_messages(call)) == 1
 
 
-async def test_every_kind_of_send_may_be_repeated(env: Environment) -> None:
-    call = await env.caller()
-    sender_key = await register_channel(call)
+async def test_every_kind_of_send_may_be_repeated(call: Caller, sender_key: str) -> None:
     await approve_template(call, sender_key)
     body = {**sms_body(), **friendtalk_body(sender_key), "templateCode": "T1"}
 
@@ -113,42 +96,30 @@ async def test_idempotency_keys_of_two_accounts_are_independent(env: Environment
 
 
 @pytest.mark.parametrize(("waited_s", "is_same"), [(86_399, True), (86_401, False)])
-def test_idempotency_key_is_valid_for_a_day(run_scenario: RunScenario, waited_s: int, is_same: bool) -> None:
-    world = world_at_noon()
+async def test_idempotency_key_is_valid_for_a_day(
+    env: Environment, call: Caller, waited_s: int, is_same: bool
+) -> None:
+    first = await _send(call)
 
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        first = await _send(call)
+    env.world.move_clock(waited_s)
+    before_housekeeping = await _send(call)
+    await env.wait(0)
 
-        world.move_clock(waited_s)
-        before_housekeeping = await _send(call)
-        await env.wait(0)
-
-        assert (before_housekeeping.request_id == first.request_id) is is_same
-        assert (await _send(call)).request_id == before_housekeeping.request_id
-
-    run_scenario(scenario, world=world)
+    assert (before_housekeeping.request_id == first.request_id) is is_same
+    assert (await _send(call)).request_id == before_housekeeping.request_id
 
 
-def test_idempotency_key_can_be_used_for_another_body_after_a_day(run_scenario: RunScenario) -> None:
-    world = world_at_noon()
+async def test_idempotency_key_can_be_used_for_another_body_after_a_day(env: Environment, call: Caller) -> None:
+    await _send(call)
 
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        await _send(call)
+    env.world.move_clock(86_401)
+    await env.wait(11)
+    answer = await _send(call, body=sms_body(content="다른 글"))
 
-        world.move_clock(86_401)
-        await env.wait(11)
-        answer = await _send(call, body=sms_body(content="다른 글"))
-
-        assert answer.result == "SUCCESS"
-
-    run_scenario(scenario, world=world)
+    assert answer.result == "SUCCESS"
 
 
-async def test_concurrent_repeats_of_a_request_are_one_request(env: Environment) -> None:
-    call = await env.caller()
-
+async def test_concurrent_repeats_of_a_request_are_one_request(env: Environment, call: Caller) -> None:
     answers = await asyncio.gather(*(_send(call) for _ in range(20)))
     await env.wait(2)
 
@@ -156,9 +127,7 @@ async def test_concurrent_repeats_of_a_request_are_one_request(env: Environment)
     assert len(await list_messages(call)) == len(await list_phone_messages(call)) == 1
 
 
-async def test_one_of_two_concurrent_bodies_with_the_same_key_is_a_duplicate(env: Environment) -> None:
-    call = await env.caller()
-
+async def test_one_of_two_concurrent_bodies_with_the_same_key_is_a_duplicate(call: Caller) -> None:
     answers = await asyncio.gather(_send(call), _send(call, body=sms_body(content="다른 글")))
 
     assert sorted(answer.result for answer in answers) == ["DUPLICATE", "SUCCESS"]
@@ -193,11 +162,7 @@ async def test_idempotency_key_is_valid_across_a_restart(tmp_path: Path) -> None
         (sms_body(sendDate="2026-11-14 12:00"), "INVALID_DATE"),
     ],
 )
-async def test_idempotency_key_of_a_refused_request_can_be_used_again(
-    env: Environment, bad: Any, result: str
-) -> None:
-    call = await env.caller()
-
+async def test_idempotency_key_of_a_refused_request_can_be_used_again(call: Caller, bad: Any, result: str) -> None:
     refused = await _send(call, body=bad)
     mended = await _send(call)
 
@@ -205,45 +170,32 @@ async def test_idempotency_key_of_a_refused_request_can_be_used_again(
     assert mended.result == "SUCCESS"
 
 
-def test_send_refused_by_a_failing_store_can_be_repeated(run_scenario: RunScenario, tmp_path: Path) -> None:
-    world = VirtualWorld()
-    store = FailingStore(open_store(tmp_path, world))
+async def test_send_refused_by_a_failing_store_can_be_repeated(failing_store: FailingStore, call: Caller) -> None:
+    failing_store.write_error = StoreUnavailable("full")
+    away = await _send(call)
+    failing_store.write_error = None
+    first = await _send(call)
+    again = await _send(call)
 
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-
-        store.write_error = StoreUnavailable("full")
-        away = await _send(call)
-        store.write_error = None
-        first = await _send(call)
-        again = await _send(call)
-
-        assert away.result == "SERVICE_UNAVAILABLE"
-        assert away.headers["retry-after"] == "1"
-        assert first.request_id == again.request_id
-        assert len(await list_messages(call)) == 1
-
-    run_scenario(scenario, world=world, store=store)
+    assert away.result == "SERVICE_UNAVAILABLE"
+    assert away.headers["retry-after"] == "1"
+    assert first.request_id == again.request_id
+    assert len(await list_messages(call)) == 1
 
 
-def test_repeated_request_is_answered_even_if_it_would_now_be_refused(run_scenario: RunScenario) -> None:
-    world = world_at_noon()
+async def test_repeated_request_is_answered_even_if_it_would_now_be_refused(
+    env: Environment, call: Caller, sender_key: str
+) -> None:
+    text, talk = sms_body(sendDate="2026-11-15 12:01"), friendtalk_body(sender_key, sendDate="2026-11-15 12:01")
+    first = [await _send(call, "k1", text), await _send(call, "k2", talk, "message/sendFriendtalk")]
 
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        sender_key = await register_channel(call)
-        text, talk = sms_body(sendDate="2026-11-15 12:01"), friendtalk_body(sender_key, sendDate="2026-11-15 12:01")
-        first = [await _send(call, "k1", text), await _send(call, "k2", talk, "message/sendFriendtalk")]
+    env.world.move_clock(3600)
+    await call_ok(call, "sender/delete", {"senderKey": sender_key})
+    again = [await _send(call, "k1", text), await _send(call, "k2", talk, "message/sendFriendtalk")]
+    anew = await call("message/sendSMS", text)
 
-        world.move_clock(3600)
-        await call_ok(call, "sender/delete", {"senderKey": sender_key})
-        again = [await _send(call, "k1", text), await _send(call, "k2", talk, "message/sendFriendtalk")]
-        anew = await call("message/sendSMS", text)
-
-        assert [answer.item for answer in again] == [answer.item for answer in first]
-        assert anew.result == "INVALID_DATE"
-
-    run_scenario(scenario, world=world)
+    assert [answer.item for answer in again] == [answer.item for answer in first]
+    assert anew.result == "INVALID_DATE"
 
 
 @pytest.mark.parametrize(
@@ -260,9 +212,7 @@ def test_repeated_request_is_answered_even_if_it_would_now_be_refused(run_scenar
         ("\u007f", False),
     ],
 )
-async def test_key_has_1_to_255_printable_characters(env: Environment, key: str, is_good: bool) -> None:
-    call = await env.caller()
-
+async def test_key_has_1_to_255_printable_characters(call: Caller, key: str, is_good: bool) -> None:
     answer = await _send(call, key)
 
     if is_good:
@@ -272,8 +222,7 @@ async def test_key_has_1_to_255_printable_characters(env: Environment, key: str,
         assert await list_messages(call) == []
 
 
-async def test_idempotency_key_applies_to_sends_only(env: Environment) -> None:
-    call = await env.caller()
+async def test_idempotency_key_applies_to_sends_only(call: Caller) -> None:
     headers = {"Idempotency-Key": "k1"}
 
     before = await call("message/list", {"receivers": PHONE}, headers=headers)

@@ -5,13 +5,8 @@ import json
 import pytest
 
 from tests.fixtures.cases import with_each
-from tests.fixtures.virtual import Environment
-from tests.fixtures.web import (
-    RunScenario,
-    call_raw,
-    sms_body,
-    summarize_refusal,
-)
+from tests.fixtures.virtual import Caller, Environment
+from tests.fixtures.web import call_raw, sms_body, summarize_refusal
 
 SEND_SMS = "/api/message/sendSMS.v1.0"
 
@@ -56,18 +51,14 @@ def _make_nested(depth: int) -> bytes:
         b'{"extra": ' + b'{"a":' * 40_000 + b"1" + b"}" * 40_000 + b"}",
     ],
 )
-async def test_body_that_is_not_a_json_object_is_refused(env: Environment, body: bytes) -> None:
-    call = await env.caller()
-
+async def test_body_that_is_not_a_json_object_is_refused(call: Caller, body: bytes) -> None:
     answers = [await call(operation, body) for operation in ("message/sendSMS", "message/list")]
 
     assert [answer.result for answer in answers] == ["INVALID_JSON"] * 2
     assert [answer.status for answer in answers] == [400, 400]
 
 
-async def test_empty_body_is_an_empty_object(env: Environment) -> None:
-    call = await env.caller()
-
+async def test_empty_body_is_an_empty_object(call: Caller) -> None:
     empty = await call("message/sendSMS", b"", headers={"content-type": "text/plain"})
     braces = await call("message/sendSMS", b" {} ")
 
@@ -83,9 +74,7 @@ async def test_empty_body_is_an_empty_object(env: Environment) -> None:
         b'{"receivers": {"a": {"b": []}}}',
     ],
 )
-async def test_unusual_but_valid_bodies_are_answered(env: Environment, body: bytes) -> None:
-    call = await env.caller()
-
+async def test_unusual_but_valid_bodies_are_answered(call: Caller, body: bytes) -> None:
     listed, sent = await call("message/list", body), await call("message/sendSMS", body)
 
     assert listed.result in ("SUCCESS", "INVALID_PARAMETER")
@@ -117,17 +106,13 @@ async def test_unusual_but_valid_bodies_are_answered(env: Environment, body: byt
         ("caf\u00e9", False),
     ],
 )
-async def test_body_is_json_in_utf_8(env: Environment, content_type: str, is_read: bool) -> None:
-    call = await env.caller()
-
+async def test_body_is_json_in_utf_8(call: Caller, content_type: str, is_read: bool) -> None:
     answer = await call("message/sendSMS", sms_body(), headers={"content-type": content_type})
 
     assert answer.result == ("SUCCESS" if is_read else "UNSUPPORTED_MEDIA_TYPE")
 
 
-async def test_without_a_content_type_a_body_is_json(env: Environment) -> None:
-    call = await env.caller()
-
+async def test_without_a_content_type_a_body_is_json(env: Environment, call: Caller) -> None:
     answer, _ = await call_raw(
         env, SEND_SMS, headers=[("apiKey", str(call.key))], chunks=[json.dumps(sms_body()).encode()]
     )
@@ -143,8 +128,9 @@ async def test_without_a_content_type_a_body_is_json(env: Environment) -> None:
         (["text/plain", "application/json"], "SUCCESS"),
     ],
 )
-async def test_last_of_two_content_types_applies(env: Environment, types: list[str], result: str) -> None:
-    call = await env.caller()
+async def test_last_of_two_content_types_applies(
+    env: Environment, call: Caller, types: list[str], result: str
+) -> None:
     headers = [("apiKey", str(call.key)), *(("Content-Type", each) for each in types)]
 
     answer, _ = await call_raw(env, SEND_SMS, headers=headers, chunks=[json.dumps(sms_body()).encode()])
@@ -153,8 +139,7 @@ async def test_last_of_two_content_types_applies(env: Environment, types: list[s
 
 
 @pytest.mark.parametrize("operation", ["message/list", "message/sendSMS", "sender/categories"])
-async def test_form_body_is_accepted_by_the_message_list_only(env: Environment, operation: str) -> None:
-    call = await env.caller()
+async def test_form_body_is_accepted_by_the_message_list_only(call: Caller, operation: str) -> None:
     headers = {"content-type": "application/x-www-form-urlencoded; charset=UTF-8"}
 
     answer = await call(operation, b"receivers=010-1234-5678", headers=headers)
@@ -182,24 +167,18 @@ async def test_body_without_length_is_refused_once_it_exceeds_the_limit(env: Env
 
 
 @pytest.mark.parametrize("has_length", [True, False])
-def test_body_at_the_size_limit_is_read_with_and_without_length(
-    run_scenario: RunScenario, has_length: bool
+@pytest.mark.settings(max_body_bytes=1024)
+async def test_body_at_the_size_limit_is_read_with_and_without_length(
+    env: Environment, call: Caller, has_length: bool
 ) -> None:
     body = json.dumps(sms_body()).encode().ljust(1024)
+    headers = [("apiKey", str(call.key)), *([("Content-Length", "1024")] if has_length else [])]
 
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        headers = [("apiKey", str(call.key)), *([("Content-Length", "1024")] if has_length else [])]
+    whole, _ = await call_raw(env, SEND_SMS, headers=headers, chunks=[body])
+    pieces, _ = await call_raw(env, SEND_SMS, headers=headers, chunks=[body[:10], b"", body[10:1000], body[1000:]])
+    over, _ = await call_raw(env, SEND_SMS, headers=headers, chunks=[body[:1000], body[1000:] + b" "])
 
-        whole, _ = await call_raw(env, SEND_SMS, headers=headers, chunks=[body])
-        pieces, _ = await call_raw(
-            env, SEND_SMS, headers=headers, chunks=[body[:10], b"", body[10:1000], body[1000:]]
-        )
-        over, _ = await call_raw(env, SEND_SMS, headers=headers, chunks=[body[:1000], body[1000:] + b" "])
-
-        assert [whole.result, pieces.result, over.result] == ["SUCCESS", "SUCCESS", "PAYLOAD_TOO_LARGE"]
-
-    run_scenario(scenario, max_body_bytes=1024)
+    assert [whole.result, pieces.result, over.result] == ["SUCCESS", "SUCCESS", "PAYLOAD_TOO_LARGE"]
 
 
 async def test_without_a_key_a_body_of_known_length_is_not_read(env: Environment) -> None:
@@ -221,9 +200,7 @@ async def test_invalid_json_is_reported_with_its_position(env: Environment, body
     assert position in answer.body["resultMessage"]
 
 
-async def test_unsupported_media_type_names_the_supported_one(env: Environment) -> None:
-    call = await env.caller()
-
+async def test_unsupported_media_type_names_the_supported_one(call: Caller) -> None:
     answer = await call("message/sendSMS", b"<sms/>", headers={"content-type": "text/xml"})
 
     assert answer.result == "UNSUPPORTED_MEDIA_TYPE"

@@ -14,16 +14,7 @@ from tests.fixtures.cases import with_each
 from tests.fixtures.cluster import Cluster
 from tests.fixtures.cluster import run_scenario as run_cluster_scenario
 from tests.fixtures.virtual import NOON, Caller, Environment
-from tests.fixtures.web import (
-    PHONE,
-    RunScenario,
-    call_ok,
-    call_raw,
-    describe_outcome,
-    get_message,
-    sms_body,
-    world_at_noon,
-)
+from tests.fixtures.web import PHONE, call_ok, call_raw, describe_outcome, get_message, sms_body
 
 LIST = {"receivers": PHONE}
 
@@ -32,8 +23,7 @@ async def _key_id(env: Environment) -> int:
     return (await env.store.read(accounts.list_keys))[-1].id
 
 
-async def test_absent_an_unknown_and_a_revoked_key_get_the_same_answer(env: Environment) -> None:
-    call = await env.caller()
+async def test_absent_an_unknown_and_a_revoked_key_get_the_same_answer(env: Environment, call: Caller) -> None:
     await env.store.write(accounts.revoke_key, await _key_id(env), env.world.now())
     strange = ["", "pb_" + "0" * 40, "x", "caf\u00e9", "pb_", f"{call.key}x", f" {call.key}", "k" * 10_000]
 
@@ -58,9 +48,7 @@ async def test_every_endpoint_requires_a_key(env: Environment) -> None:
     assert set(results.values()) == {"UNAUTHORIZED"}
 
 
-@pytest.mark.parametrize(
-    "page", ["/healthz", "/readyz", "/metrics", "/openapi.json", "/docs", "/docs/guide/ko/index"]
-)
+@with_each("page", ["/healthz", "/readyz", "/metrics", "/openapi.json", "/docs", "/docs/guide/ko/index"])
 async def test_pages_beside_the_interface_require_no_key(env: Environment, page: str) -> None:
     assert (await Caller(env.service, None)(page)).status == 200
 
@@ -85,7 +73,7 @@ async def test_revoked_and_expired_key_is_unauthorized(env: Environment) -> None
     assert (await call("message/list", LIST)).result == "UNAUTHORIZED"
 
 
-@pytest.mark.parametrize("endpoint", ENDPOINTS, ids=[endpoint.path for endpoint in ENDPOINTS])
+@with_each("endpoint", ENDPOINTS)
 async def test_every_endpoint_requires_exactly_its_scope(env: Environment, endpoint: Endpoint) -> None:
     with_it = await env.caller(scopes=[endpoint.scope])
     without_it = await env.caller(scopes=[scope for scope in SCOPES if scope != endpoint.scope])
@@ -129,6 +117,11 @@ async def test_every_endpoint_requires_exactly_its_scope(env: Environment, endpo
         ("webhook/list", "manage"),
         ("webhook/deliveries", "manage"),
         ("simulator/phone", "read"),
+        ("optOut/add", "manage"),
+        ("optOut/remove", "manage"),
+        ("optOut/list", "read"),
+        ("privacy/export", "privacy"),
+        ("privacy/erase", "privacy"),
     ],
 )
 def test_sending_needs_send_lists_need_read_and_profiles_and_templates_need_manage(path: str, scope: str) -> None:
@@ -162,7 +155,7 @@ async def test_key_with_an_allow_list_works_only_from_those_addresses(
     assert answer.result == ("SUCCESS" if is_allowed else "FORBIDDEN")
 
 
-@pytest.mark.parametrize(
+@with_each(
     ("peer", "forwarded", "is_allowed"),
     [
         ("192.168.0.1", "203.0.113.9", True),
@@ -182,17 +175,15 @@ async def test_key_with_an_allow_list_works_only_from_those_addresses(
         ("192.168.0.1", ",".join(["203.0.113.9"] + ["192.168.0.2"] * 30), False),
     ],
 )
-def test_forwarded_addresses_are_used_only_from_trusted_proxies(
-    run_scenario: RunScenario, peer: str, forwarded: str, is_allowed: bool
+@pytest.mark.settings(trusted_proxies=[ip_network("192.168.0.0/16")])
+async def test_forwarded_addresses_are_used_only_from_trusted_proxies(
+    env: Environment, peer: str, forwarded: str, is_allowed: bool
 ) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller(allow=["203.0.113.9", "2001:db8::9"])
+    call = await env.caller(allow=["203.0.113.9", "2001:db8::9"])
 
-        answer = await call("message/list", LIST, peer=peer, headers={"X-Forwarded-For": forwarded})
+    answer = await call("message/list", LIST, peer=peer, headers={"X-Forwarded-For": forwarded})
 
-        assert answer.result == ("SUCCESS" if is_allowed else "FORBIDDEN")
-
-    run_scenario(scenario, trusted_proxies=[ip_network("192.168.0.0/16")])
+    assert answer.result == ("SUCCESS" if is_allowed else "FORBIDDEN")
 
 
 async def test_forwarded_address_is_ignored_without_trusted_proxies(env: Environment) -> None:
@@ -211,18 +202,16 @@ async def test_forwarded_address_is_ignored_without_trusted_proxies(env: Environ
         (["198.51.100.1", "203.0.113.9, 192.168.0.2"], "SUCCESS"),
     ],
 )
-def test_forwarded_address_may_come_in_several_headers(
-    run_scenario: RunScenario, lines: list[str], result: str
+@pytest.mark.settings(trusted_proxies=[ip_network("127.0.0.1"), ip_network("192.168.0.0/16")])
+async def test_forwarded_address_may_come_in_several_headers(
+    env: Environment, lines: list[str], result: str
 ) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller(allow=["203.0.113.9"])
-        headers = [("apiKey", str(call.key)), *(("X-Forwarded-For", line) for line in lines)]
+    call = await env.caller(allow=["203.0.113.9"])
+    headers = [("apiKey", str(call.key)), *(("X-Forwarded-For", line) for line in lines)]
 
-        answer, _ = await call_raw(env, "/api/sender/list.v1.0", method="GET", headers=headers)
+    answer, _ = await call_raw(env, "/api/sender/list.v1.0", method="GET", headers=headers)
 
-        assert answer.result == result
-
-    run_scenario(scenario, trusted_proxies=[ip_network("127.0.0.1"), ip_network("192.168.0.0/16")])
+    assert answer.result == result
 
 
 async def test_revoked_key_stops_working_within_a_second(env: Environment) -> None:
@@ -335,15 +324,9 @@ async def test_key_without_a_rate_has_no_limit_and_no_rate_headers(env: Environm
     assert _rate_headers(answers[0].headers) == [None, None, None]
 
 
-def test_key_works_again_after_a_long_pause(run_scenario: RunScenario) -> None:
-    world = world_at_noon()
+async def test_key_works_again_after_a_long_pause(env: Environment, call: Caller) -> None:
+    await call_ok(call, "message/list", LIST)
 
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        await call_ok(call, "message/list", LIST)
+    env.world.move_clock(400 * 86_400)
 
-        world.move_clock(400 * 86_400)
-
-        assert (await call("message/list", LIST)).result == "SUCCESS"
-
-    run_scenario(scenario, world=world)
+    assert (await call("message/list", LIST)).result == "SUCCESS"

@@ -7,14 +7,13 @@ import pytest
 from tests.fixtures.delivery import disconnected_carrier
 from tests.fixtures.full_bodies import FULL_BODIES
 from tests.fixtures.service import DEFAULT_CARRIER
-from tests.fixtures.virtual import Environment
+from tests.fixtures.virtual import Caller, Environment
 from tests.fixtures.web import (
     RunScenario,
     call_ok,
     describe_outcome,
     get_message,
     list_messages,
-    set_up_sender,
     sms_body,
     summarize_refusal,
 )
@@ -23,9 +22,8 @@ SENDS = [operation for operation in FULL_BODIES if operation.startswith("message
 
 
 @pytest.mark.parametrize("operation", SENDS)
-async def test_lifetime_outside_its_limits_is_refused(env: Environment, operation: str) -> None:
-    call, sender_key = await set_up_sender(env)
-    body = {name: sender_key if each == "KEY" else each for name, each in FULL_BODIES[operation].items()}
+async def test_lifetime_outside_its_limits_is_refused(call: Caller, alimtalk_key: str, operation: str) -> None:
+    body = {name: alimtalk_key if each == "KEY" else each for name, each in FULL_BODIES[operation].items()}
     wrong: list[Any] = [0, -1, 4321, 10**30, "5", 1.5, True, [5]]
 
     for minutes in wrong:

@@ -95,19 +95,6 @@ def test_commands_printed_at_start_work_exactly_as_printed(tmp_path: Path) -> No
         assert again.example_commands == []
 
 
-def test_start_message_does_not_claim_simulation_with_real_carriers(tmp_path: Path) -> None:
-    file = tmp_path / "pabal.toml"
-    file.write_text(
-        '[carriers.relay]\nkind = "nhncloud"\nsms_app_key = "k"\nsms_secret_key = "s"\n'
-        'sms_address = "http://127.0.0.1:9"\n[routes]\nsms = ["relay"]\n'
-    )
-    with serving(tmp_path / "data", "--config", str(file)) as live:
-        assert live.key
-        assert live.example_commands == []
-        assert "Messages are sent through: relay." in live.greeting
-        assert "simulator" not in live.greeting
-
-
 @sqlite_only
 def test_first_start_prints_a_user_who_can_sign_in_unless_one_exists(tmp_path: Path) -> None:
     run("user", "create", "admin", "--role", "operator", data=tmp_path / "known")
@@ -195,17 +182,6 @@ def test_every_endpoint_answers_over_real_http(live: LiveService) -> None:
         assert [each["item"]["canceledCount"] for each in cancelled] == [0, 1]
 
 
-def test_history_is_found_by_query_and_by_form_over_real_http(live: LiveService) -> None:
-    with live.client() as client:
-        path, given = "/api/message/list.v1.0", {"receivers": "010-1234-5678", "pageSize": "1"}
-
-        by_query = client.post(path, params=given).json()
-        by_form = client.post(path, data=given).json()
-
-        assert by_query["result"] == by_form["result"] == "SUCCESS"
-        assert by_query["items"] == by_form["items"]
-
-
 def test_other_paths_are_answered_in_the_envelope_over_real_http(live: LiveService) -> None:
     with live.client() as client:
         results = {
@@ -229,40 +205,6 @@ def test_other_paths_are_answered_in_the_envelope_over_real_http(live: LiveServi
         assert (chunked.status_code, chunked.json()["result"]) == (413, "PAYLOAD_TOO_LARGE")
         assert in_euc_kr.json()["result"] == "UNSUPPORTED_MEDIA_TYPE"
         assert "server" not in head.headers
-
-
-@pytest.mark.parametrize(
-    "raw",
-    [
-        b"GARBAGE\r\n\r\n",
-        b"GET / HTTP/1.1\r\nContent-Length: x\r\n\r\n",
-        b"POST /api/message/sendSMS.v1.0 HTTP/1.1\r\nHost: x\r\nContent-Length: -5\r\n\r\n",
-        b"POST /api/message/sendSMS.v1.0 HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
-    ],
-)
-def test_invalid_http_is_answered_in_the_envelope(live: LiveService, raw: bytes) -> None:
-    url = httpx.URL(live.base_url)
-    with socket.create_connection((url.host, url.port or 80), timeout=10) as connection:
-        connection.sendall(raw)
-        head, _, body = b"".join(iter(lambda: connection.recv(65536), b"")).partition(b"\r\n\r\n")
-
-    said = json.loads(body)
-    assert head.startswith(b"HTTP/1.1 4")
-    assert set(said) >= {"time", "result", "resultMessage", "locale"}
-
-
-def test_pipelined_requests_are_answered_in_order(
-    live: LiveService,
-) -> None:
-    url = httpx.URL(live.base_url)
-    asked = [b"HEAD /healthz HTTP/1.1", b"GET /healthz HTTP/1.1", b"HEAD /docs HTTP/1.1", b"GET /nowhere HTTP/1.1"]
-    with socket.create_connection((url.host, url.port or 80), timeout=10) as connection:
-        connection.sendall(b"".join(each + b"\r\nHost: here\r\n\r\n" for each in asked[:-1]))
-        connection.sendall(asked[-1] + b"\r\nHost: here\r\nConnection: close\r\n\r\n")
-        said = b"".join(iter(lambda: connection.recv(65536), b""))
-
-    assert re.findall(rb"HTTP/1.1 ([0-9]+)", said) == [b"200", b"200", b"200", b"404"]
-    assert said.count(b'"status":"ok"') == 1
 
 
 def test_expect_continue_is_answered_before_the_body_is_sent(live: LiveService) -> None:
@@ -331,47 +273,6 @@ async def _send_until_stopped(live: LiveService) -> list[str]:
     async with httpx.AsyncClient(base_url=live.base_url, headers=headers, timeout=30) as client:
         await asyncio.gather(*(keep_sending(client) for _ in range(6)))
     return answered
-
-
-def test_scheduled_messages_survive_a_restart(tmp_path: Path) -> None:
-    data = tmp_path / "data"
-    with serving(data) as live, live.client() as client:
-        key = live.key
-        sent = _call(client, "message/sendSMS", sms_body(sendDate=_tomorrow(client)))["item"]["requestId"]
-        assert live.stop() == 0
-    with serving(data) as again, again.client(key) as client:
-        item = _call(client, "message/request", requestId=sent)["item"]
-        assert again.stop() == 0
-
-    assert item["counts"]["waiting"] == 1
-
-
-def _tomorrow(client: httpx.Client) -> str:
-    """Return this time tomorrow, by the service's own clock."""
-    now = datetime.fromisoformat(client.get("/healthz").json()["time"])
-    return (now + timedelta(days=1)).strftime("%Y-%m-%d %H:%M")
-
-
-def test_second_service_on_the_same_data_is_refused_with_a_clear_message(live: LiveService) -> None:
-    second = run("serve", "--port", "0", data=live.data)
-
-    assert second.returncode == 2
-    assert second.stdout == ""
-    assert str(live.data) in second.stderr
-    assert "another pabal is running" in second.stderr
-    assert "Traceback" not in second.stderr
-
-
-def test_port_in_use_is_refused_with_a_clear_message(live: LiveService, tmp_path: Path) -> None:
-    port = str(httpx.URL(live.base_url).port)
-
-    second = run("serve", "--port", port, data=tmp_path / "data")
-
-    assert second.returncode == 2
-    assert second.stdout == ""
-    assert f"port {port}" in second.stderr
-    assert "--port" in second.stderr
-    assert "Traceback" not in second.stderr
 
 
 def test_key_from_command_line_works_until_a_second_after_it_is_revoked(live: LiveService) -> None:

@@ -26,13 +26,7 @@ from tests.fixtures.planted import (
     lines,
 )
 from tests.fixtures.virtual import Caller, Environment, VirtualWorld, open_store
-from tests.fixtures.web import (
-    FailingStore,
-    RunScenario,
-    call_ok,
-    channel_body,
-    sms_body,
-)
+from tests.fixtures.web import FailingStore, RunScenario, call_ok, channel_body, sms_body
 
 __all__ = ["lines"]
 

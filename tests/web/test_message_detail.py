@@ -12,7 +12,6 @@ from tests.fixtures.web import (
     call_ok,
     get_message,
     list_messages,
-    register_channel,
     sms_body,
     summarize_refusal,
 )
@@ -43,8 +42,7 @@ def words_of(detail: dict[str, Any]) -> list[str]:
     ]
 
 
-async def test_detail_is_the_record_with_carrier_code_key_and_events(env: Environment) -> None:
-    call = await env.caller()
+async def test_detail_is_the_record_with_carrier_code_key_and_events(env: Environment, call: Caller) -> None:
     await call_ok(call, "message/sendSMS", sms_body(content="문자"))
     await env.wait(5)
     record = await get_message(call)
@@ -101,8 +99,7 @@ async def test_timed_out_message_was_accepted_and_has_no_receipt(env: Environmen
     assert detail["resultCode"]["value"] == "2000"
 
 
-async def test_cancelled_message_was_never_submitted(env: Environment) -> None:
-    call = await env.caller()
+async def test_cancelled_message_was_never_submitted(call: Caller) -> None:
     sent = await call_ok(call, "message/sendSMS", sms_body(sendDate="2026-11-15 12:10"))
     await call_ok(call, "message/cancel", {"requestId": sent.request_id})
 
@@ -112,9 +109,9 @@ async def test_cancelled_message_was_never_submitted(env: Environment) -> None:
     assert not {"carrier", "carrierCode", "submittedDate"} & detail.keys()
 
 
-async def test_failed_message_and_its_fallback_name_each_other(env: Environment) -> None:
-    call = await env.caller()
-    sender_key = await register_channel(call)
+async def test_failed_message_and_its_fallback_name_each_other(
+    env: Environment, call: Caller, sender_key: str
+) -> None:
     await approve_template(call, sender_key)
     resend = {"resend": True, "resendPhoneNumber": "02-1234-5678"}
     await call_ok(call, "message/sendAlimtalk", alimtalk_body(sender_key, NO_USER, **resend))
@@ -140,9 +137,7 @@ async def test_failed_message_and_its_fallback_name_each_other(env: Environment)
         ({"messageId": "0" * 32}, "MESSAGE_NOT_FOUND"),
     ],
 )
-async def test_detail_of_no_message_is_refused(env: Environment, query: dict[str, str], result: str) -> None:
-    call = await env.caller()
-
+async def test_detail_of_no_message_is_refused(call: Caller, query: dict[str, str], result: str) -> None:
     answer = await call("message/detail", query=query)
 
     assert summarize_refusal(answer) == (result, {"messageId": result})

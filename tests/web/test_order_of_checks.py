@@ -4,16 +4,8 @@ from typing import Any
 
 import pytest
 
-from tests.fixtures.virtual import Environment
-from tests.fixtures.web import (
-    FALLBACK,
-    PHONE,
-    alimtalk_body,
-    friendtalk_body,
-    set_up_sender,
-    sms_body,
-    summarize_refusal,
-)
+from tests.fixtures.virtual import Caller, Environment
+from tests.fixtures.web import FALLBACK, PHONE, alimtalk_body, friendtalk_body, sms_body, summarize_refusal
 
 NO_KEY = {"apikey": ""}
 
@@ -68,11 +60,16 @@ HUGE = {"content-length": str(2**30)}
 )
 @pytest.mark.settings(check_sender_numbers=True)
 async def test_result_is_the_error_that_is_checked_first(
-    env: Environment, operation: str, body: Any, options: dict[str, Any], result: str, field: str | None
+    call: Caller,
+    alimtalk_key: str,
+    operation: str,
+    body: Any,
+    options: dict[str, Any],
+    result: str,
+    field: str | None,
 ) -> None:
-    call, sender_key = await set_up_sender(env)
     if isinstance(body, dict) and body.get("senderKey") == "KEY":
-        body["senderKey"] = sender_key
+        body["senderKey"] = alimtalk_key
 
     answer = await call(operation, body, **options)
 
@@ -91,8 +88,7 @@ async def test_address_is_checked_before_the_rate_and_the_rate_before_the_body(e
     assert [answer.result for answer in inside] == ["UNSUPPORTED_MEDIA_TYPE", "RATE_LIMITED"]
 
 
-async def test_every_problem_of_a_receiver_is_reported_by_index(env: Environment) -> None:
-    call = await env.caller()
+async def test_every_problem_of_a_receiver_is_reported_by_index(call: Caller) -> None:
     lacking, wrong = {"phoneNumber": PHONE}, {"phoneNumber": 5}
 
     answer = await call("message/sendSMS", sms_body(content="#{a}", receivers=[lacking, wrong]))

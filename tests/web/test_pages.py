@@ -21,14 +21,13 @@ from pabal.store.events import webhooks
 from pabal.store.queue import cursors
 from pabal.web.endpoints.endpoint import Endpoint
 from pabal.web.endpoints.table import ENDPOINTS
+from tests.fixtures.cases import with_each
 from tests.fixtures.cluster import Cluster
 from tests.fixtures.cluster import run_scenario as run_cluster_scenario
 from tests.fixtures.engines import sqlite_only
 from tests.fixtures.virtual import Caller, Environment, VirtualWorld, open_store, settings_for
 from tests.fixtures.web import FailingStore, P, RunScenario, T, call_ok, read_metrics, sms_body
 from tests.fixtures.webhook_calls import create as create_webhook
-
-each_endpoint = pytest.mark.parametrize("endpoint", ENDPOINTS, ids=[endpoint.path for endpoint in ENDPOINTS])
 
 
 class SilentStore(FailingStore):
@@ -57,27 +56,23 @@ async def test_running_service_is_healthy_and_ready(env: Environment) -> None:
     assert (ready.status, ready.result, ready.body["status"]) == (200, "SUCCESS", "ready")
 
 
-def test_service_with_unavailable_store_is_healthy_but_not_ready(run_scenario: RunScenario, tmp_path: Path) -> None:
-    world = VirtualWorld()
-    store = FailingStore(open_store(tmp_path, world))
+async def test_service_with_unavailable_store_is_healthy_but_not_ready(
+    failing_store: FailingStore, env: Environment
+) -> None:
+    call = Caller(env.service, None)
+    failing_store.error = StoreUnavailable("gone")
 
-    async def scenario(env: Environment) -> None:
-        call = Caller(env.service, None)
-        store.error = StoreUnavailable("gone")
+    broken = [await call(page) for page in ("/healthz", "/readyz")]
+    figures = await read_metrics(call)
+    failing_store.error = None
+    await env.wait(60)
 
-        broken = [await call(page) for page in ("/healthz", "/readyz")]
-        figures = await read_metrics(call)
-        store.error = None
-        await env.wait(60)
-
-        assert [answer.status for answer in broken] == [200, 503]
-        assert (figures["pabal_store_up"], "pabal_webhook_endpoints_paused" in figures) == (0, False)
-        assert "pabal_http_connections_limit" in figures, "those of the process itself are there"
-        figures = await read_metrics(call)
-        assert (figures["pabal_store_up"], figures["pabal_webhook_endpoints_paused"]) == (1, 0)
-        assert (await call("/readyz")).status == 200
-
-    run_scenario(scenario, world=world, store=store)
+    assert [answer.status for answer in broken] == [200, 503]
+    assert (figures["pabal_store_up"], "pabal_webhook_endpoints_paused" in figures) == (0, False)
+    assert "pabal_http_connections_limit" in figures, "those of the process itself are there"
+    figures = await read_metrics(call)
+    assert (figures["pabal_store_up"], figures["pabal_webhook_endpoints_paused"]) == (1, 0)
+    assert (await call("/readyz")).status == 200
 
 
 def test_store_that_does_not_answer_delays_no_page(run_scenario: RunScenario, tmp_path: Path) -> None:
@@ -103,47 +98,38 @@ def test_store_that_does_not_answer_delays_no_page(run_scenario: RunScenario, tm
     run_scenario(scenario, world=world, store=store)
 
 
-def test_service_that_cannot_write_is_not_ready(run_scenario: RunScenario, tmp_path: Path) -> None:
-    world = VirtualWorld()
-    store = FailingStore(open_store(tmp_path, world))
+async def test_service_that_cannot_write_is_not_ready(failing_store: FailingStore, env: Environment) -> None:
+    call = Caller(env.service, None)
+    failing_store.write_error = StoreUnavailable("full")
 
-    async def scenario(env: Environment) -> None:
-        call = Caller(env.service, None)
-        store.write_error = StoreUnavailable("full")
+    answer = await call("/readyz")
+    failing_store.write_error = None
 
-        answer = await call("/readyz")
-        store.write_error = None
-
-        assert (answer.status, answer.result) == (503, "SERVICE_UNAVAILABLE")
-
-    run_scenario(scenario, world=world, store=store)
+    assert (answer.status, answer.result) == (503, "SERVICE_UNAVAILABLE")
 
 
 @sqlite_only
-def test_service_that_can_write_little_on_a_full_disk_is_not_ready(run_scenario: RunScenario) -> None:
+async def test_service_that_can_write_little_on_a_full_disk_is_not_ready(env: Environment) -> None:
     def limit_pages(tx: Tx, limit: int | None) -> None:
         (pages,) = tx.fetch_one("pragma page_count") or (0,)
         tx.fetch_all(f"pragma max_page_count = {limit or pages}")
 
-    async def scenario(env: Environment) -> None:
-        call, visit = await env.caller(), Caller(env.service, None)
-        large = sms_body(*(f"0101234{number:04}" for number in range(1000)))
-        await env.store.write(limit_pages, None)
-        before = await visit("/readyz")
-        refused = await call("message/sendSMS", large)
-        await env.store.write(cursors.write_probe, "small enough", env.world.now())
-        await env.wait(1)
+    call, visit = await env.caller(), Caller(env.service, None)
+    large = sms_body(*(f"0101234{number:04}" for number in range(1000)))
+    await env.store.write(limit_pages, None)
+    before = await visit("/readyz")
+    refused = await call("message/sendSMS", large)
+    await env.store.write(cursors.write_probe, "small enough", env.world.now())
+    await env.wait(1)
 
-        full = await visit("/readyz")
-        await env.store.write(limit_pages, 1_000_000)
-        await env.wait(2)
-        mended = await visit("/readyz")
+    full = await visit("/readyz")
+    await env.store.write(limit_pages, 1_000_000)
+    await env.wait(2)
+    mended = await visit("/readyz")
 
-        assert (before.status, refused.status, refused.result) == (200, 503, "SERVICE_UNAVAILABLE")
-        assert (full.status, full.result, mended.status) == (503, "SERVICE_UNAVAILABLE", 200)
-        assert (await call("message/sendSMS", large)).status == 200
-
-    run_scenario(scenario)
+    assert (before.status, refused.status, refused.result) == (200, 503, "SERVICE_UNAVAILABLE")
+    assert (full.status, full.result, mended.status) == (503, "SERVICE_UNAVAILABLE", 200)
+    assert (await call("message/sendSMS", large)).status == 200
 
 
 async def test_service_that_is_stopping_is_not_ready(env: Environment) -> None:
@@ -154,42 +140,37 @@ async def test_service_that_is_stopping_is_not_ready(env: Environment) -> None:
     assert (await call("/healthz")).status == 200
 
 
-def test_metrics_count_messages(run_scenario: RunScenario) -> None:
+async def test_metrics_count_messages(env: Environment, call: Caller) -> None:
     jobs = 'pabal_queue_jobs{carrier="simulator",lane="%s"}'
     age = 'pabal_queue_oldest_due_seconds{carrier="simulator",lane="small"}'
     accepted_sms = 'pabal_messages_accepted_total{product="sms"}'
 
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
+    empty = await read_metrics(call)
+    later = await call_ok(call, "message/sendSMS", sms_body(sendDate="2026-11-15 13:00"))
+    await call_ok(call, "message/sendSMS", sms_body(*["010-1111-1111"] * 11, sendDate="2026-11-15 13:00"))
+    await call_ok(call, "message/sendSMS", sms_body("010-0000-0006", "010-0000-0001", "010-1234-5678"))
+    await call("message/sendSMS", {})
+    await env.wait(2)
+    moved = await read_metrics(call)
+    await call_ok(call, "message/cancel", {"requestId": later.request_id})
+    await env.wait(1)
+    cancelled = await read_metrics(call)
 
-        empty = await read_metrics(call)
-        later = await call_ok(call, "message/sendSMS", sms_body(sendDate="2026-11-15 13:00"))
-        await call_ok(call, "message/sendSMS", sms_body(*["010-1111-1111"] * 11, sendDate="2026-11-15 13:00"))
-        await call_ok(call, "message/sendSMS", sms_body("010-0000-0006", "010-0000-0001", "010-1234-5678"))
-        await call("message/sendSMS", {})
-        await env.wait(2)
-        moved = await read_metrics(call)
-        await call_ok(call, "message/cancel", {"requestId": later.request_id})
-        await env.wait(1)
-        cancelled = await read_metrics(call)
-
-        assert accepted_sms not in empty
-        assert empty[jobs % "small"] == empty[jobs % "campaign"] == empty[jobs % "awaiting_receipt"] == 0
-        assert moved[accepted_sms] == 15
-        assert [moved[jobs % lane] for lane in ("small", "campaign", "awaiting_receipt")] == [1, 11, 1]
-        assert moved['pabal_messages_ended_total{code="1000",product="sms"}'] == 1
-        assert moved['pabal_messages_ended_total{code="3003",product="sms"}'] == 1
-        assert moved['pabal_http_requests_total{path="/api/message/sendSMS.v1.0",result="SUCCESS"}'] == 3
-        assert moved['pabal_http_requests_total{path="/api/message/sendSMS.v1.0",result="MISSING_PARAMETER"}'] == 1
-        assert moved['pabal_carrier_verdicts_total{carrier="simulator",verdict="taken"}'] == 2
-        assert moved['pabal_carrier_verdicts_total{carrier="simulator",verdict="rejected"}'] == 1
-        assert moved['pabal_receipts_total{carrier="simulator"}'] == 1
-        assert moved['pabal_carrier_response_seconds_count{carrier="simulator"}'] >= 1
-        assert moved[age] == 0
-        assert cancelled["pabal_messages_cancelled_total"] == 1
-        assert cancelled[jobs % "small"] == 0
-
-    run_scenario(scenario)
+    assert accepted_sms not in empty
+    assert empty[jobs % "small"] == empty[jobs % "campaign"] == empty[jobs % "awaiting_receipt"] == 0
+    assert moved[accepted_sms] == 15
+    assert [moved[jobs % lane] for lane in ("small", "campaign", "awaiting_receipt")] == [1, 11, 1]
+    assert moved['pabal_messages_ended_total{code="1000",product="sms"}'] == 1
+    assert moved['pabal_messages_ended_total{code="3003",product="sms"}'] == 1
+    assert moved['pabal_http_requests_total{path="/api/message/sendSMS.v1.0",result="SUCCESS"}'] == 3
+    assert moved['pabal_http_requests_total{path="/api/message/sendSMS.v1.0",result="MISSING_PARAMETER"}'] == 1
+    assert moved['pabal_carrier_verdicts_total{carrier="simulator",verdict="taken"}'] == 2
+    assert moved['pabal_carrier_verdicts_total{carrier="simulator",verdict="rejected"}'] == 1
+    assert moved['pabal_receipts_total{carrier="simulator"}'] == 1
+    assert moved['pabal_carrier_response_seconds_count{carrier="simulator"}'] >= 1
+    assert moved[age] == 0
+    assert cancelled["pabal_messages_cancelled_total"] == 1
+    assert cancelled[jobs % "small"] == 0
 
 
 def test_metrics_of_any_process_tell_of_all_workers(tmp_path: Path) -> None:
@@ -214,9 +195,7 @@ def test_metrics_of_any_process_tell_of_all_workers(tmp_path: Path) -> None:
     run_cluster_scenario(tmp_path, scenario)
 
 
-async def test_unknown_paths_are_counted_under_one_name(env: Environment) -> None:
-    call = await env.caller()
-
+async def test_unknown_paths_are_counted_under_one_name(call: Caller) -> None:
     for number in range(5):
         await call(f"/api/{number}")
 
@@ -239,8 +218,7 @@ async def test_metrics_count_paused_webhooks_of_enabled_accounts(env: Environmen
     assert counts == [0, 2, 1]
 
 
-async def test_metrics_are_in_prometheus_format(env: Environment) -> None:
-    call = await env.caller()
+async def test_metrics_are_in_prometheus_format(env: Environment, call: Caller) -> None:
     await call_ok(call, "message/sendSMS", sms_body())
     await env.wait(2)
 
@@ -268,7 +246,7 @@ async def test_openapi_document_is_valid(env: Environment) -> None:
     assert referred <= set(document["components"]["schemas"])
 
 
-@each_endpoint
+@with_each("endpoint", ENDPOINTS)
 async def test_every_endpoint_is_in_the_document_with_every_code_it_answers(
     env: Environment, endpoint: Endpoint
 ) -> None:
@@ -340,7 +318,7 @@ def test_missing_file_is_answered_in_the_envelope(tmp_path: Path, method: str, r
     assert {answer.headers["content-type"] for answer in answers} == {"application/json;charset=UTF-8"}
 
 
-@pytest.mark.parametrize("page", ["/healthz", "/readyz", "/metrics", "/openapi.json", "/docs", "/docs/start.js"])
+@with_each("page", ["/healthz", "/readyz", "/metrics", "/openapi.json", "/docs", "/docs/start.js"])
 async def test_pages_answer_head_requests(env: Environment, page: str) -> None:
     call = Caller(env.service, None)
 

@@ -6,23 +6,13 @@ from typing import Any
 import pytest
 
 from pabal.store.kakao import profiles
-from tests.fixtures.virtual import Environment
-from tests.fixtures.web import (
-    RunScenario,
-    call_ok,
-    channel_body,
-    get_latest_token,
-    list_phone_messages,
-    summarize_refusal,
-    world_at_noon,
-)
+from tests.fixtures.virtual import Caller, Environment
+from tests.fixtures.web import call_ok, channel_body, get_latest_token, list_phone_messages, summarize_refusal
 
 ADMIN = "010-9999-0000"
 
 
-async def test_token_is_the_only_six_digit_number_on_the_phone(env: Environment) -> None:
-    call = await env.caller()
-
+async def test_token_is_the_only_six_digit_number_on_the_phone(call: Caller) -> None:
     await call_ok(call, "sender/create", channel_body(channelId="@shop123456"))
 
     (item,) = await list_phone_messages(call, ADMIN)
@@ -32,9 +22,7 @@ async def test_token_is_the_only_six_digit_number_on_the_phone(env: Environment)
     assert (item["buttons"], item["image"]) == ([], False)
 
 
-async def test_token_is_not_in_the_answer_and_not_in_the_store(env: Environment) -> None:
-    call = await env.caller()
-
+async def test_token_is_not_in_the_answer_and_not_in_the_store(env: Environment, call: Caller) -> None:
     created = await call_ok(call, "sender/create", channel_body())
     token = await get_latest_token(call)
 
@@ -44,8 +32,7 @@ async def test_token_is_not_in_the_answer_and_not_in_the_store(env: Environment)
     assert token.encode() not in stored.hash
 
 
-async def test_registering_again_while_waiting_invalidates_the_old_token(env: Environment) -> None:
-    call = await env.caller()
+async def test_registering_again_while_waiting_invalidates_the_old_token(env: Environment, call: Caller) -> None:
     await call_ok(call, "sender/create", channel_body())
     old = await get_latest_token(call)
     await env.wait(60)
@@ -70,35 +57,28 @@ async def test_registering_again_while_waiting_invalidates_the_old_token(env: En
         (lambda n: {"channelId": f"@shop{n}"}, "cellphone"),
     ],
 )
-def test_five_tokens_an_hour_go_out_for_a_channel_and_to_a_number(
-    run_scenario: RunScenario, vary: Any, field: str
+async def test_five_tokens_an_hour_go_out_for_a_channel_and_to_a_number(
+    env: Environment, call: Caller, vary: Any, field: str
 ) -> None:
-    world = world_at_noon()
+    neighbour = await env.caller("neighbour")
 
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        neighbour = await env.caller("neighbour")
+    results = [(await call("sender/create", channel_body(**vary(n)))).result for n in range(5)]
+    sixth = await call("sender/create", channel_body(**vary(6)))
+    others = await neighbour("sender/create", channel_body(**vary(6)))
+    env.world.move_clock(3600 - 1)
+    still = await call("sender/create", channel_body(**vary(7)))
+    env.world.move_clock(1)
+    later = await call("sender/create", channel_body(**vary(7)))
 
-        results = [(await call("sender/create", channel_body(**vary(n)))).result for n in range(5)]
-        sixth = await call("sender/create", channel_body(**vary(6)))
-        others = await neighbour("sender/create", channel_body(**vary(6)))
-        world.move_clock(3600 - 1)
-        still = await call("sender/create", channel_body(**vary(7)))
-        world.move_clock(1)
-        later = await call("sender/create", channel_body(**vary(7)))
-
-        assert results == ["SUCCESS"] * 5
-        assert summarize_refusal(sixth) == ("RATE_LIMITED", {field: "RATE_LIMITED"})
-        assert sixth.status == 429
-        assert int(sixth.headers["retry-after"]) >= 1
-        assert others.result == "SUCCESS"
-        assert [still.result, later.result] == ["RATE_LIMITED", "SUCCESS"]
-
-    run_scenario(scenario, world=world)
+    assert results == ["SUCCESS"] * 5
+    assert summarize_refusal(sixth) == ("RATE_LIMITED", {field: "RATE_LIMITED"})
+    assert sixth.status == 429
+    assert int(sixth.headers["retry-after"]) >= 1
+    assert others.result == "SUCCESS"
+    assert [still.result, later.result] == ["RATE_LIMITED", "SUCCESS"]
 
 
-async def test_deleting_a_profile_does_not_reset_the_token_limit(env: Environment) -> None:
-    call = await env.caller()
+async def test_deleting_a_profile_does_not_reset_the_token_limit(call: Caller) -> None:
     for _ in range(5):
         await call_ok(call, "sender/create", channel_body())
         await call_ok(call, "sender/delete", {"channelId": "@shop"})
@@ -109,8 +89,7 @@ async def test_deleting_a_profile_does_not_reset_the_token_limit(env: Environmen
     assert len(await list_phone_messages(call, ADMIN)) == 5
 
 
-async def test_right_token_is_locked_after_five_wrong_attempts(env: Environment) -> None:
-    call = await env.caller()
+async def test_right_token_is_locked_after_five_wrong_attempts(call: Caller) -> None:
     await call_ok(call, "sender/create", channel_body())
     token = await get_latest_token(call)
     guesses = [str((int(token) + n) % 10**6).zfill(6) for n in range(1, 6)]
@@ -126,8 +105,7 @@ async def test_right_token_is_locked_after_five_wrong_attempts(env: Environment)
 
 
 @pytest.mark.parametrize("token", ["x", "1" * 1000, "１２３４５６", " 123456", "가", "-1"])
-async def test_wrong_token_of_any_form_is_invalid(env: Environment, token: str) -> None:
-    call = await env.caller()
+async def test_wrong_token_of_any_form_is_invalid(call: Caller, token: str) -> None:
     await call_ok(call, "sender/create", channel_body())
 
     answer = await call("sender/auth", {"channelId": "@shop", "token": token})
@@ -144,8 +122,7 @@ async def test_wrong_token_of_any_form_is_invalid(env: Environment, token: str) 
         ({"channelId": "@shop", "token": 123456}, "INVALID_PARAMETER", "token"),
     ],
 )
-async def test_token_needs_its_channel(env: Environment, body: dict[str, Any], result: str, field: str) -> None:
-    call = await env.caller()
+async def test_token_needs_its_channel(call: Caller, body: dict[str, Any], result: str, field: str) -> None:
     await call_ok(call, "sender/create", channel_body())
 
     answer = await call("sender/auth", body)
@@ -156,34 +133,24 @@ async def test_token_needs_its_channel(env: Environment, body: dict[str, Any], r
 @pytest.mark.parametrize(
     ("waited_s", "result"), [(1799, "SUCCESS"), (1800, "TOKEN_EXPIRED"), (86_400, "TOKEN_EXPIRED")]
 )
-def test_token_is_valid_for_thirty_minutes(run_scenario: RunScenario, waited_s: int, result: str) -> None:
-    world = world_at_noon()
+async def test_token_is_valid_for_thirty_minutes(
+    env: Environment, call: Caller, waited_s: int, result: str
+) -> None:
+    await call_ok(call, "sender/create", channel_body())
+    token = await get_latest_token(call)
 
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        await call_ok(call, "sender/create", channel_body())
-        token = await get_latest_token(call)
+    env.world.move_clock(waited_s)
+    answer = await call("sender/auth", {"channelId": "@shop", "token": token})
 
-        world.move_clock(waited_s)
-        answer = await call("sender/auth", {"channelId": "@shop", "token": token})
-
-        assert answer.result == result
-
-    run_scenario(scenario, world=world)
+    assert answer.result == result
 
 
-def test_token_deleted_by_housekeeping_is_reported_as_expired(run_scenario: RunScenario) -> None:
-    world = world_at_noon()
+async def test_token_deleted_by_housekeeping_is_reported_as_expired(env: Environment, call: Caller) -> None:
+    await call_ok(call, "sender/create", channel_body())
+    token = await get_latest_token(call)
 
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        await call_ok(call, "sender/create", channel_body())
-        token = await get_latest_token(call)
+    env.world.move_clock(3 * 3600)
+    await env.wait(11)
+    answer = await call("sender/auth", {"channelId": "@shop", "token": token})
 
-        world.move_clock(3 * 3600)
-        await env.wait(11)
-        answer = await call("sender/auth", {"channelId": "@shop", "token": token})
-
-        assert answer.result == "TOKEN_EXPIRED"
-
-    run_scenario(scenario, world=world)
+    assert answer.result == "TOKEN_EXPIRED"

@@ -7,7 +7,6 @@ import pytest
 from tests.fixtures.virtual import Caller, Environment
 from tests.fixtures.web import (
     PHONE,
-    RunScenario,
     alimtalk_body,
     approve_template,
     call_ok,
@@ -19,7 +18,6 @@ from tests.fixtures.web import (
     register_channel,
     sms_body,
     summarize_refusal,
-    world_at_noon,
 )
 
 NOT_ASSIGNED, OFF, NO_USER, NO_FRIEND, BUSY, SILENT, LATE, TWO_MINDED = (
@@ -62,10 +60,8 @@ async def _send(call: Caller, kind: str, number: str) -> None:
     ],
 )
 async def test_every_simulator_number_has_its_outcome(
-    env: Environment, number: str, kind: str, expected: str, arrives: bool
+    env: Environment, call: Caller, number: str, kind: str, expected: str, arrives: bool
 ) -> None:
-    call = await env.caller()
-
     await _send(call, kind, number)
     await env.wait(20)
 
@@ -73,8 +69,9 @@ async def test_every_simulator_number_has_its_outcome(
     assert len(await list_phone_messages(call, number)) == int(arrives)
 
 
-async def test_usual_receipt_comes_within_a_second_and_the_late_one_after_ten(env: Environment) -> None:
-    call = await env.caller()
+async def test_usual_receipt_comes_within_a_second_and_the_late_one_after_ten(
+    env: Environment, call: Caller
+) -> None:
     await call_ok(call, "message/sendSMS", sms_body(PHONE, LATE))
 
     await env.wait(1)
@@ -92,8 +89,7 @@ async def test_usual_receipt_comes_within_a_second_and_the_late_one_after_ten(en
     assert late["completedDate"] == "2026-11-15 12:00:10"
 
 
-async def test_busy_carrier_is_retried_twice_with_backoff(env: Environment) -> None:
-    call = await env.caller()
+async def test_busy_carrier_is_retried_twice_with_backoff(env: Environment, call: Caller) -> None:
     seen = []
 
     async def look() -> None:
@@ -110,8 +106,7 @@ async def test_busy_carrier_is_retried_twice_with_backoff(env: Environment) -> N
     assert len(await list_phone_messages(call, BUSY)) == 1
 
 
-async def test_second_receipt_with_the_opposite_result_changes_nothing(env: Environment) -> None:
-    call = await env.caller()
+async def test_second_receipt_with_the_opposite_result_changes_nothing(env: Environment, call: Caller) -> None:
     await call_ok(call, "message/sendSMS", sms_body(TWO_MINDED))
 
     await env.wait(1)
@@ -126,32 +121,25 @@ async def test_second_receipt_with_the_opposite_result_changes_nothing(env: Envi
 
 
 @pytest.mark.parametrize(("kind", "hours"), [("SMS", 25), ("LMS", 80), ("Alimtalk", 80), ("Friendtalk", 80)])
-def test_message_without_a_receipt_fails_after_the_timeout(
-    run_scenario: RunScenario, kind: str, hours: int
+async def test_message_without_a_receipt_fails_after_the_timeout(
+    env: Environment, call: Caller, kind: str, hours: int
 ) -> None:
-    world = world_at_noon()
+    await _send(call, kind, SILENT)
+    await env.wait(1)
 
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        await _send(call, kind, SILENT)
-        await env.wait(1)
+    env.world.move_clock(hours * 3600 - 60)
+    await env.wait(30)
+    before = await get_message(call, SILENT)
+    await env.wait(60)
 
-        world.move_clock(hours * 3600 - 60)
-        await env.wait(30)
-        before = await get_message(call, SILENT)
-        await env.wait(60)
-
-        after = await get_message(call, SILENT)
-        assert describe_outcome(before) == "sending"
-        assert describe_outcome(after) == "fail 2000"
-        assert after["completedDate"] > after["scheduledDate"]
-        assert await list_phone_messages(call, SILENT) == []
-
-    run_scenario(scenario, world=world)
+    after = await get_message(call, SILENT)
+    assert describe_outcome(before) == "sending"
+    assert describe_outcome(after) == "fail 2000"
+    assert after["completedDate"] > after["scheduledDate"]
+    assert await list_phone_messages(call, SILENT) == []
 
 
-async def test_phone_lists_its_messages_newest_first_in_pages(env: Environment) -> None:
-    call = await env.caller()
+async def test_phone_lists_its_messages_newest_first_in_pages(env: Environment, call: Caller) -> None:
     for text in ("하나", "둘", "셋"):
         await call_ok(call, "message/sendSMS", sms_body(content=text))
         await env.wait(2)
@@ -177,32 +165,23 @@ async def test_phone_lists_its_messages_newest_first_in_pages(env: Environment) 
         ({"phoneNumber": PHONE, "pageSize": 1001}, "INVALID_PARAMETER", "pageSize"),
     ],
 )
-async def test_phone_needs_a_mobile_number(
-    env: Environment, query: dict[str, Any], result: str, field: str
-) -> None:
-    call = await env.caller()
-
+async def test_phone_needs_a_mobile_number(call: Caller, query: dict[str, Any], result: str, field: str) -> None:
     answer = await call("simulator/phone", query=query)
 
     assert summarize_refusal(answer) == (result, {field: result})
 
 
-def test_messages_of_simulated_phones_are_limited(run_scenario: RunScenario) -> None:
-    world = world_at_noon()
+@pytest.mark.settings(simulator_messages=5)
+async def test_messages_of_simulated_phones_are_limited(env: Environment, call: Caller) -> None:
+    await call_ok(call, "message/sendSMS", sms_body(*[PHONE] * 20))
+    await env.wait(2)
+    held = len(await list_phone_messages(call))
 
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        await call_ok(call, "message/sendSMS", sms_body(*[PHONE] * 20))
-        await env.wait(2)
-        held = len(await list_phone_messages(call))
+    env.world.move_clock(120)
+    await env.wait(11)
 
-        world.move_clock(120)
-        await env.wait(11)
-
-        assert held == 20
-        assert len(await list_phone_messages(call)) == 5
-        assert {describe_outcome(each) for each in (await call("message/list", {"receivers": PHONE})).items} == {
-            "completed 1000"
-        }
-
-    run_scenario(scenario, world=world, simulator_messages=5)
+    assert held == 20
+    assert len(await list_phone_messages(call)) == 5
+    assert {describe_outcome(each) for each in (await call("message/list", {"receivers": PHONE})).items} == {
+        "completed 1000"
+    }

@@ -2,24 +2,19 @@
 
 from typing import Any
 
-import pytest
-
-from tests.fixtures.cases import with_each
+from tests.fixtures.cases import once, with_each
 from tests.fixtures.console import signed_in_browser
 from tests.fixtures.console_send import send
 from tests.fixtures.virtual import Caller, Environment
 from tests.fixtures.web import (
     PHONE,
     SENDER,
-    AdjustableWorld,
-    RunScenario,
     alimtalk_body,
     approve_template,
     call_ok,
     register_channel,
     sms_body,
     summarize_refusal,
-    world_at_noon,
 )
 
 REJECTED, NO_USER = "010-0000-0001", "010-0000-0003"
@@ -33,7 +28,6 @@ async def send_messages(env: Environment) -> Caller:
     await approve_template(call, sender_key)
     await call_ok(call, "message/sendSMS", sms_body(PHONE, REJECTED))
     await env.wait(5)
-    assert isinstance(env.world, AdjustableWorld)
     env.world.move_clock(90 * 60)
     resend = {"resend": True, "resendPhoneNumber": "02-9999-0000"}
     await call_ok(call, "message/sendAlimtalk", alimtalk_body(sender_key, PHONE, NO_USER, **resend))
@@ -54,30 +48,27 @@ def brief(row: dict[str, Any], *names: str) -> tuple[Any, ...]:
     )
 
 
-def test_without_groups_a_day_is_one_row_with_all_numbers(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await send_messages(env)
+async def test_without_groups_a_day_is_one_row_with_all_numbers(env: Environment) -> None:
+    call = await send_messages(env)
 
-        answer = await call_ok(call, "statistics/list", query=TODAY)
+    answer = await call_ok(call, "statistics/list", query=TODAY)
 
-        assert answer.items == [
-            {
-                "date": "2026-11-15 00:00:00",
-                "count": 5,
-                "counts": {"waiting": 0, "sending": 0, "completed": 3, "fail": 2, "cancel": 0},
-                "deliveredShare": 0.6,
-                "fallbacks": 1,
-                "reached": 3,
-                "reachedShare": 0.75,
-            }
-        ]
-        assert answer.body["item"]["countedDate"].startswith("2026-11-15 13:3")
-        assert (answer.body["totalCount"], answer.body["pageCount"]) == (1, 1)
-
-    run_scenario(scenario, world=world_at_noon())
+    assert answer.items == [
+        {
+            "date": "2026-11-15 00:00:00",
+            "count": 5,
+            "counts": {"waiting": 0, "sending": 0, "completed": 3, "fail": 2, "cancel": 0},
+            "deliveredShare": 0.6,
+            "fallbacks": 1,
+            "reached": 3,
+            "reachedShare": 0.75,
+        }
+    ]
+    assert answer.body["item"]["countedDate"].startswith("2026-11-15 13:3")
+    assert (answer.body["totalCount"], answer.body["pageCount"]) == (1, 1)
 
 
-@pytest.mark.parametrize(
+@with_each(
     ("group", "rows"),
     [
         ("product", [("sms", 3), ("alimTalk", 2)]),
@@ -88,39 +79,33 @@ def test_without_groups_a_day_is_one_row_with_all_numbers(run_scenario: RunScena
         ("carrier", [("simulator", 5)]),
     ],
 )
-def test_messages_are_counted_by_each_group(
-    run_scenario: RunScenario, group: str, rows: list[tuple[str | None, int]]
+async def test_messages_are_counted_by_each_group(
+    env: Environment, group: str, rows: list[tuple[str | None, int]]
 ) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await send_messages(env)
+    call = await once(env, send_messages)
 
-        found = await list_statistics(call, groupBy=group)
+    found = await list_statistics(call, groupBy=group)
 
-        assert {brief(row, group, "count") for row in found} == set(rows)
-
-    run_scenario(scenario, world=world_at_noon())
+    assert {brief(row, group, "count") for row in found} == set(rows)
 
 
-def test_keys_are_named_and_console_sends_have_a_user(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await send_messages(env)
-        browser = await signed_in_browser(env)
-        await send(browser, {"kind": "sms", "sender": SENDER, "content": "안녕", "receivers": PHONE})
-        await env.wait(70)
+async def test_keys_are_named_and_console_sends_have_a_user(env: Environment) -> None:
+    call = await send_messages(env)
+    browser = await signed_in_browser(env)
+    await send(browser, {"kind": "sms", "sender": SENDER, "content": "안녕", "receivers": PHONE})
+    await env.wait(70)
 
-        by_console, by_key = await list_statistics(call, groupBy="key,user")
+    by_console, by_key = await list_statistics(call, groupBy="key,user")
 
-        assert (by_key["count"], by_console["count"]) == (5, 1)
-        assert by_key["key"]["value"].isdigit()
-        assert by_key["key"]["label"]
-        assert "user" not in by_key
-        assert "key" not in by_console
-        assert by_console["user"]["label"] == "owner-of-acme"
-
-    run_scenario(scenario, world=world_at_noon())
+    assert (by_key["count"], by_console["count"]) == (5, 1)
+    assert by_key["key"]["value"].isdigit()
+    assert by_key["key"]["label"]
+    assert "user" not in by_key
+    assert "key" not in by_console
+    assert by_console["user"]["label"] == "owner-of-acme"
 
 
-@pytest.mark.parametrize(
+@with_each(
     ("query", "rows"),
     [
         ({"interval": "hour"}, [("2026-11-15 12:00:00", 2, 1), ("2026-11-15 13:00:00", 3, 2)]),
@@ -135,39 +120,33 @@ def test_keys_are_named_and_console_sends_have_a_user(run_scenario: RunScenario)
         ({"from": "2025-01-01", "interval": "month"}, [("2026-11-01 00:00:00", 5, 3)]),
     ],
 )
-def test_periods_are_whole_hours_days_or_months(
-    run_scenario: RunScenario, query: dict[str, str], rows: list[tuple[str, int, int]]
+async def test_periods_are_whole_hours_days_or_months(
+    env: Environment, query: dict[str, str], rows: list[tuple[str, int, int]]
 ) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await send_messages(env)
+    call = await once(env, send_messages)
 
-        found = await list_statistics(call, **query)
+    found = await list_statistics(call, **query)
 
-        assert [brief(row, "date", "count", "reached") for row in found] == rows
-
-    run_scenario(scenario, world=world_at_noon())
+    assert [brief(row, "date", "count", "reached") for row in found] == rows
 
 
-def test_groups_combine_and_pages_follow_each_other(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await send_messages(env)
-        query = {"groupBy": "product, status ,resultCode", "interval": "hour"}
+async def test_groups_combine_and_pages_follow_each_other(env: Environment) -> None:
+    call = await send_messages(env)
+    query = {"groupBy": "product, status ,resultCode", "interval": "hour"}
 
-        every = await list_statistics(call, **query)
-        pages = [await list_statistics(call, **query, pageSize="2", page=str(page)) for page in (1, 2, 3, 4)]
+    every = await list_statistics(call, **query)
+    pages = [await list_statistics(call, **query, pageSize="2", page=str(page)) for page in (1, 2, 3, 4)]
 
-        names = ("date", "product", "status", "resultCode", "count", "reached", "fallbacks")
-        assert [brief(row, *names) for row in every] == [
-            ("2026-11-15 12:00:00", "sms", "completed", "1000", 1, 1, 0),
-            ("2026-11-15 12:00:00", "sms", "fail", "3003", 1, 0, 0),
-            ("2026-11-15 13:00:00", "sms", "completed", "1000", 1, 0, 1),
-            ("2026-11-15 13:00:00", "alimTalk", "completed", "1000", 1, 1, 0),
-            ("2026-11-15 13:00:00", "alimTalk", "fail", "3019", 1, 1, 0),
-        ]
-        assert [row for page in pages for row in page] == every
-        assert [len(page) for page in pages] == [2, 2, 1, 0]
-
-    run_scenario(scenario, world=world_at_noon())
+    names = ("date", "product", "status", "resultCode", "count", "reached", "fallbacks")
+    assert [brief(row, *names) for row in every] == [
+        ("2026-11-15 12:00:00", "sms", "completed", "1000", 1, 1, 0),
+        ("2026-11-15 12:00:00", "sms", "fail", "3003", 1, 0, 0),
+        ("2026-11-15 13:00:00", "sms", "completed", "1000", 1, 0, 1),
+        ("2026-11-15 13:00:00", "alimTalk", "completed", "1000", 1, 1, 0),
+        ("2026-11-15 13:00:00", "alimTalk", "fail", "3019", 1, 1, 0),
+    ]
+    assert [row for page in pages for row in page] == every
+    assert [len(page) for page in pages] == [2, 2, 1, 0]
 
 
 @with_each(
@@ -194,10 +173,8 @@ def test_groups_combine_and_pages_follow_each_other(run_scenario: RunScenario) -
     ],
 )
 async def test_statistics_of_a_wrong_query_are_refused(
-    env: Environment, query: dict[str, str], result: str, field: str
+    call: Caller, query: dict[str, str], result: str, field: str
 ) -> None:
-    call = await env.caller()
-
     answer = await call("statistics/list", query=query)
 
     assert summarize_refusal(answer) == (result, {field: result})

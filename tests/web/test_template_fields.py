@@ -3,16 +3,8 @@
 from typing import Any
 
 from tests.fixtures.cases import once, with_each
-from tests.fixtures.virtual import Environment
-from tests.fixtures.web import (
-    BUTTON,
-    RunScenario,
-    create_template,
-    image_body,
-    register_channel,
-    summarize_refusal,
-    template_body,
-)
+from tests.fixtures.virtual import Caller, Environment
+from tests.fixtures.web import BUTTON, create_template, image_body, summarize_refusal, template_body
 
 MOBILE = {"mobileUrl": "https://shop.example"}
 LONGEST_LINK = "https://shop.example/".ljust(500, "a")
@@ -24,12 +16,8 @@ LONGEST_LINK = "https://shop.example/".ljust(500, "a")
         ({"senderKey": None}, {"senderKey": "MISSING_PARAMETER"}),
         ({"senderKey": "x"}, {"senderKey": "SENDER_NOT_FOUND"}),
         ({"templateCode": ""}, {"templateCode": "MISSING_PARAMETER"}),
-        ({"templateCode": "가" * 21}, {"templateCode": "INVALID_PARAMETER"}),
         ({"templateCode": ".."}, {"templateCode": "INVALID_PARAMETER"}),
-        ({"templateCode": "a/b"}, {"templateCode": "INVALID_PARAMETER"}),
         ({"name": None}, {"name": "MISSING_PARAMETER"}),
-        ({"name": "가" * 150}, {}),
-        ({"name": "가" * 151}, {"name": "INVALID_PARAMETER"}),
         ({"content": ""}, {"content": "MISSING_PARAMETER"}),
         ({"content": "가" * 1300}, {}),
         ({"content": "가" * 1301}, {"content": "CONTENT_TOO_LONG"}),
@@ -44,13 +32,11 @@ LONGEST_LINK = "https://shop.example/".ljust(500, "a")
         ({"messageType": "extraInfo"}, {"moreInfo": "MISSING_PARAMETER"}),
         ({"messageType": "mixed", "moreInfo": ""}, {"moreInfo": "MISSING_PARAMETER"}),
         ({"messageType": "mixed", "moreInfo": "더 보기"}, {}),
-        ({"moreInfo": "가" * 501}, {"moreInfo": "INVALID_PARAMETER"}),
         ({"messageType": "mixed", "moreInfo": "#{이름}님"}, {"moreInfo": "INVALID_PARAMETER"}),
         ({"emphasisAssistPhrase": "#{이름}님"}, {"emphasisAssistPhrase": "INVALID_PARAMETER"}),
         ({"emphasisType": "loud"}, {"emphasisType": "INVALID_PARAMETER"}),
         ({"emphasisType": "text"}, {"emphasisTitle": "MISSING_PARAMETER"}),
         ({"emphasisType": "text", "emphasisTitle": "제목", "emphasisAssistPhrase": "부제"}, {}),
-        ({"emphasisTitle": "가" * 51}, {"emphasisTitle": "INVALID_PARAMETER"}),
         ({"emphasisType": "image"}, {"image": "MISSING_PARAMETER"}),
         ({"emphasisType": "image", "image": image_body()}, {}),
         ({"emphasisType": "itemList"}, {"itemList": "MISSING_PARAMETER"}),
@@ -81,7 +67,7 @@ async def test_template_with_invalid_fields_is_refused(
     assert summarize_refusal(answer).errors == errors
 
 
-def test_template_answer_has_all_given_fields_except_image_bytes(run_scenario: RunScenario) -> None:
+async def test_template_answer_has_all_given_fields_except_image_bytes(call: Caller, sender_key: str) -> None:
     given = {
         "messageType": "mixed",
         "emphasisType": "text",
@@ -92,24 +78,15 @@ def test_template_answer_has_all_given_fields_except_image_bytes(run_scenario: R
         "securityTemplate": True,
     }
 
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        sender_key = await register_channel(call)
+    created = await call("template/create", template_body(sender_key, image=image_body(), **given))
 
-        created = await call("template/create", template_body(sender_key, image=image_body(), **given))
-
-        (listed,) = (await call("template/list")).items
-        assert {name: created.item[name] for name in given} == given
-        assert created.item["image"] == {"fileName": "photo.jpg"}
-        assert listed == created.item
-
-    run_scenario(scenario)
+    (listed,) = (await call("template/list")).items
+    assert {name: created.item[name] for name in given} == given
+    assert created.item["image"] == {"fileName": "photo.jpg"}
+    assert listed == created.item
 
 
-async def test_new_template_with_invalid_fields_and_parts_is_refused(env: Environment) -> None:
-    call = await env.caller()
-    sender_key = await register_channel(call)
-
+async def test_new_template_with_invalid_fields_and_parts_is_refused(call: Caller, sender_key: str) -> None:
     answer = await call("template/create", template_body(sender_key, name="", header="가" * 17))
 
     assert summarize_refusal(answer).errors.keys() == {"name", "header"}

@@ -6,16 +6,16 @@ import pytest
 
 from pabal.web.endpoints.table import ENDPOINTS
 from tests.fixtures.full_bodies import FULL_BODIES
-from tests.fixtures.virtual import ApiResponse, Environment
+from tests.fixtures.virtual import ApiResponse, Caller, Environment
 from tests.fixtures.web import (
     PHONE,
     RunScenario,
     call_ok,
     list_messages,
     receivers_of,
+    set_clock,
     sms_body,
     summarize_refusal,
-    world_starting_at,
 )
 
 LONG = 300_000
@@ -65,8 +65,7 @@ async def test_queries_are_warned_about_too(env: Environment, operation: str, op
     assert _warnings(answer) == [("channel", "UNKNOWN_FIELD")]
 
 
-async def test_long_body_is_accepted_with_its_first_unknown_field(env: Environment) -> None:
-    call = await env.caller()
+async def test_long_body_is_accepted_with_its_first_unknown_field(call: Caller) -> None:
     body = sms_body(PHONE, note="x" * LONG, other=1)
 
     answer = await call_ok(call, "message/sendSMS", body)
@@ -87,8 +86,7 @@ async def test_odd_names_of_unknown_fields_are_shown_safely(env: Environment, na
     assert _warnings(answer) == [(shown, "UNKNOWN_FIELD")]
 
 
-async def test_answers_have_at_most_a_hundred_warnings(env: Environment) -> None:
-    call = await env.caller()
+async def test_answers_have_at_most_a_hundred_warnings(call: Caller) -> None:
     body = sms_body(*[PHONE] * 200, **{f"field{number}": 1 for number in range(60)})
 
     found = _warnings(await call_ok(call, "message/sendSMS", body))
@@ -119,8 +117,7 @@ def test_strict_calls_refuse_unknown_fields(run_scenario: RunScenario, is_set: b
     run_scenario(scenario, strict_fields=is_set)
 
 
-async def test_strict_calls_of_every_endpoint_refuse_unknown_fields(env: Environment) -> None:
-    call = await env.caller()
+async def test_strict_calls_of_every_endpoint_refuse_unknown_fields(call: Caller) -> None:
     for endpoint in ENDPOINTS:
         operation = endpoint.path.removeprefix("/api/").removesuffix(".v1.0")
         body = {**FULL_BODIES[operation], "unknownField": "x"}
@@ -143,9 +140,7 @@ async def test_strict_is_true_or_false(env: Environment, value: str) -> None:
     assert summarize_refusal(answer) == ("INVALID_PARAMETER", {"Strict": "INVALID_PARAMETER"})
 
 
-async def test_repeated_receivers_are_named_and_sent_again(env: Environment) -> None:
-    call = await env.caller()
-
+async def test_repeated_receivers_are_named_and_sent_again(call: Caller) -> None:
     answer = await call_ok(call, "message/sendSMS", sms_body(PHONE, "010-2345-6789", "01012345678"))
 
     assert _warnings(answer) == [("receivers[2].phoneNumber", "DUPLICATE_RECEIVER")]
@@ -153,8 +148,7 @@ async def test_repeated_receivers_are_named_and_sent_again(env: Environment) -> 
     assert len(await list_messages(call)) == 2
 
 
-async def test_text_that_looks_like_an_advertisement_is_warned_about(env: Environment) -> None:
-    call = await env.caller()
+async def test_text_that_looks_like_an_advertisement_is_warned_about(call: Caller) -> None:
     marked = {"content": "(광고) 세일", "optOutNumber": "080-123-4567"}
 
     plain = await call_ok(call, "message/sendLMS", sms_body(content="(광고) 세일"))
@@ -164,21 +158,18 @@ async def test_text_that_looks_like_an_advertisement_is_warned_about(env: Enviro
     assert _warnings(flagged) == []
 
 
-def test_advertisement_that_is_postponed_says_until_when(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        body = sms_body(content="세일", adFlag=True, optOutNumber="080-123-4567")
+@pytest.mark.settings(night_ads="move")
+async def test_advertisement_that_is_postponed_says_until_when(env: Environment, call: Caller) -> None:
+    set_clock(env, "2026-11-15 22:00")
+    body = sms_body(content="세일", adFlag=True, optOutNumber="080-123-4567")
 
-        answer = await call_ok(call, "message/sendLMS", body)
+    answer = await call_ok(call, "message/sendLMS", body)
 
-        assert _warnings(answer) == [("sendDate", "POSTPONED_TO_MORNING")]
-        assert "2026-11-16 08:00" in answer.body["warnings"][0]["message"]
-
-    run_scenario(scenario, night_ads="move", world=world_starting_at("2026-11-15 22:00"))
+    assert _warnings(answer) == [("sendDate", "POSTPONED_TO_MORNING")]
+    assert "2026-11-16 08:00" in answer.body["warnings"][0]["message"]
 
 
-async def test_repeated_answer_has_no_warnings(env: Environment) -> None:
-    call = await env.caller()
+async def test_repeated_answer_has_no_warnings(call: Caller) -> None:
     headers = {"Idempotency-Key": "k1"}
     body = {**sms_body(), "receivers": receivers_of(PHONE, PHONE), "note": 1}
 

@@ -9,8 +9,8 @@ from pabal.service.webhooks.manage import REPLAY_PAUSE_S
 from pabal.service.webhooks.posting import TEST_PAUSE_S
 from pabal.store.events import webhooks
 from pabal.webhooks.poster import PostError, PostResult
-from tests.fixtures.virtual import Environment
-from tests.fixtures.web import RunScenario, call_ok
+from tests.fixtures.virtual import Caller, Environment
+from tests.fixtures.web import call_ok
 from tests.fixtures.webhook_calls import URL, create, poster_of, stored, verify
 
 
@@ -36,8 +36,7 @@ async def test_test_posts_a_signed_event_and_answers_with_what_came_back(env: En
     assert listed[0]["answer"].startswith("나는 주")
 
 
-async def test_test_says_why_there_was_no_answer(env: Environment) -> None:
-    call = await env.caller()
+async def test_test_says_why_there_was_no_answer(env: Environment, call: Caller) -> None:
     made = await create(call)
     poster_of(env).results = [PostResult(None, b"", 12, PostError.TLS, "certificate has expired")]
 
@@ -65,24 +64,20 @@ async def test_tests_are_limited_to_one_a_second(env: Environment) -> None:
     assert second.headers["retry-after"] == "1"
 
 
-def test_secret_is_encrypted_in_the_store_if_a_key_is_set(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        made = await create(call)
+@pytest.mark.settings(secret_key=[base64.b64encode(bytes(32)).decode()])
+async def test_secret_is_encrypted_in_the_store_if_a_key_is_set(env: Environment, call: Caller) -> None:
+    made = await create(call)
 
-        found = await stored(env, made["webhookId"])
-        await call_ok(call, "webhook/test", {"webhookId": made["webhookId"]})
+    found = await stored(env, made["webhookId"])
+    await call_ok(call, "webhook/test", {"webhookId": made["webhookId"]})
 
-        raw = base64.b64decode(made["secret"][6:])
-        assert raw not in found.secret
-        assert env.context.secrets.open(found.secret, secret_context(found.account_id)) == raw
-        verify(made["secret"], poster_of(env).received[0])
-
-    run_scenario(scenario, secret_key=[base64.b64encode(bytes(32)).decode()])
+    raw = base64.b64decode(made["secret"][6:])
+    assert raw not in found.secret
+    assert env.context.secrets.open(found.secret, secret_context(found.account_id)) == raw
+    verify(made["secret"], poster_of(env).received[0])
 
 
-async def test_secret_of_a_lost_key_makes_posts_fail_and_says_so(env: Environment) -> None:
-    call = await env.caller()
+async def test_secret_of_a_lost_key_makes_posts_fail_and_says_so(env: Environment, call: Caller) -> None:
     made = await create(call)
     webhook = await stored(env, made["webhookId"])
     await env.store.write(webhooks.replace_secrets, webhook, b"\x01" + bytes(60), None)
@@ -94,8 +89,7 @@ async def test_secret_of_a_lost_key_makes_posts_fail_and_says_so(env: Environmen
 
 
 @pytest.mark.parametrize("spelling", ["2026-11-15 12:00", "2026-11-15 11:59", "2026-11-08 12:00"])
-async def test_replay_goes_back_at_most_seven_days(env: Environment, spelling: str) -> None:
-    call = await env.caller()
+async def test_replay_goes_back_at_most_seven_days(call: Caller, spelling: str) -> None:
     webhook = {"webhookId": (await create(call))["webhookId"]}
 
     await call_ok(call, "webhook/replay", {**webhook, "since": spelling})
@@ -118,8 +112,7 @@ async def test_webhook_is_replayed_at_most_once_a_minute(env: Environment) -> No
     assert (of_other.result, later.result) == ("WEBHOOK_NOT_FOUND", "SUCCESS")
 
 
-async def test_disabled_webhook_is_not_replayed(env: Environment) -> None:
-    call = await env.caller()
+async def test_disabled_webhook_is_not_replayed(call: Caller) -> None:
     webhook = {"webhookId": (await create(call))["webhookId"]}
     await call_ok(call, "webhook/update", {**webhook, "enabled": False})
 
@@ -128,8 +121,7 @@ async def test_disabled_webhook_is_not_replayed(env: Environment) -> None:
     assert refused.result == "INVALID_STATE"
 
 
-async def test_deliveries_are_paged_newest_first(env: Environment) -> None:
-    call = await env.caller()
+async def test_deliveries_are_paged_newest_first(env: Environment, call: Caller) -> None:
     webhook = {"webhookId": (await create(call))["webhookId"]}
     for status in (500, 501, 502):
         poster_of(env).results = [PostResult(status, b"", 1)]

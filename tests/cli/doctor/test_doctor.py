@@ -22,11 +22,8 @@ from pabal.store.events import webhook_posts, webhooks
 from pabal.store.events.webhook_posts import Delivery
 from pabal.store.queue import carriers, queue
 from pabal.store.queue.carriers import CarrierState
-from pabal.world import RealWorld
 from tests.fixtures.cli import CommandLine
 from tests.fixtures.virtual import NOON
-
-WORLD = RealWorld()
 
 
 @pytest.fixture(autouse=True)
@@ -40,10 +37,8 @@ def seen(new_command_line: CommandLine, state: CarrierState) -> None:
     new_command_line.run_in_context(lambda context: context.store.write(carriers.save_state, state))
 
 
-def test_doctor_passes_a_good_installation(new_command_line: CommandLine) -> None:
-    new_command_line("key", "create", "--account", "acme")
-
-    found = new_command_line("doctor")
+def test_doctor_passes_a_good_installation(command_line: CommandLine) -> None:
+    found = command_line("doctor")
 
     assert found.status == 0
     assert "WRONG" not in found.out
@@ -71,13 +66,10 @@ def test_doctor_accepts_an_empty_directory(new_command_line: CommandLine) -> Non
     assert f"note  missing migrations: {all_migrations()[0].number:04} {all_migrations()[0].name}" in found.out
 
 
-def test_doctor_reports_missing_migrations_if_starts_do_not_migrate(
-    new_command_line: CommandLine, tmp_path: Path
-) -> None:
-    config = tmp_path / "pabal.toml"
-    config.write_text("migrate = false")
+def test_doctor_reports_missing_migrations_if_starts_do_not_migrate(new_command_line: CommandLine) -> None:
+    new_command_line.configure("migrate = false")
 
-    found = new_command_line("doctor", "--config", str(config))
+    found = new_command_line("doctor")
 
     assert found.status == 1
     assert "WRONG missing migrations: 0001 first" in found.out
@@ -132,20 +124,18 @@ def test_doctor_reports_an_unusable_data_directory(new_command_line: CommandLine
     assert f"WRONG the data directory {new_command_line.data} is not writable" in found.out
 
 
-def test_doctor_reports_a_running_service(new_command_line: CommandLine) -> None:
-    new_command_line("key", "create", "--account", "acme")
-    with process_lock(load({}, data=new_command_line.data)):
-        found = new_command_line("doctor")
+def test_doctor_reports_a_running_service(command_line: CommandLine) -> None:
+    with process_lock(load({}, data=command_line.data)):
+        found = command_line("doctor")
 
     assert found.status == 0
     assert "a service is running on it" in found.out
 
 
-def test_doctor_reports_messages_without_a_configured_carrier(new_command_line: CommandLine) -> None:
-    new_command_line("key", "create", "--account", "acme")
-    new_command_line.run_in_context(lambda context: context.store.write(queue.add, bytes(16), "gone", 0, 0))
+def test_doctor_reports_messages_without_a_configured_carrier(command_line: CommandLine) -> None:
+    command_line.run_in_context(lambda context: context.store.write(queue.add, bytes(16), "gone", 0, 0))
 
-    found = new_command_line("doctor")
+    found = command_line("doctor")
 
     assert found.status == 1
     assert "WRONG 1 messages wait for the carrier gone, which is not configured" in found.out
@@ -156,15 +146,13 @@ def test_doctor_reports_messages_without_a_configured_carrier(new_command_line: 
     [("down", "down"), ("aside", "failing (circuit open)"), ("up", "working only in part")],  # a quota is used up
 )
 def test_doctor_says_which_carrier_fails_since_when_and_why(
-    new_command_line: CommandLine, tmp_path: Path, state: str, word: str
+    command_line: CommandLine, state: str, word: str
 ) -> None:
-    new_command_line("key", "create", "--account", "acme")
-    config = tmp_path / "pabal.toml"
-    config.write_text('zone = "Europe/Berlin"')
+    command_line.configure('zone = "Europe/Berlin"')
     for name in ("simulator", "gone"):  # the second is configured no more
-        seen(new_command_line, CarrierState(name, state, NOON, "connection refused"))
+        seen(command_line, CarrierState(name, state, NOON, "connection refused"))
 
-    found = new_command_line("doctor", "--config", str(config))
+    found = command_line("doctor")
 
     assert found.status == 1
     said = f"WRONG the carrier simulator has been {word} since 2026-11-15 04:00:00: connection refused\n"
@@ -172,37 +160,32 @@ def test_doctor_says_which_carrier_fails_since_when_and_why(
     assert "gone" not in found.out
 
 
-def test_doctor_does_not_mention_a_working_carrier(new_command_line: CommandLine) -> None:
-    new_command_line("key", "create", "--account", "acme")
-    seen(new_command_line, CarrierState("simulator", "down", NOON, ""))
-    assert new_command_line("doctor").status == 1
+def test_doctor_does_not_mention_a_working_carrier(command_line: CommandLine) -> None:
+    seen(command_line, CarrierState("simulator", "down", NOON, ""))
+    assert command_line("doctor").status == 1
 
-    seen(new_command_line, CarrierState("simulator", "up", NOON, ""))
+    seen(command_line, CarrierState("simulator", "up", NOON, ""))
 
-    found = new_command_line("doctor")
+    found = command_line("doctor")
     assert found.status == 0
     assert "WRONG" not in found.out
 
 
-def test_doctor_reports_missing_routes_and_public_addresses(new_command_line: CommandLine, tmp_path: Path) -> None:
-    new_command_line("key", "create", "--account", "acme")
-    config = tmp_path / "pabal.toml"
-    config.write_text('host = "0.0.0.0"\n[routes]\nsms = ["simulator"]')
+def test_doctor_reports_missing_routes_and_public_addresses(command_line: CommandLine) -> None:
+    command_line.configure('host = "0.0.0.0"\n[routes]\nsms = ["simulator"]')
 
-    found = new_command_line("doctor", "--config", str(config))
+    found = command_line("doctor")
 
     assert found.status == 0
     assert "no route for lms, mms, alimTalk" in found.out
     assert "reachable from other machines" in found.out
 
 
-def test_doctor_reports_an_unusable_table_of_categories(new_command_line: CommandLine, tmp_path: Path) -> None:
-    new_command_line("key", "create", "--account", "acme")
+def test_doctor_reports_an_unusable_table_of_categories(command_line: CommandLine, tmp_path: Path) -> None:
     (tmp_path / "bad.csv").write_text("code,name\n1,\n")
-    config = tmp_path / "pabal.toml"
-    config.write_text(f'sender_categories = "{tmp_path / "bad.csv"}"')
+    command_line.configure(f'sender_categories = "{tmp_path / "bad.csv"}"')
 
-    found = new_command_line("doctor", "--config", str(config))
+    found = command_line("doctor")
 
     assert found.status == 1
     assert "bad.csv: line 2" in found.out
@@ -239,39 +222,35 @@ def test_doctor_names_paused_webhooks_and_what_to_do(command_line: CommandLine) 
     assert "gon.example" not in found.out
 
 
-def test_doctor_reports_due_messages_that_nothing_delivers(new_command_line: CommandLine) -> None:
-    new_command_line("key", "create", "--account", "acme")
-    new_command_line.run_in_context(lambda context: context.store.write(queue.add, bytes(16), "simulator", 0, 0))
+def test_doctor_reports_due_messages_that_nothing_delivers(command_line: CommandLine) -> None:
+    command_line.run_in_context(lambda context: context.store.write(queue.add, bytes(16), "simulator", 0, 0))
 
-    found = new_command_line("doctor")
+    found = command_line("doctor")
 
     assert found.status == 1
     assert "WRONG messages have been due since" in found.out
     assert "nothing delivers them\n      Start `pabal serve`." in found.out
-    with process_lock(load({}, data=new_command_line.data)):
-        assert "nothing delivers" not in new_command_line("doctor").out
+    with process_lock(load({}, data=command_line.data)):
+        assert "nothing delivers" not in command_line("doctor").out
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file to another user")
-def test_doctor_names_the_owner_of_files_of_another_user(new_command_line: CommandLine) -> None:
-    new_command_line("key", "create", "--account", "acme")
-    os.chown(new_command_line.store, 65534, -1)
+def test_doctor_names_the_owner_of_files_of_another_user(command_line: CommandLine) -> None:
+    os.chown(command_line.store, 65534, -1)
 
-    found = new_command_line("doctor")
+    found = command_line("doctor")
 
     assert found.status == 1
-    assert f"WRONG {new_command_line.store} belongs to the user nobody, but this command runs as root" in found.out
-    assert f"chown -R root {new_command_line.data}" in found.out
+    assert f"WRONG {command_line.store} belongs to the user nobody, but this command runs as root" in found.out
+    assert f"chown -R root {command_line.data}" in found.out
     assert "Restore a backup" not in found.out
 
 
-def test_doctor_reports_a_carrier_that_no_route_names(new_command_line: CommandLine, tmp_path: Path) -> None:
-    new_command_line("key", "create", "--account", "acme")
+def test_doctor_reports_a_carrier_that_no_route_names(command_line: CommandLine) -> None:
     tables = '[carriers.one]\nkind = "simulator"\n[carriers.two]\nkind = "simulator"\n[routes]\nsms = ["one"]'
 
-    config = tmp_path / "pabal.toml"
-    config.write_text(tables)
-    found = new_command_line("doctor", "--config", config)
+    command_line.configure(tables)
+    found = command_line("doctor")
 
     assert found.status == 1
     assert "WRONG nothing is sent through two: no route names it" in found.out
@@ -283,14 +262,13 @@ def test_doctor_reports_a_carrier_that_no_route_names(new_command_line: CommandL
     [(b"<h1>It works!</h1>", False), (b'{"time":"","result":"SUCCESS","locale":"ko","status":"ok"}', True)],
 )
 def test_doctor_says_who_answers_at_the_port(
-    new_command_line: CommandLine, monkeypatch: pytest.MonkeyPatch, body: bytes, is_pabal: bool
+    command_line: CommandLine, monkeypatch: pytest.MonkeyPatch, body: bytes, is_pabal: bool
 ) -> None:
-    new_command_line("key", "create", "--account", "acme")
     with answer_with(body) as port:
         monkeypatch.setenv("PABAL_PORT", str(port))
-        found = new_command_line("doctor")
-        with process_lock(load({}, data=new_command_line.data)):
-            beside = new_command_line("doctor")
+        found = command_line("doctor")
+        with process_lock(load({}, data=command_line.data)):
+            beside = command_line("doctor")
 
     who = "a Pabal with other data answers" if is_pabal else "another program, not Pabal, answers"
     assert f"WRONG {who} at port {port} of 127.0.0.1" in found.out
@@ -299,15 +277,14 @@ def test_doctor_says_who_answers_at_the_port(
 
 
 def test_doctor_says_that_the_running_service_has_another_port(
-    new_command_line: CommandLine, monkeypatch: pytest.MonkeyPatch
+    command_line: CommandLine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    new_command_line("key", "create", "--account", "acme")
     with socket.create_server(("127.0.0.1", 0)) as listener:
         free = listener.getsockname()[1]
     monkeypatch.setenv("PABAL_PORT", str(free))
-    alone = new_command_line("doctor")
-    with process_lock(load({}, data=new_command_line.data)):
-        beside = new_command_line("doctor")
+    alone = command_line("doctor")
+    with process_lock(load({}, data=command_line.data)):
+        beside = command_line("doctor")
 
     assert "nothing answers" not in alone.out
     assert f"nothing answers at port {free} of 127.0.0.1, though a service is running" in beside.out
@@ -335,13 +312,11 @@ def test_clock_that_differs_from_that_of_the_database_is_reported(theirs: int, s
     ],
 )
 def test_doctor_reports_that_no_sender_number_is_approved(
-    new_command_line: CommandLine, tmp_path: Path, tables: str, is_reported: bool
+    command_line: CommandLine, tables: str, is_reported: bool
 ) -> None:
-    new_command_line("key", "create", "--account", "acme")
-    config = tmp_path / "pabal.toml"
-    config.write_text(tables)
+    command_line.configure(tables)
 
-    found = new_command_line("doctor", "--config", config)
+    found = command_line("doctor")
 
     assert found.status == (1 if is_reported else 0)
     assert ("WRONG no sender number is approved" in found.out) == is_reported

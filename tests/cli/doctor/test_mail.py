@@ -35,13 +35,12 @@ def refuse_mail(tx: Tx) -> None:
     mails.give_up(tx, claimed, "550 no such user", NOON)
 
 
-def test_doctor_says_since_when_and_why_mails_cannot_be_sent(new_command_line: CommandLine) -> None:
-    new_command_line("key", "create", "--account", "acme")
-    new_command_line.run_in_store(refuse_mail)
-    sound = new_command_line("doctor")
-    new_command_line.run_in_store(record_server, SERVER, WRONG_CERTIFICATE, 0.5, NOON)
+def test_doctor_says_since_when_and_why_mails_cannot_be_sent(command_line: CommandLine) -> None:
+    command_line.run_in_store(refuse_mail)
+    sound = command_line("doctor")
+    command_line.run_in_store(record_server, SERVER, WRONG_CERTIFICATE, 0.5, NOON)
 
-    found = new_command_line("doctor")
+    found = command_line("doctor")
 
     assert sound.status == 0
     assert "mails go to mail.example.com:587, 0 wait" in sound.out
@@ -52,13 +51,12 @@ def test_doctor_says_since_when_and_why_mails_cannot_be_sent(new_command_line: C
 
 
 def test_doctor_names_a_password_file_that_cannot_be_read(
-    new_command_line: CommandLine, monkeypatch: pytest.MonkeyPatch
+    command_line: CommandLine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    new_command_line("key", "create", "--account", "acme")
     monkeypatch.setenv("PABAL_SMTP_USER", "pabal")
     monkeypatch.setenv("PABAL_SMTP_PASSWORD_FILE", "/nonexistent/password")
 
-    found = new_command_line("doctor")
+    found = command_line("doctor")
 
     assert found.status == 1
     assert "smtp_password_file" in found.out

@@ -4,38 +4,32 @@ import pytest
 
 from pabal.domain.people.phone import NumberState
 from pabal.store.accounts import numbers
-from pabal.world import RealWorld
 from tests.fixtures.cli import CommandLine
 
-WORLD = RealWorld()
 
+def test_an_account_is_disabled_and_enabled_by_name(command_line: CommandLine) -> None:
+    command_line("key", "create", "--account", "other", "--new-account")
 
-def test_an_account_is_disabled_and_enabled_by_name(new_command_line: CommandLine) -> None:
-    new_command_line("key", "create", "--account", "acme")
-    new_command_line("key", "create", "--account", "other", "--new-account")
-
-    assert new_command_line("account", "disable", "acme").status == 0
-    assert [row[-1] for row in new_command_line("key", "list").rows] == ["account disabled", "live"]
-    assert "acme" in new_command_line("account", "list").out
-    assert new_command_line("account", "enable", "acme").status == 0
-    assert [row[-1] for row in new_command_line("key", "list").rows] == ["live", "live"]
-    unknown = new_command_line("account", "disable", "nobody")
+    assert command_line("account", "disable", "acme").status == 0
+    assert [row[-1] for row in command_line("key", "list").rows] == ["account disabled", "live"]
+    assert "acme" in command_line("account", "list").out
+    assert command_line("account", "enable", "acme").status == 0
+    assert [row[-1] for row in command_line("key", "list").rows] == ["live", "live"]
+    unknown = command_line("account", "disable", "nobody")
     assert unknown.status == 2
     assert "nobody" in unknown.err
 
 
-def test_sender_numbers_are_added_listed_and_removed(new_command_line: CommandLine) -> None:
-    new_command_line("key", "create", "--account", "acme")
-
-    first = new_command_line("number", "add", "02 1234 5678", "--account", "acme")
-    again = new_command_line("number", "add", "+82 2-1234-5678", "--account", "acme")
+def test_sender_numbers_are_added_listed_and_removed(command_line: CommandLine) -> None:
+    first = command_line("number", "add", "02 1234 5678", "--account", "acme")
+    again = command_line("number", "add", "+82 2-1234-5678", "--account", "acme")
 
     assert (first.status, first.out) == (0, "02-1234-5678 is registered for acme\n")
     assert again.out == "02-1234-5678 was already registered for acme\n"
-    assert new_command_line("number", "list").rows == [["acme", "02-1234-5678", "approved"]]
-    assert new_command_line("number", "remove", "0212345678", "--account", "acme").status == 0
-    assert new_command_line("number", "list").out == ""
-    gone = new_command_line("number", "remove", "0212345678", "--account", "acme")
+    assert command_line("number", "list").rows == [["acme", "02-1234-5678", "approved"]]
+    assert command_line("number", "remove", "0212345678", "--account", "acme").status == 0
+    assert command_line("number", "list").out == ""
+    gone = command_line("number", "remove", "0212345678", "--account", "acme")
     assert (gone.status, gone.err) == (
         2,
         "pabal: 02-1234-5678 is not registered for acme; see `pabal number list`\n",
@@ -69,25 +63,19 @@ def test_pending_sender_number_is_approved_or_rejected(command_line: CommandLine
 
 
 @pytest.mark.parametrize("word", ["add", "approve", "reject", "remove"])
-def test_invalid_number_or_unknown_account_is_refused(new_command_line: CommandLine, word: str) -> None:
-    new_command_line("key", "create", "--account", "acme")
-
-    unknown = new_command_line("number", word, "02-1234-5678", "--account", "nobody")
+def test_invalid_number_or_unknown_account_is_refused(command_line: CommandLine, word: str) -> None:
+    unknown = command_line("number", word, "02-1234-5678", "--account", "nobody")
     assert unknown.status == 2
     assert "pabal account list" in unknown.err
-    wrong = new_command_line("number", word, "119", "--account", "acme")
+    wrong = command_line("number", word, "119", "--account", "acme")
     assert wrong.status == 1
     assert "sender number" in wrong.err
 
 
-def test_limits_are_set_shown_and_removed(new_command_line: CommandLine) -> None:
-    new_command_line("key", "create", "--account", "acme")
-
-    set_two = new_command_line(
-        "account", "limit", "acme", "--receivers-per-day", "5000", "--duplicate-minutes", "3"
-    )
-    shown = new_command_line("account", "limit", "acme")
-    new_command_line("account", "limit", "acme", "--receivers-per-day", "0", "--duplicate-minutes", "default")
+def test_limits_are_set_shown_and_removed(command_line: CommandLine) -> None:
+    set_two = command_line("account", "limit", "acme", "--receivers-per-day", "5000", "--duplicate-minutes", "3")
+    shown = command_line("account", "limit", "acme")
+    command_line("account", "limit", "acme", "--receivers-per-day", "0", "--duplicate-minutes", "default")
 
     assert (set_two.status, set_two.out) == (0, shown.out)
     assert shown.rows == [
@@ -97,19 +85,17 @@ def test_limits_are_set_shown_and_removed(new_command_line: CommandLine) -> None
         ["budget_per_month", "none"],
         ["duplicate_minutes", "3"],
     ]
-    assert [row[1] for row in new_command_line("account", "limit", "acme").rows] == ["none"] * 4 + ["default"]
+    assert [row[1] for row in command_line("account", "limit", "acme").rows] == ["none"] * 4 + ["default"]
 
 
 @pytest.mark.parametrize("value", ["-1", "many", "1.5", "9" * 20])
-def test_invalid_limit_is_refused_and_changes_nothing(new_command_line: CommandLine, value: str) -> None:
-    new_command_line("key", "create", "--account", "acme")
-
-    refused = new_command_line("account", "limit", "acme", f"--budget-per-month={value}", "--receivers-per-day=5")
+def test_invalid_limit_is_refused_and_changes_nothing(command_line: CommandLine, value: str) -> None:
+    refused = command_line("account", "limit", "acme", f"--budget-per-month={value}", "--receivers-per-day=5")
 
     assert refused.status == 2
     assert "--budget-per-month: Enter a whole number from 0 to" in refused.err
-    assert new_command_line("account", "limit", "acme").rows[1] == ["receivers_per_day", "none"]
-    assert new_command_line("account", "limit", "nobody").status == 2
+    assert command_line("account", "limit", "acme").rows[1] == ["receivers_per_day", "none"]
+    assert command_line("account", "limit", "nobody").status == 2
 
 
 def test_number_for_opting_out_is_shown_set_and_removed(command_line: CommandLine) -> None:

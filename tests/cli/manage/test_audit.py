@@ -24,15 +24,14 @@ def _not_through_sudo(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("SUDO_USER", raising=False)
 
 
-def test_keys_and_accounts_are_audited(new_command_line: CommandLine) -> None:
-    new_command_line("key", "create", "--account", "acme")
-    new_command_line("key", "revoke", "1")
-    new_command_line("key", "revoke", "1")
-    new_command_line("account", "disable", "acme")
-    new_command_line("account", "enable", "acme")
-    new_command_line("user", "create", "kim", "--account", "shop", "--new-account")
+def test_keys_and_accounts_are_audited(command_line: CommandLine) -> None:
+    command_line("key", "revoke", "1")
+    command_line("key", "revoke", "1")
+    command_line("account", "disable", "acme")
+    command_line("account", "enable", "acme")
+    command_line("user", "create", "kim", "--account", "shop", "--new-account")
 
-    assert entries(new_command_line) == [
+    assert entries(command_line) == [
         (ME, "account.create", ""),
         (ME, "key.create", "1"),
         (ME, "key.revoke", "1"),

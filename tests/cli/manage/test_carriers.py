@@ -73,14 +73,11 @@ def test_serve_without_its_settings_is_refused_with_an_empty_queue_too(command_l
     assert "this store has real carriers (telco)" in refused.err
 
 
-def test_real_carrier_does_not_become_a_simulator_of_the_same_name(
-    command_line: CommandLine, tmp_path: Path
-) -> None:
+def test_real_carrier_does_not_become_a_simulator_of_the_same_name(command_line: CommandLine) -> None:
     queue_for(command_line, "telco", "smpp")
-    config = tmp_path / "pabal.toml"
-    config.write_text('[carriers.telco]\nkind = "simulator"\n[routes]\nsms = ["telco"]\n')
+    command_line.configure('[carriers.telco]\nkind = "simulator"\n[routes]\nsms = ["telco"]\n')
 
-    refused = command_line("serve", "--port", "0", "--config", config)
+    refused = command_line("serve", "--port", "0")
 
     assert refused.status == 2
     assert "the carrier telco is smpp in this store, and simulator in these settings" in refused.err

@@ -6,11 +6,7 @@ import pytest
 
 from pabal.service.access.keys.keys import hash_key
 from pabal.store.accounts import accounts
-from pabal.world import RealWorld
 from tests.fixtures.cli import CommandLine
-
-WORLD = RealWorld()
-
 
 KEY = re.compile(r"pb_[0-9A-Za-z]{40}\n")
 
@@ -98,11 +94,9 @@ def test_account_is_created_where_that_is_said(command_line: CommandLine) -> Non
     assert [row[1] for row in command_line("account", "list").rows] == ["acme", "shop", "other"]
 
 
-def test_revoked_key_is_listed_and_cannot_be_revoked_again(new_command_line: CommandLine) -> None:
-    new_command_line("key", "create", "--account", "acme")
-
-    assert new_command_line("key", "revoke", "1").status == 0
-    assert new_command_line("key", "list").rows[0][-1] == "revoked"
-    again = new_command_line("key", "revoke", "1")
+def test_revoked_key_is_listed_and_cannot_be_revoked_again(command_line: CommandLine) -> None:
+    assert command_line("key", "revoke", "1").status == 0
+    assert command_line("key", "list").rows[0][-1] == "revoked"
+    again = command_line("key", "revoke", "1")
     assert again.status == 2
     assert "pabal key list" in again.err

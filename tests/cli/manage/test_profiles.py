@@ -3,10 +3,7 @@
 import pytest
 
 from pabal.store.kakao import templates as kept_templates
-from pabal.world import RealWorld
 from tests.fixtures.cli import CommandLine, add_profile, add_template_under_review
-
-WORLD = RealWorld()
 
 
 def test_profiles_are_listed_disabled_and_enabled(new_command_line: CommandLine) -> None:

@@ -14,9 +14,19 @@ FIRST = FirstCredentials("pb_key", "secret")
 HANGUL = re.compile("[가-힣]")
 
 
-def greetings(first: FirstCredentials | None) -> str:
+RELAY = """
+[carriers.relay]
+kind = "nhncloud"
+sms_app_key = "k"
+sms_secret_key = "s"
+[routes]
+sms = ["relay"]
+"""
+
+
+def greetings(first: FirstCredentials | None, file: Path | None = None) -> str:
     with socket.create_server(("127.0.0.1", 0)) as listener:
-        found = greeting(load({}), listener, first)
+        found = greeting(load({}, file), listener, first)
         return found.replace(f":{listener.getsockname()[1]}", ":8080")
 
 
@@ -33,6 +43,20 @@ def test_greeting_is_korean_where_the_locale_is(
     assert korean.lstrip().startswith("파발이 실행 중입니다: http://127.0.0.1:8080")
     for fields in (r"^  \w+ +\S+$", r"^  curl .+$", r"http://127\.0\.0\.1:8080/[a-z/]+"):
         assert re.findall(fields, korean, re.MULTILINE) == re.findall(fields, english, re.MULTILINE)
+
+
+def test_greeting_does_not_claim_simulation_with_real_carriers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LC_ALL", "C.UTF-8")
+    (tmp_path / "pabal.toml").write_text(RELAY)
+
+    told = greetings(FIRST, tmp_path / "pabal.toml")
+
+    assert FIRST.key in told
+    assert "Messages are sent through: relay." in told
+    assert "simulator" not in told
+    assert "curl " not in told
 
 
 def test_greetings_of_workers_are_korean_too(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,10 +10,7 @@ import pytest
 from pabal.app import build_service
 from pabal.settings.data_directory import process_lock
 from pabal.settings.settings import load
-from pabal.world import RealWorld
 from tests.fixtures.cli import CommandLine
-
-WORLD = RealWorld()
 
 
 def test_serve_reports_another_process_on_the_same_data(new_command_line: CommandLine) -> None:

@@ -12,7 +12,7 @@ from tests.fixtures.audit import latest_entries
 from tests.fixtures.console import Browser, PageResponse, signed_in_browser
 from tests.fixtures.console_upload import page_text
 from tests.fixtures.service import account_id_of, count_rows
-from tests.fixtures.virtual import Environment
+from tests.fixtures.virtual import Caller, Environment
 from tests.fixtures.web import call_ok
 
 CONTACTS = "/console/contacts"
@@ -40,23 +40,22 @@ async def make_group(browser: Browser, name: str) -> str:
     return found[1]
 
 
-async def test_contact_is_added_found_changed_and_deleted(env: Environment) -> None:
-    browser = await signed_in_browser(env, Role.SENDER)
-    await browser.submit(f"{CONTACTS}/groups/fields", fields="등급\n지점")
-    added = await add(browser, "010-1111-2222", "홍길동", field0="금", field1="서울")
-    await add(browser, "010-3333-4444", "김철수")
-    await add(browser, "010-5555-6666")
+async def test_contact_is_added_found_changed_and_deleted(env: Environment, sender: Browser) -> None:
+    await sender.submit(f"{CONTACTS}/groups/fields", fields="등급\n지점")
+    added = await add(sender, "010-1111-2222", "홍길동", field0="금", field1="서울")
+    await add(sender, "010-3333-4444", "김철수")
+    await add(sender, "010-5555-6666")
 
-    everybody = await browser.get(CONTACTS)
-    by_name, by_tail = await browser.get(f"{CONTACTS}?q=홍길"), await browser.get(f"{CONTACTS}?q=4444")
-    nobody = await browser.get(f"{CONTACTS}?q=없는사람")
+    everybody = await sender.get(CONTACTS)
+    by_name, by_tail = await sender.get(f"{CONTACTS}?q=홍길"), await sender.get(f"{CONTACTS}?q=4444")
+    nobody = await sender.get(f"{CONTACTS}?q=없는사람")
     (one,) = ids(by_name)
-    form = await browser.get(f"{CONTACTS}/person/{one}")
-    changed = await browser.submit(
+    form = await sender.get(f"{CONTACTS}/person/{one}")
+    changed = await sender.submit(
         f"{CONTACTS}/person/{one}", phoneNumber="010-1111-9999", name="홍길순", field1="부산"
     )
-    after = await browser.get(f"{CONTACTS}?q=9999")
-    await browser.submit(f"{CONTACTS}/person/{one}/delete")
+    after = await sender.get(f"{CONTACTS}?q=9999")
+    await sender.submit(f"{CONTACTS}/person/{one}/delete")
 
     assert (added.status, changed.status) == (303, 303)
     assert listed(everybody) == ["이름 없음", "김철수", "홍길동"]
@@ -77,8 +76,9 @@ async def test_contact_is_added_found_changed_and_deleted(env: Environment) -> N
         ("010-9999-8888", "가" * 61, "name"),
     ],
 )
-async def test_bad_or_known_contact_is_refused(env: Environment, number: str, name: str, problem: str) -> None:
-    browser = await signed_in_browser(env)
+async def test_bad_or_known_contact_is_refused(
+    env: Environment, browser: Browser, number: str, name: str, problem: str
+) -> None:
     await add(browser, "010-1111-2222", "있는 사람")
 
     refused = await add(browser, number, name)
@@ -88,8 +88,7 @@ async def test_bad_or_known_contact_is_refused(env: Environment, number: str, na
     assert await count_rows(env, "contacts") == 1
 
 
-async def test_groups_are_filled_shown_emptied_and_deleted(env: Environment) -> None:
-    browser = await signed_in_browser(env)
+async def test_groups_are_filled_shown_emptied_and_deleted(env: Environment, browser: Browser) -> None:
     group = await make_group(browser, "단골")
     again = await browser.submit(f"{CONTACTS}/groups", name="단골")
     for number in range(4):
@@ -114,8 +113,7 @@ async def test_groups_are_filled_shown_emptied_and_deleted(env: Environment) -> 
     assert await count_rows(env, "contact_groups") == 0
 
 
-async def test_list_is_paged(env: Environment) -> None:
-    browser = await signed_in_browser(env)
+async def test_list_is_paged(browser: Browser) -> None:
     rows = "".join(f"010-2000-{number:04},사람{number:03}\n" for number in range(120))
     await browser.submit_with_file(
         f"{CONTACTS}/file", ("a.csv", "text/csv", f"phone,name\n{rows}".encode()), {}, field="file"
@@ -131,9 +129,7 @@ async def test_list_is_paged(env: Environment) -> None:
     assert seen == [f"사람{number:03}" for number in range(120)]
 
 
-async def test_opted_out_contacts_are_marked(env: Environment) -> None:
-    call = await env.caller()
-    browser = await signed_in_browser(env)
+async def test_opted_out_contacts_are_marked(call: Caller, browser: Browser) -> None:
     await add(browser, "010-1111-2222", "거부한 사람")
     await add(browser, "010-3333-4444", "받는 사람")
     await call_ok(call, "optOut/add", {"phoneNumber": "010-1111-2222"})
@@ -144,8 +140,7 @@ async def test_opted_out_contacts_are_marked(env: Environment) -> None:
     assert "받는 사람 수신거부" not in page
 
 
-async def test_contacts_of_other_accounts_are_not_found(env: Environment) -> None:
-    browser = await signed_in_browser(env)
+async def test_contacts_of_other_accounts_are_not_found(env: Environment, browser: Browser) -> None:
     group = await make_group(browser, "우리")
     await add(browser, "010-1111-2222", "우리 사람", **{f"g{group}": "1"})
     (one,) = ids(await browser.get(CONTACTS))
@@ -165,8 +160,7 @@ async def test_contacts_of_other_accounts_are_not_found(env: Environment) -> Non
 
 
 @pytest.mark.settings(max_contacts=2)
-async def test_full_address_book_refuses_more(env: Environment) -> None:
-    browser = await signed_in_browser(env)
+async def test_full_address_book_refuses_more(env: Environment, browser: Browser) -> None:
     for number in range(2):
         await add(browser, f"010-1111-000{number}")
 
@@ -177,8 +171,7 @@ async def test_full_address_book_refuses_more(env: Environment) -> None:
     assert await count_rows(env, "contacts") == 2
 
 
-async def test_contact_is_exported_and_erased_by_number(env: Environment) -> None:
-    browser = await signed_in_browser(env)
+async def test_contact_is_exported_and_erased_by_number(browser: Browser) -> None:
     group = await make_group(browser, "단골")
     await add(browser, "010-1111-2222", "홍길동", **{f"g{group}": "1"})
     await add(browser, "010-3333-4444", "다른 사람", **{f"g{group}": "1"})
@@ -191,8 +184,7 @@ async def test_contact_is_exported_and_erased_by_number(env: Environment) -> Non
     assert "단골 (1)" in (await browser.get(CONTACTS)).text
 
 
-async def test_refused_contact_shows_its_error_and_keeps_its_groups(env: Environment) -> None:
-    browser = await signed_in_browser(env)
+async def test_refused_contact_shows_its_error_and_keeps_its_groups(browser: Browser) -> None:
     await browser.submit(f"{CONTACTS}/groups/fields", fields="등급")
     group = await make_group(browser, "단골")
 
@@ -203,8 +195,7 @@ async def test_refused_contact_shows_its_error_and_keeps_its_groups(env: Environ
     assert f'name="g{group}" value="1" checked' in refused.text
 
 
-async def test_choice_of_contacts_survives_a_refusal_with_search_and_page(env: Environment) -> None:
-    browser = await signed_in_browser(env)
+async def test_choice_of_contacts_survives_a_refusal_with_search_and_page(browser: Browser) -> None:
     group = await make_group(browser, "단골")
     for number in range(3):
         await add(browser, f"010-1111-000{number}", f"사람{number}")
@@ -219,8 +210,7 @@ async def test_choice_of_contacts_survives_a_refusal_with_search_and_page(env: E
     assert parse_qs(urlsplit(done.headers["location"]).query) == {"q": ["사람"]}
 
 
-async def test_contact_stays_in_groups_beyond_those_that_are_shown(env: Environment) -> None:
-    browser = await signed_in_browser(env)
+async def test_contact_stays_in_groups_beyond_those_that_are_shown(env: Environment, browser: Browser) -> None:
     account_id = await account_id_of(env)
     for number in range(SHOWN_GROUPS):
         await env.store.write(contact_groups.add, account_id, f"{number:03}", 0)

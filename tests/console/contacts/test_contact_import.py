@@ -7,7 +7,7 @@ from openpyxl import Workbook
 
 from pabal.service.access.contacts.contacts import SAVE_BATCH
 from tests.console.contacts.test_address_book import CONTACTS, listed, make_group
-from tests.fixtures.console import Browser, PageResponse, signed_in_browser
+from tests.fixtures.console import Browser, PageResponse
 from tests.fixtures.console_upload import page_text
 from tests.fixtures.service import count_rows
 from tests.fixtures.virtual import Environment
@@ -27,9 +27,7 @@ async def upload(browser: Browser, file: str | bytes, path: str = "file", **fiel
     )
 
 
-async def test_columns_are_guessed_and_rows_that_are_no_contacts_shown(env: Environment) -> None:
-    browser = await signed_in_browser(env)
-
+async def test_columns_are_guessed_and_rows_that_are_no_contacts_shown(browser: Browser) -> None:
     columns = await upload(browser, FILE, "file/columns")
     done = await upload(browser, FILE, new_group="행사")
 
@@ -44,8 +42,7 @@ async def test_columns_are_guessed_and_rows_that_are_no_contacts_shown(env: Envi
     assert "홍길동 010-1111-2222 금 a 행사" in page
 
 
-async def test_chosen_mapping_wins(env: Environment) -> None:
-    browser = await signed_in_browser(env)
+async def test_chosen_mapping_wins(browser: Browser) -> None:
     roles = {"column0": "phone", "column1": "field:별명", "column2": "", "column3": "name"}
 
     await upload(browser, FILE, **roles)
@@ -58,8 +55,7 @@ async def test_chosen_mapping_wins(env: Environment) -> None:
     assert (no_phone.status, twice.status) == (400, 400)
 
 
-async def test_file_without_names_of_columns_is_understood(env: Environment) -> None:
-    browser = await signed_in_browser(env)
+async def test_file_without_names_of_columns_is_understood(browser: Browser) -> None:
     book = Workbook()
     for row in (("홍길동", "010-1111-2222"), ("김철수", "010-3333-4444")):
         book.active.append(row)
@@ -73,8 +69,7 @@ async def test_file_without_names_of_columns_is_understood(env: Environment) -> 
     assert listed(await browser.get(CONTACTS)) == ["김철수", "홍길동"]
 
 
-async def test_known_numbers_are_updated_or_kept(env: Environment) -> None:
-    browser = await signed_in_browser(env)
+async def test_known_numbers_are_updated_or_kept(env: Environment, browser: Browser) -> None:
     await upload(browser, FILE)
     newer = FILE.replace("홍길동", "홍길순")
 
@@ -89,9 +84,9 @@ async def test_known_numbers_are_updated_or_kept(env: Environment) -> None:
 
 
 @pytest.mark.parametrize("file", ["", "이름\n홍길동\n", "\x00\x01", b"PK\x03\x04broken", b"\xd0\xcf\x11\xe0old"])
-async def test_file_that_cannot_be_used_changes_nothing(env: Environment, file: str | bytes) -> None:
-    browser = await signed_in_browser(env)
-
+async def test_file_that_cannot_be_used_changes_nothing(
+    env: Environment, browser: Browser, file: str | bytes
+) -> None:
     refused = await upload(browser, file)
     columns = await upload(browser, file, "file/columns")
 
@@ -101,8 +96,7 @@ async def test_file_that_cannot_be_used_changes_nothing(env: Environment, file: 
     assert await count_rows(env, "contacts") == 0
 
 
-async def test_export_can_be_imported_again(env: Environment) -> None:
-    browser = await signed_in_browser(env)
+async def test_export_can_be_imported_again(browser: Browser) -> None:
     group = await make_group(browser, "일부")
     await upload(browser, FILE, group=group)
     await upload(browser, "phone,name\n010-9999-0000,=1+1\n")
@@ -119,8 +113,7 @@ async def test_export_can_be_imported_again(env: Environment) -> None:
 
 
 @pytest.mark.settings(max_contacts=SAVE_BATCH + 5)
-async def test_full_address_book_shows_what_was_imported_before(env: Environment) -> None:
-    browser = await signed_in_browser(env)
+async def test_full_address_book_shows_what_was_imported_before(env: Environment, browser: Browser) -> None:
     rows = "".join(f"010-2000-{number:04},사람{number}\n" for number in range(SAVE_BATCH + 10))
 
     done = await upload(browser, f"phone,name\n{rows}", known="keep", new_group="행사")
@@ -135,8 +128,7 @@ async def test_full_address_book_shows_what_was_imported_before(env: Environment
     assert 'name="new_group" value="행사"' in done.text
 
 
-async def test_exported_field_that_looks_like_a_formula_is_imported_as_it_was(env: Environment) -> None:
-    browser = await signed_in_browser(env)
+async def test_exported_field_that_looks_like_a_formula_is_imported_as_it_was(browser: Browser) -> None:
     await upload(browser, "phone,name,채널\n010-1111-2222,'홍,@pabal\n")
 
     exported = await browser.get(f"{CONTACTS}.csv")

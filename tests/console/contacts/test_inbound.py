@@ -8,8 +8,8 @@ from pabal.domain.users.user import Role
 from pabal.service.delivery.inbound import store_messages
 from pabal.store.accounts import numbers
 from tests.fixtures.audit import latest_entries
-from tests.fixtures.console import make_user, sign_in, signed_in_browser
-from tests.fixtures.virtual import Environment
+from tests.fixtures.console import Browser, make_user, sign_in, signed_in_browser
+from tests.fixtures.virtual import Caller, Environment
 from tests.fixtures.web import call_ok, sms_body
 
 PATH = "/console/inbound"
@@ -20,8 +20,7 @@ async def arrive(env: Environment, *contents: str, to: str = NUMBER) -> None:
     await store_messages(env.context, "simulator", [InboundMessage("01012345678", to, each) for each in contents])
 
 
-async def test_messages_are_shown_newest_first_in_pages(env: Environment) -> None:
-    call, browser = await env.caller(), await signed_in_browser(env, Role.OWNER)
+async def test_messages_are_shown_newest_first_in_pages(env: Environment, call: Caller, browser: Browser) -> None:
     await env.store.write(numbers.add, 1, NUMBER, env.world.now())
     await call_ok(call, "message/sendSMS", sms_body())
     await arrive(env, *(f"문의 {number:03}" for number in range(inbound.PAGE_SIZE)), "<i>수신거부</i>", "거부")
@@ -52,9 +51,8 @@ async def test_messages_are_shown_newest_first_in_pages(env: Environment) -> Non
     ],
 )
 async def test_viewer_sees_no_whole_number_of_a_sender(
-    env: Environment, sender: str, shown: str, masked: str
+    env: Environment, owner: Browser, viewer: Browser, sender: str, shown: str, masked: str
 ) -> None:
-    owner, viewer = await signed_in_browser(env, Role.OWNER), await signed_in_browser(env, Role.VIEWER)
     await env.store.write(numbers.add, 1, NUMBER, env.world.now())
     await store_messages(env.context, "simulator", [InboundMessage(sender, NUMBER, "첫 줄\n둘째 줄")])
 
@@ -98,17 +96,16 @@ async def test_messages_of_one_number_are_searched_and_exported(env: Environment
     assert entry.action == "inbound.export"
 
 
-async def test_empty_page_says_when_messages_come(env: Environment) -> None:
-    browser = await signed_in_browser(env, Role.OWNER)
-
+async def test_empty_page_says_when_messages_come(browser: Browser) -> None:
     first, beyond = await browser.get(PATH), await browser.get(f"{PATH}?before=1")
 
     assert "등록된 발신번호로 답장하면 여기에 표시됩니다" in first.text
     assert "더 오래된 메시지가 없습니다" in beyond.text
 
 
-async def test_messages_to_unregistered_numbers_are_for_operators(env: Environment) -> None:
-    owner, operator = await signed_in_browser(env, Role.OWNER), await signed_in_browser(env, Role.OPERATOR)
+async def test_messages_to_unregistered_numbers_are_for_operators(
+    env: Environment, owner: Browser, operator: Browser
+) -> None:
     await arrive(env, "누구세요", to="#1234")
 
     page = await operator.get("/console/operate/inbound")

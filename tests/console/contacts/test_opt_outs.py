@@ -5,7 +5,7 @@ import pytest
 from pabal.domain.users.user import Role
 from tests.fixtures.audit import latest_entries
 from tests.fixtures.console import Browser, signed_in_browser
-from tests.fixtures.virtual import Environment
+from tests.fixtures.virtual import Caller, Environment
 from tests.fixtures.web import PHONE, SENDER, call_ok
 
 PATH = "/console/opt-outs"
@@ -18,8 +18,7 @@ async def listed(browser: Browser, query: str = "") -> list[bool]:
     return [f'class="number">{number}</td>' in page for number in (PHONE, OTHER)]
 
 
-async def test_opt_outs_are_added_searched_and_removed(env: Environment) -> None:
-    call, browser = await env.caller(), await signed_in_browser(env, Role.OWNER)
+async def test_opt_outs_are_added_searched_and_removed(env: Environment, call: Caller, browser: Browser) -> None:
     await call_ok(call, "optOut/add", {"phoneNumber": OTHER, "reason": "<b>전화</b>"})
 
     added = await browser.submit(PATH, phoneNumber="01012345678", senderNumber=SENDER, reason="창구")
@@ -39,9 +38,7 @@ async def test_opt_outs_are_added_searched_and_removed(env: Environment) -> None
     ]
 
 
-async def test_page_says_what_was_done_and_what_is_not_in_the_list(env: Environment) -> None:
-    browser = await signed_in_browser(env, Role.OWNER)
-
+async def test_page_says_what_was_done_and_what_is_not_in_the_list(browser: Browser) -> None:
     empty = await browser.get(PATH)
     added = await browser.get((await browser.submit(PATH, phoneNumber=PHONE)).location)
     known = await browser.get((await browser.submit(PATH, phoneNumber=PHONE)).location)
@@ -57,8 +54,7 @@ async def test_page_says_what_was_done_and_what_is_not_in_the_list(env: Environm
     assert 'role="status"' not in forged.text
 
 
-async def test_removal_is_offered_with_a_question_and_only_to_owners(env: Environment) -> None:
-    owner, sender = await signed_in_browser(env, Role.OWNER), await signed_in_browser(env, Role.SENDER)
+async def test_removal_is_offered_with_a_question_and_only_to_owners(owner: Browser, sender: Browser) -> None:
     await owner.submit(PATH, phoneNumber=PHONE)
 
     asked, offered = await owner.get(PATH), await sender.get(PATH)
@@ -78,27 +74,24 @@ async def test_removal_is_offered_with_a_question_and_only_to_owners(env: Enviro
         ({"phoneNumber": PHONE, "reason": "가" * 201}, "200자"),
     ],
 )
-async def test_wrong_entry_is_shown_with_its_error(env: Environment, fields: dict[str, str], text: str) -> None:
-    browser = await signed_in_browser(env, Role.SENDER)
-
-    refused = await browser.submit(PATH, **fields)
+async def test_wrong_entry_is_shown_with_its_error(sender: Browser, fields: dict[str, str], text: str) -> None:
+    refused = await sender.submit(PATH, **fields)
 
     assert refused.status == 400
     assert text in refused.text
-    assert await listed(browser) == [False, False]
+    assert await listed(sender) == [False, False]
 
 
-async def test_file_is_imported_as_a_whole_and_exported_again(env: Environment) -> None:
-    call, browser = await env.caller(), await signed_in_browser(env, Role.SENDER)
+async def test_file_is_imported_as_a_whole_and_exported_again(call: Caller, sender: Browser) -> None:
     bad = f"휴대폰번호,사유\n{PHONE},a\n123,b\n,c\n".encode("cp949")
     good = f"phone,memo,Sender Number,reason\n1012345678,x,,=1+1\n{OTHER},y,{SENDER},\n{OTHER},y,{SENDER},\n"
 
-    refused = await browser.upload(f"{PATH}/import", bad)
+    refused = await sender.upload(f"{PATH}/import", bad)
     nothing = (await call("optOut/list")).body["totalCount"]
-    imported = await browser.upload(f"{PATH}/import", good.encode())
-    page = await browser.get(imported.location)
-    exported = await browser.get(f"{PATH}.csv")
-    again = await browser.upload(f"{PATH}/import", exported.text.encode())
+    imported = await sender.upload(f"{PATH}/import", good.encode())
+    page = await sender.get(imported.location)
+    exported = await sender.get(f"{PATH}.csv")
+    again = await sender.upload(f"{PATH}/import", exported.text.encode())
 
     assert refused.status == 400
     assert "3행:" in refused.text
@@ -116,9 +109,7 @@ async def test_file_is_imported_as_a_whole_and_exported_again(env: Environment) 
 
 
 @pytest.mark.parametrize("file", [b"", b"phone\n", b"a,b\n1,2\n", b"\xd0\xcf\x11\xe0", b"\xff\xfe\x00"])
-async def test_unreadable_file_is_refused(env: Environment, file: bytes) -> None:
-    browser = await signed_in_browser(env, Role.OWNER)
-
+async def test_unreadable_file_is_refused(browser: Browser, file: bytes) -> None:
     refused = await browser.upload(f"{PATH}/import", file)
 
     assert refused.status == 400

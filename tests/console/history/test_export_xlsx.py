@@ -6,7 +6,7 @@ from pabal.domain.users.user import Role
 from tests.console.history.test_history import FORMULAS
 from tests.fixtures.console import Browser, signed_in_browser
 from tests.fixtures.sheets import read_sheets
-from tests.fixtures.virtual import Environment
+from tests.fixtures.virtual import Caller, Environment
 from tests.fixtures.web import PHONE, call_ok, receivers_of, sms_body
 
 
@@ -17,8 +17,9 @@ async def exported(browser: Browser, query: str = "") -> dict[str, list[list[Any
     return read_sheets(shown.body)
 
 
-async def test_xlsx_export_lists_messages_newest_first_and_keeps_formulas_as_text(env: Environment) -> None:
-    call = await env.caller()
+async def test_xlsx_export_lists_messages_newest_first_and_keeps_formulas_as_text(
+    env: Environment, call: Caller
+) -> None:
     for formula in FORMULAS:
         receivers = receivers_of(PHONE, reference=formula, templateData={"v": formula})
         await call_ok(call, "message/sendLMS", sms_body(content="#{v}", subject="#{v}", receivers=receivers))

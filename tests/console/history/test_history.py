@@ -5,12 +5,14 @@ import csv
 import io
 import re
 from collections.abc import AsyncGenerator
-from pathlib import Path
+from decimal import Decimal
 from typing import Any
 
 import pytest
 
 from pabal.console.history.export import limit_rows
+from pabal.domain.base.codes import Code
+from pabal.domain.sends.message import Outcome
 from pabal.domain.users.user import Role
 from tests.fixtures.console import Browser, signed_in_browser
 from tests.fixtures.delivery import disconnected_carrier
@@ -25,13 +27,12 @@ from tests.fixtures.web import (
     call_ok,
     get_message,
     list_messages,
+    product_of,
     receivers_of,
     set_up_sender,
     sms_body,
 )
 
-HOSTILE = '"><script>alert(1)</script>'
-ESCAPED = "&#34;&gt;&lt;script&gt;alert(1)&lt;/script&gt;"
 FORMULAS = ["=1+1", "+82", "-1", "@SUM(A1)", "\t=1", "＝1"]
 
 
@@ -107,8 +108,7 @@ async def test_search_finds_same_messages_on_page_and_in_export(env: Environment
         assert len(await cells(browser, asked)) == len(found) + 1, query
 
 
-async def test_a_period_is_one_click_and_keeps_the_other_filters(env: Environment) -> None:
-    browser = await signed_in_browser(env)
+async def test_a_period_is_one_click_and_keeps_the_other_filters(browser: Browser) -> None:
     link = "/console/history?product=sms&amp;requested_from=2026-10-01&amp;requested_to=2026-10-31"
 
     shown = await browser.get("/console/history?product=sms")
@@ -132,8 +132,7 @@ MISTAKES = [
 ]
 
 
-async def test_invalid_search_value_is_reported_at_its_field(env: Environment) -> None:
-    browser = await signed_in_browser(env)
+async def test_invalid_search_value_is_reported_at_its_field(browser: Browser) -> None:
     for query, field in MISTAKES:
         shown = await browser.get(f"/console/history?{query}")
         exported = await browser.get(f"/console/history.csv?{query}")
@@ -143,8 +142,7 @@ async def test_invalid_search_value_is_reported_at_its_field(env: Environment) -
         assert f'aria-describedby="wrong-{field}"' in shown.text, query
 
 
-async def test_history_pages_have_no_gaps_and_no_duplicates(env: Environment) -> None:
-    call = await env.caller()
+async def test_history_pages_have_no_gaps_and_no_duplicates(env: Environment, call: Caller) -> None:
     for _ in range(3):
         await call_ok(call, "message/sendSMS", sms_body(receivers=receivers_of(*[PHONE] * 41)))
         await env.wait(1)
@@ -176,8 +174,7 @@ async def test_failed_message_and_its_fallback_link_to_each_other(env: Environme
     assert "대체 문자를 만들었습니다" in other.text
 
 
-async def test_timeline_lists_every_attempt(env: Environment) -> None:
-    call = await env.caller()
+async def test_timeline_lists_every_attempt(env: Environment, call: Caller) -> None:
     await call_ok(call, "message/sendSMS", sms_body("010-0000-0005"))
     browser = await signed_in_browser(env)
     path = f"/console/history/{(await get_message(call, '010-0000-0005'))['messageId']}"
@@ -192,8 +189,7 @@ async def test_timeline_lists_every_attempt(env: Environment) -> None:
     assert "전달되었습니다" in after.text
 
 
-async def test_timeline_shows_scheduled_time_and_awaited_receipt(env: Environment) -> None:
-    call = await env.caller()
+async def test_timeline_shows_scheduled_time_and_awaited_receipt(env: Environment, call: Caller) -> None:
     await call_ok(call, "message/sendSMS", sms_body("010-0000-0006"))
     await call_ok(call, "message/sendSMS", sms_body(PHONE, sendDate="2026-11-16 09:00"))
     await env.wait(5)
@@ -207,34 +203,6 @@ async def test_timeline_shows_scheduled_time_and_awaited_receipt(env: Environmen
     assert "2026-11-16 09:00:00" in scheduled.text
 
 
-async def test_message_content_is_escaped_on_every_history_page(env: Environment) -> None:
-    call = await env.caller()
-    receivers = receivers_of(PHONE, reference=HOSTILE, templateData={"name": HOSTILE})
-    sent = await call_ok(
-        call,
-        "message/sendLMS",
-        sms_body(content="#{name}" + HOSTILE, subject="<b>굵게</b>", receivers=receivers),
-    )
-    await env.wait(5)
-    browser = await signed_in_browser(env)
-    message = f"{sent.request_id}000001"
-
-    pages = [
-        await browser.get(path)
-        for path in (
-            "/console/history",
-            f"/console/history/{message}",
-            f"/console/phone?number={PHONE}",
-            "/console/history?receiver=%22%3E%3Cscript%3Ealert(1)%3C/script%3E",
-            "/console/phone?number=%22%3E%3Cscript%3Ealert(1)%3C/script%3E",
-            "/console/login?next=%22%3E%3Cscript%3Ealert(1)%3C/script%3E",
-        )
-    ]
-
-    assert all("<script>alert" not in page.text and "<b>굵게" not in page.text for page in pages)
-    assert all(ESCAPED in page.text for page in pages[:5])
-
-
 async def cells(browser: Browser, query: str = "") -> list[list[str]]:
     shown = await browser.get(f"/console/history.csv?{query}")
     assert shown.status == 200
@@ -243,8 +211,7 @@ async def cells(browser: Browser, query: str = "") -> list[list[str]]:
     return list(csv.reader(io.StringIO(shown.text.removeprefix("\ufeff"))))
 
 
-async def test_csv_export_lists_messages_newest_first_without_formula_cells(env: Environment) -> None:
-    call = await env.caller()
+async def test_csv_export_lists_messages_newest_first_without_formula_cells(env: Environment, call: Caller) -> None:
     for formula in FORMULAS:
         receivers = receivers_of(PHONE, reference=formula, templateData={"v": formula})
         await call_ok(call, "message/sendLMS", sms_body(content="#{v}", subject="#{v}"[:40], receivers=receivers))
@@ -272,30 +239,22 @@ async def test_csv_export_lists_messages_newest_first_without_formula_cells(env:
         ("en", ["Submitted", "Carrier", "Carrier's code", "Cost (won)", "API key"]),
     ],
 )
-def test_export_says_which_carrier_decided_at_what_cost(
-    run_scenario: RunScenario, tmp_path: Path, language: str, heads: list[str]
+@pytest.mark.settings(prices={"sms": Decimal("1234.5")})
+async def test_export_says_which_carrier_decided_at_what_cost(
+    env: Environment, call: Caller, browser: Browser, language: str, heads: list[str]
 ) -> None:
-    async def scenario(env: Environment) -> None:
-        call, browser = await env.caller(), await signed_in_browser(env)
-        browser.cookies["pabal_language"] = language
-        for number, changes in ((PHONE, {}), ("010-0000-0001", {}), (PHONE, {"sendDate": "2026-11-16 09:00"})):
-            await call_ok(call, "message/sendSMS", sms_body(number, **changes))
-            await env.wait(5)
+    browser.cookies["pabal_language"] = language
+    for number, changes in ((PHONE, {}), ("010-0000-0001", {}), (PHONE, {"sendDate": "2026-11-16 09:00"})):
+        await call_ok(call, "message/sendSMS", sms_body(number, **changes))
+        await env.wait(5)
 
-        head, waiting, failed, delivered = await cells(browser)
+    head, waiting, failed, delivered = await cells(browser)
 
-        assert head[16:] == heads
-        assert delivered[16:20] == ["2026-11-15 12:00:00", "simulator", "SIM-1000", "1234.50"]
-        assert failed[17:20] == ["simulator", failed[18], "0.00"]
-        assert waiting[16:20] == [""] * 4
-        assert delivered[20] == failed[20] == waiting[20] != ""
-
-    file = tmp_path / "prices.toml"
-    file.write_text(
-        '[routes]\nsms = ["simulator"]\n[carriers.simulator]\nkind = "simulator"\n'
-        "[carriers.simulator.prices]\nsms = 1234.5\n"
-    )
-    run_scenario(scenario, file=file)
+    assert head[16:] == heads
+    assert delivered[16:20] == ["2026-11-15 12:00:00", "simulator", "SIM-1000", "1234.50"]
+    assert failed[17:20] == ["simulator", failed[18], "0.00"]
+    assert waiting[16:20] == [""] * 4
+    assert delivered[20] == failed[20] == waiting[20] != ""
 
 
 async def test_viewer_sees_only_masked_numbers(env: Environment) -> None:
@@ -349,3 +308,47 @@ def test_page_of_an_expired_message_says_why_what_to_do_and_what_it_cost(run_sce
         assert "<dt>비용</dt><dd>9.5원</dd>" in expired.text
 
     run_scenario(scenario, carriers={"simulator": disconnected_carrier()})
+
+
+async def test_bad_search_is_not_shown_as_no_results(env: Environment) -> None:
+    await send_messages(env)
+    browser = await signed_in_browser(env)
+
+    bad = await browser.get("/console/history?message=nonsense")
+    none = await browser.get(f"/console/history?message={'0' * 32}")
+
+    assert bad.status == 400
+    assert "검색하지 않았습니다" in bad.text
+    assert "ID는 0-9, a-f로 된 32자입니다." in bad.text
+    assert 'class="empty"' not in bad.text
+    assert 'class="empty"' in none.text
+
+
+@pytest.mark.parametrize(
+    ("number", "advice"),
+    [
+        ("", "대체 문자가 전달되었습니다. 조치할 사항이 없습니다."),
+        ("01000000001", "대체 문자도 전달되지 않았습니다."),
+    ],
+)
+async def test_advice_knows_what_became_of_the_fallback(
+    env: Environment, call: Caller, alimtalk_key: str, number: str, advice: str
+) -> None:
+    receiver = number or NO_USER
+    await call_ok(call, "message/sendAlimtalk", alimtalk_body(alimtalk_key, receiver, **FALLBACK))
+    await env.wait(60)
+    failed = next(one for one in await list_messages(call, receiver) if product_of(one) == "alimTalk")
+    browser = await signed_in_browser(env)
+
+    page = await browser.get(f"/console/history/{failed['messageId']}")
+
+    assert advice in page.text
+
+
+async def test_every_code_is_shown_with_what_to_do(viewer: Browser) -> None:
+    shown = (await viewer.get("/console/codes")).text
+
+    assert re.findall(r'id="outcome-(\d+)"', shown) == [str(each.number) for each in Outcome]
+    assert re.findall(r'id="result-(\w+)"', shown) == [each.name for each in Code if each is not Code.SUCCESS]
+    assert Code.KEY_EXPIRED.remedy.ko in shown
+    assert "결번" in shown

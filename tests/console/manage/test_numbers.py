@@ -8,9 +8,9 @@ from pabal.service.access.accounts.numbers import MAX_PENDING_NUMBERS, MAX_SENDE
 from pabal.store.accounts import accounts, numbers
 from pabal.store.engine.base import Tx
 from tests.fixtures.audit import latest_entries
-from tests.fixtures.console import signed_in_browser
+from tests.fixtures.console import Browser, signed_in_browser
 from tests.fixtures.console_operate import audit_lines
-from tests.fixtures.virtual import Environment
+from tests.fixtures.virtual import Caller, Environment
 from tests.fixtures.web import SENDER, RunScenario, call_ok, sms_body
 
 DIGITS = "0212345678"
@@ -19,9 +19,8 @@ DIGITS = "0212345678"
 @pytest.mark.parametrize("role", [Role.OWNER, Role.OPERATOR])
 @pytest.mark.settings(check_sender_numbers=True, own_numbers="trusted")
 async def test_sender_number_is_registered_used_and_removed_after_confirmation(
-    env: Environment, role: Role
+    env: Environment, call: Caller, role: Role
 ) -> None:
-    call = await env.caller()
     browser = await signed_in_browser(env, role)
     refused = await call("message/sendSMS", sms_body())
 
@@ -45,10 +44,9 @@ async def test_sender_number_is_registered_used_and_removed_after_confirmation(
 
 
 @pytest.mark.settings(check_sender_numbers=True)
-async def test_number_of_an_owner_waits_for_an_operator(env: Environment) -> None:
-    call = await env.caller()
-    owner, operator = await signed_in_browser(env), await signed_in_browser(env, Role.OPERATOR)
-
+async def test_number_of_an_owner_waits_for_an_operator(
+    env: Environment, owner: Browser, operator: Browser, call: Caller
+) -> None:
     await owner.submit("/console/numbers", number=SENDER)
     waiting = await owner.get("/console/numbers")
     refused = await call("message/sendSMS", sms_body())
@@ -111,8 +109,9 @@ async def test_operator_cannot_register_a_number_of_another_account(env: Environ
     assert await env.store.read(numbers.list_by_account, 1) == []
 
 
-async def test_rejected_number_is_shown_with_the_reason_and_can_be_tried_again(env: Environment) -> None:
-    owner, operator = await signed_in_browser(env), await signed_in_browser(env, Role.OPERATOR)
+async def test_rejected_number_is_shown_with_the_reason_and_can_be_tried_again(
+    owner: Browser, operator: Browser
+) -> None:
     await owner.submit("/console/numbers", number=SENDER)
 
     target = {"account": "1", "number": DIGITS}
@@ -129,8 +128,7 @@ async def test_rejected_number_is_shown_with_the_reason_and_can_be_tried_again(e
     assert "승인 대기" in (await owner.get("/console/numbers")).text
 
 
-async def test_pending_numbers_of_an_account_are_limited(env: Environment) -> None:
-    owner = await signed_in_browser(env)
+async def test_pending_numbers_of_an_account_are_limited(env: Environment, owner: Browser) -> None:
     for each in range(MAX_PENDING_NUMBERS):
         await env.store.write(numbers.add, 1, f"0701{each:07}", 0, NumberState.PENDING)
 
@@ -140,8 +138,7 @@ async def test_pending_numbers_of_an_account_are_limited(env: Environment) -> No
     assert f"{MAX_PENDING_NUMBERS}개까지" in full.text
 
 
-async def test_pending_number_can_be_chosen_where_numbers_are_not_checked(env: Environment) -> None:
-    owner = await signed_in_browser(env)
+async def test_pending_number_can_be_chosen_where_numbers_are_not_checked(env: Environment, owner: Browser) -> None:
     await owner.submit("/console/numbers", number=SENDER)
 
     shown = await owner.get("/console/send")
@@ -153,9 +150,9 @@ async def test_pending_number_can_be_chosen_where_numbers_are_not_checked(env: E
 @pytest.mark.parametrize(
     ("typed", "error"), [("", "비어"), ("119", "발신번호로 쓸 수 없는"), ("<b>", "숫자와 하이픈")]
 )
-async def test_invalid_sender_number_is_reported_at_its_field(env: Environment, typed: str, error: str) -> None:
-    browser = await signed_in_browser(env)
-
+async def test_invalid_sender_number_is_reported_at_its_field(
+    env: Environment, browser: Browser, typed: str, error: str
+) -> None:
     shown = await browser.submit("/console/numbers", number=typed)
 
     assert shown.status == 400
@@ -165,25 +162,23 @@ async def test_invalid_sender_number_is_reported_at_its_field(env: Environment, 
     assert await env.store.read(numbers.list_all) == []
 
 
-def test_duplicate_number_and_number_over_account_limit_are_refused(run_scenario: RunScenario) -> None:
+async def test_duplicate_number_and_number_over_account_limit_are_refused(
+    env: Environment, browser: Browser
+) -> None:
     def fill_up(tx: Tx, account_id: int) -> None:
         for each in range(MAX_SENDER_NUMBERS - 1):
             numbers.add(tx, account_id, f"0701{each:07}", 0)
 
-    async def scenario(env: Environment) -> None:
-        browser = await signed_in_browser(env)
-        await browser.submit("/console/numbers", number=SENDER)
+    await browser.submit("/console/numbers", number=SENDER)
 
-        again = await browser.submit("/console/numbers", number=SENDER)
-        (account,) = await env.store.read(accounts.list_accounts)
-        await env.store.write(fill_up, account.id)
-        full = await browser.submit("/console/numbers", number="1588-0000")
+    again = await browser.submit("/console/numbers", number=SENDER)
+    (account,) = await env.store.read(accounts.list_accounts)
+    await env.store.write(fill_up, account.id)
+    full = await browser.submit("/console/numbers", number="1588-0000")
 
-        assert (again.status, full.status) == (409, 400)
-        assert "이미 등록된 번호입니다" in again.text
-        assert f"{MAX_SENDER_NUMBERS}개까지" in full.text
-
-    run_scenario(scenario)
+    assert (again.status, full.status) == (409, 400)
+    assert "이미 등록된 번호입니다" in again.text
+    assert f"{MAX_SENDER_NUMBERS}개까지" in full.text
 
 
 async def test_numbers_of_other_accounts_cannot_be_viewed_or_removed(env: Environment) -> None:

@@ -10,8 +10,8 @@ from pabal.store.accounts import accounts
 from tests.fixtures.audit import latest_entries
 from tests.fixtures.console import Browser, PageResponse, signed_in_browser
 from tests.fixtures.console_upload import upload_file
-from tests.fixtures.virtual import Environment
-from tests.fixtures.web import RunScenario, call_ok, list_messages, sms_body
+from tests.fixtures.virtual import Caller, Environment
+from tests.fixtures.web import call_ok, list_messages, sms_body
 
 NUMBER, DIGITS, OTHER = "010-7777-0001", "01077770001", "010-7777-0002"
 SECRET = "비밀이야기"
@@ -79,8 +79,7 @@ async def test_number_is_looked_up_exported_and_erased(env: Environment, role: R
     ]
 
 
-async def test_consequences_are_also_told_in_english(env: Environment) -> None:
-    browser = await signed_in_browser(env)
+async def test_consequences_are_also_told_in_english(browser: Browser) -> None:
     await browser.submit("/console/language", language="en")
 
     found = await browser.submit(PATH, number=NUMBER)
@@ -90,8 +89,9 @@ async def test_consequences_are_also_told_in_english(env: Environment) -> None:
 
 
 @pytest.mark.parametrize("action", ["", "/export", "/erase"])
-async def test_wrong_number_is_told_at_its_field_and_changes_nothing(env: Environment, action: str) -> None:
-    browser = await signed_in_browser(env)
+async def test_wrong_number_is_told_at_its_field_and_changes_nothing(
+    env: Environment, browser: Browser, action: str
+) -> None:
     before = await audited(env)
 
     shown = [await browser.submit(f"{PATH}{action}", number=each) for each in ("", "12", "02-123-4567")]
@@ -128,23 +128,18 @@ async def test_operator_erases_only_in_the_account_of_the_form(env: Environment)
     assert len(await list_messages(await env.caller(), receivers=NUMBER)) == 2
 
 
-def test_number_is_in_no_address_of_the_page(run_scenario: RunScenario) -> None:
+async def test_number_is_in_no_address_of_the_page(env: Environment) -> None:
     """What is in an address is also in the log of a proxy and in the history of a browser."""
+    await send_some(env)
+    browser: Browser = await signed_in_browser(env)
 
-    async def scenario(env: Environment) -> None:
-        await send_some(env)
-        browser: Browser = await signed_in_browser(env)
+    by_address = await browser.get(f"{PATH}?number={NUMBER}")
 
-        by_address = await browser.get(f"{PATH}?number={NUMBER}")
-
-        assert "<dt>" not in by_address.text
-        assert NUMBER not in by_address.text.replace(f"number={NUMBER}", "")
-
-    run_scenario(scenario)
+    assert "<dt>" not in by_address.text
+    assert NUMBER not in by_address.text.replace(f"number={NUMBER}", "")
 
 
-async def test_many_messages_are_exported_in_batches(env: Environment) -> None:
-    call = await env.caller()
+async def test_many_messages_are_exported_in_batches(env: Environment, call: Caller) -> None:
     for _ in range(3):
         await call_ok(call, "message/sendSMS", sms_body(*[NUMBER] * 100))
     owner = await signed_in_browser(env)

@@ -10,19 +10,15 @@ from pabal.domain.users.user import Role
 from pabal.store.kakao import profiles
 from tests.fixtures.audit import latest_entries
 from tests.fixtures.console import Browser, PageResponse, signed_in_browser
-from tests.fixtures.virtual import Environment
+from tests.fixtures.virtual import Caller, Environment
 from tests.fixtures.web import (
     CATEGORY,
-    AdjustableWorld,
-    RunScenario,
     alimtalk_body,
     call_ok,
     describe_outcome,
     get_latest_token,
     get_message,
     register_channel,
-    set_up_sender,
-    world_at_noon,
 )
 
 CELLPHONE = "010-9999-0000"
@@ -44,9 +40,9 @@ async def audit_lines(env: Environment) -> list[tuple[str, str]]:
     return [(each.action, each.target) for each in found if each.action.startswith("profile.")]
 
 
-async def test_channel_is_registered_verified_by_token_and_used_for_sending(env: Environment) -> None:
-    browser, call = await signed_in_browser(env), await env.caller()
-
+async def test_channel_is_registered_verified_by_token_and_used_for_sending(
+    env: Environment, browser: Browser, call: Caller
+) -> None:
     asked = await register(browser, channelId=" shop ")
     page = await browser.get(asked.location)
     done = await enter(browser, await get_latest_token(call))
@@ -63,9 +59,9 @@ async def test_channel_is_registered_verified_by_token_and_used_for_sending(env:
     assert (await browser.get(asked.location)).location == "/console/profiles", "there is no token to enter"
 
 
-async def test_invalid_registration_is_reported_at_its_field_and_keeps_input(env: Environment) -> None:
-    browser = await signed_in_browser(env)
-
+async def test_invalid_registration_is_reported_at_its_field_and_keeps_input(
+    env: Environment, browser: Browser
+) -> None:
     shown = await register(browser, channelId=HOSTILE, category="", cellphone="119", major="건강", minor="병원")
 
     assert shown.status == 400
@@ -77,8 +73,7 @@ async def test_invalid_registration_is_reported_at_its_field_and_keeps_input(env
     assert await audit_lines(env) == []
 
 
-async def test_category_is_chosen_level_by_level(env: Environment) -> None:
-    browser = await signed_in_browser(env)
+async def test_category_is_chosen_level_by_level(browser: Browser) -> None:
     path = "/console/profiles/categories"
 
     first = await browser.get(path)
@@ -105,8 +100,7 @@ def test_category_choice_outside_its_parent_is_dropped_and_single_choice_is_made
     assert split_levels("가, 나, 다, 라") == ["가", "나", "다, 라"]
 
 
-async def test_wrong_token_uses_an_attempt_until_locked(env: Environment) -> None:
-    browser, call = await signed_in_browser(env), await env.caller()
+async def test_wrong_token_uses_an_attempt_until_locked(browser: Browser, call: Caller) -> None:
     await register(browser)
     token = await get_latest_token(call)
     wrong = f"{(int(token) + 1) % 10**6:06}"
@@ -125,36 +119,28 @@ async def test_wrong_token_uses_an_attempt_until_locked(env: Environment) -> Non
     assert right.location.startswith("/console/profiles?approved=")
 
 
-def test_expired_token_is_reported_and_resends_are_limited(run_scenario: RunScenario) -> None:
-    world = world_at_noon()
+async def test_expired_token_is_reported_and_resends_are_limited(
+    env: Environment, browser: Browser, call: Caller
+) -> None:
+    await register(browser)
+    token = await get_latest_token(call)
+    env.world.move_clock(31 * 60)
 
-    async def scenario(env: Environment) -> None:
-        assert isinstance(env.world, AdjustableWorld)
-        browser, call = await signed_in_browser(env), await env.caller()
-        await register(browser)
-        token = await get_latest_token(call)
-        env.world.move_clock(31 * 60)
+    page = await browser.get("/console/profiles/token?channel=@shop")
+    late = await enter(browser, token)
+    sent = [await browser.submit("/console/profiles/resend", channel=CHANNEL) for _ in range(MAX_TOKENS_PER_HOUR)]
 
-        page = await browser.get("/console/profiles/token?channel=@shop")
-        late = await enter(browser, token)
-        sent = [
-            await browser.submit("/console/profiles/resend", channel=CHANNEL) for _ in range(MAX_TOKENS_PER_HOUR)
-        ]
-
-        assert 'data-left-s="0"' in page.text
-        assert "시간이 지났습니다" in page.text
-        assert late.status >= 400
-        assert [shown.status for shown in sent] == [303] * (MAX_TOKENS_PER_HOUR - 1) + [429]
-        assert 'role="alert"' in sent[-1].text
-
-    run_scenario(scenario, world=world)
+    assert 'data-left-s="0"' in page.text
+    assert "시간이 지났습니다" in page.text
+    assert late.status >= 400
+    assert [shown.status for shown in sent] == [303] * (MAX_TOKENS_PER_HOUR - 1) + [429]
+    assert 'role="alert"' in sent[-1].text
 
 
 async def test_deleting_profile_asks_first_and_cancels_waiting_messages(
-    env: Environment,
+    env: Environment, call: Caller, alimtalk_key: str
 ) -> None:
-    call, sender_key = await set_up_sender(env)
-    later = alimtalk_body(sender_key, sendDate="2026-11-16 12:00")
+    later = alimtalk_body(alimtalk_key, sendDate="2026-11-16 12:00")
     await call_ok(call, "message/sendAlimtalk", later)
     browser = await signed_in_browser(env)
 
@@ -172,10 +158,8 @@ async def test_deleting_profile_asks_first_and_cancels_waiting_messages(
 
 @pytest.mark.parametrize("role", [Role.SENDER, Role.VIEWER])
 async def test_non_owner_sees_profile_list_only_and_viewer_sees_no_number_or_key(
-    env: Environment, role: Role
+    env: Environment, call: Caller, sender_key: str, role: Role
 ) -> None:
-    call = await env.caller()
-    sender_key = await register_channel(call)
     browser = await signed_in_browser(env, role)
 
     shown = await browser.get("/console/profiles")

@@ -10,15 +10,10 @@ from pabal.store.kakao import templates as kept_templates
 from pabal.store.kakao.templates import TemplateFilter
 from tests.fixtures.audit import latest_entries
 from tests.fixtures.console import Browser, PageResponse, signed_in_browser
-from tests.fixtures.virtual import Environment
-from tests.fixtures.web import TEMPLATE_CATEGORY, call_ok, register_channel, template_body
+from tests.fixtures.virtual import Caller, Environment
+from tests.fixtures.web import TEMPLATE_CATEGORY, call_ok, template_body
 
 HOSTILE = '"><script>alert(1)</script>'
-
-
-async def set_up_sender(env: Environment) -> tuple[Any, str, Browser]:
-    call = await env.caller()
-    return call, await register_channel(call), await signed_in_browser(env, Role.SENDER)
 
 
 def form_fields(sender_key: str, **changes: str) -> dict[str, str]:
@@ -49,14 +44,15 @@ async def only_template(env: Environment) -> Any:
     return found
 
 
-async def test_template_is_created_sent_to_review_and_approved(env: Environment) -> None:
-    _, sender_key, browser = await set_up_sender(env)
+async def test_template_is_created_sent_to_review_and_approved(
+    env: Environment, sender_key: str, sender: Browser
+) -> None:
     buttons = {"buttons[2].buttonType": "webLink", "buttons[2].mobileUrl": "https://a.example/#{id}"}
 
-    made = await save(browser, "/console/templates/new", form_fields(sender_key, **buttons))
-    page = await browser.get(made.location)
-    await save(browser, f"{made.location}/request", {})
-    approved = await browser.get(made.location)
+    made = await save(sender, "/console/templates/new", form_fields(sender_key, **buttons))
+    page = await sender.get(made.location)
+    await save(sender, f"{made.location}/request", {})
+    approved = await sender.get(made.location)
 
     assert made.status == 303
     assert "<mark>#{name}</mark>님,\n출발했습니다." in page.text
@@ -70,8 +66,9 @@ async def test_template_is_created_sent_to_review_and_approved(env: Environment)
     assert done == [("sender-of-acme", "template.request", "T1"), ("sender-of-acme", "template.create", "T1")]
 
 
-async def test_every_template_error_is_reported_at_its_field_and_keeps_input(env: Environment) -> None:
-    _, sender_key, browser = await set_up_sender(env)
+async def test_every_template_error_is_reported_at_its_field_and_keeps_input(
+    env: Environment, sender_key: str, sender: Browser
+) -> None:
     wrong = form_fields(
         sender_key,
         name="",
@@ -81,7 +78,7 @@ async def test_every_template_error_is_reported_at_its_field_and_keeps_input(env
         **{"buttons[3].buttonType": "webLink", "buttons[3].name": HOSTILE[:14]},
     )
 
-    shown = await save(browser, "/console/templates/new", wrong)
+    shown = await save(sender, "/console/templates/new", wrong)
 
     assert shown.status == 400
     for field in ("name", "content", "templateCode", "moreInfo", "buttons[3].mobileUrl"):
@@ -92,21 +89,20 @@ async def test_every_template_error_is_reported_at_its_field_and_keeps_input(env
 
 
 async def test_edited_template_stays_in_use_until_operator_approves_the_edit(
-    env: Environment,
+    env: Environment, sender_key: str, sender: Browser
 ) -> None:
-    _, sender_key, browser = await set_up_sender(env)
-    path = (await save(browser, "/console/templates/new", form_fields(sender_key))).location
-    await save(browser, f"{path}/request", {})
+    path = (await save(sender, "/console/templates/new", form_fields(sender_key))).location
+    await save(sender, f"{path}/request", {})
 
-    edited = await save(browser, f"{path}/edit", form_fields("ignored", name="보류 안내", content="새 내용"))
-    before = await browser.get(path)
-    await save(browser, f"{path}/request", {})
-    again = await save(browser, f"{path}/edit", form_fields(sender_key))
+    edited = await save(sender, f"{path}/edit", form_fields("ignored", name="보류 안내", content="새 내용"))
+    before = await sender.get(path)
+    await save(sender, f"{path}/request", {})
+    again = await save(sender, f"{path}/edit", form_fields(sender_key))
     operator = await signed_in_browser(env, Role.OPERATOR)
     review = await operator.get(path)
     silent = await save(operator, f"{path}/review", {"decision": "reject"})
     await save(operator, f"{path}/review", {"decision": "reject", "comment": HOSTILE})
-    rejected = await browser.get(path)
+    rejected = await sender.get(path)
 
     assert edited.status == 303
     assert "전에 승인된 내용으로 발송됩니다" in before.text
@@ -120,50 +116,25 @@ async def test_edited_template_stays_in_use_until_operator_approves_the_edit(
     assert (stored.approved.content, stored.latest.content) == ("#{name}님,\n출발했습니다.", "새 내용")
 
 
-async def test_template_content_is_escaped_on_every_page(env: Environment) -> None:
-    _, sender_key, browser = await set_up_sender(env)
-    fields = form_fields(
-        sender_key,
-        name=HOSTILE,
-        content=HOSTILE,
-        messageType="extraInfo",
-        moreInfo=HOSTILE,
-        emphasisType="text",
-        emphasisTitle=HOSTILE,
-        emphasisAssistPhrase=HOSTILE,
-        **{"buttons[0].buttonType": "channelAddition", "buttons[0].name": HOSTILE[:14]},
-    )
-    path = (await save(browser, "/console/templates/new", fields)).location
+async def test_template_is_copied_and_deleted(sender_key: str, sender: Browser) -> None:
+    path = (await save(sender, "/console/templates/new", form_fields(sender_key, name="원래"))).location
 
-    for each in (path, f"{path}/edit", "/console/templates", f"/console/templates/new?copy={path[-1]}"):
-        shown = await browser.get(each)
-
-        assert shown.status == 200, each
-        assert "<script>" not in shown.text, each
-        assert "&lt;script&gt;alert(1)" in shown.text, each
-
-
-async def test_template_is_copied_and_deleted(env: Environment) -> None:
-    _, sender_key, browser = await set_up_sender(env)
-    path = (await save(browser, "/console/templates/new", form_fields(sender_key, name="원래"))).location
-
-    copy = await browser.get(f"/console/templates/new?copy={path.rpartition('/')[2]}")
-    gone = await save(browser, f"{path}/delete", {})
-    listed = await browser.get("/console/templates")
+    copy = await sender.get(f"/console/templates/new?copy={path.rpartition('/')[2]}")
+    gone = await save(sender, f"{path}/delete", {})
+    listed = await sender.get("/console/templates")
 
     assert 'name="name" type="text" value="원래"' in copy.text
     assert 'name="templateCode" type="text" value=""' in copy.text
     assert gone.location == "/console/templates"
     assert "템플릿이 없습니다" in listed.text
-    assert (await browser.get(path)).status == 404
+    assert (await sender.get(path)).status == 404
 
 
-async def test_approved_template_cannot_be_deleted(env: Environment) -> None:
-    _, sender_key, browser = await set_up_sender(env)
-    path = (await save(browser, "/console/templates/new", form_fields(sender_key))).location
-    await save(browser, f"{path}/request", {})
+async def test_approved_template_cannot_be_deleted(env: Environment, sender_key: str, sender: Browser) -> None:
+    path = (await save(sender, "/console/templates/new", form_fields(sender_key))).location
+    await save(sender, f"{path}/request", {})
 
-    refused = await save(browser, f"{path}/delete", {})
+    refused = await save(sender, f"{path}/delete", {})
 
     assert refused.status == 409
     assert 'role="alert"' in refused.text
@@ -189,14 +160,15 @@ ITEM_LIST = {
 }
 
 
-async def test_template_with_an_item_list_is_written_shown_and_edited(env: Environment) -> None:
-    _, sender_key, browser = await set_up_sender(env)
+async def test_template_with_an_item_list_is_written_shown_and_edited(
+    env: Environment, sender_key: str, sender: Browser
+) -> None:
     typed = form_fields(sender_key, **ITEM_LIST)
 
-    seen = await save(browser, "/console/templates/preview", typed)
-    made = await save(browser, "/console/templates/new", typed)
-    shown, form = await browser.get(made.location), await browser.get(f"{made.location}/edit")
-    edited = await save(browser, f"{made.location}/edit", {**typed, "header": "새 영수증"})
+    seen = await save(sender, "/console/templates/preview", typed)
+    made = await save(sender, "/console/templates/new", typed)
+    shown, form = await sender.get(made.location), await sender.get(f"{made.location}/edit")
+    edited = await save(sender, f"{made.location}/edit", {**typed, "header": "새 영수증"})
 
     stored = (await only_template(env)).latest
     assert (made.status, edited.status) == (303, 303)
@@ -218,11 +190,10 @@ async def test_template_with_an_item_list_is_written_shown_and_edited(env: Envir
     assert [each.name for each in (*stored.buttons, *stored.parts.quick_replies)] == ["전화 연결", "문의"]
 
 
-async def test_errors_of_an_item_list_are_shown_at_the_row_of_the_form(env: Environment) -> None:
-    _, sender_key, browser = await set_up_sender(env)
+async def test_errors_of_an_item_list_are_shown_at_the_row_of_the_form(sender_key: str, sender: Browser) -> None:
     wrong = {"itemList.items[3].title": "너무 긴 제목", "quickReplies[1].name": "가" * 15}
 
-    refused = await save(browser, "/console/templates/new", form_fields(sender_key, **ITEM_LIST | wrong))
+    refused = await save(sender, "/console/templates/new", form_fields(sender_key, **ITEM_LIST | wrong))
 
     assert refused.status == 400
     assert 'id="wrong-itemList.items[3].title"' in refused.text
@@ -231,8 +202,7 @@ async def test_errors_of_an_item_list_are_shown_at_the_row_of_the_form(env: Envi
     assert "바로연결 2" in refused.text
 
 
-async def test_template_preview_shows_text_and_its_length(env: Environment) -> None:
-    _, sender_key, browser = await set_up_sender(env)
+async def test_template_preview_shows_text_and_its_length(sender_key: str, sender: Browser) -> None:
     fields = form_fields(
         sender_key,
         content=f"{HOSTILE}#{{이름}}",
@@ -241,7 +211,7 @@ async def test_template_preview_shows_text_and_its_length(env: Environment) -> N
         **{"buttons[0].buttonType": "channelAddition"},
     )
 
-    shown = await save(browser, "/console/templates/preview", fields)
+    shown = await save(sender, "/console/templates/preview", fields)
 
     assert "<html" not in shown.text
     assert "<mark>#{이름}</mark>" in shown.text
@@ -251,15 +221,16 @@ async def test_template_preview_shows_text_and_its_length(env: Environment) -> N
     assert f"{len(HOSTILE) + 5} / 1300자" in shown.text
 
 
-async def test_template_list_is_filtered_by_status_and_paged(env: Environment) -> None:
-    call, sender_key, browser = await set_up_sender(env)
+async def test_template_list_is_filtered_by_status_and_paged(
+    call: Caller, sender_key: str, sender: Browser
+) -> None:
     for number in range(51):
         await call_ok(call, "template/create", template_body(sender_key, templateCode=f"T{number}"))
 
-    first = await browser.get("/console/templates?status=registered")
-    second = await browser.get("/console/templates?status=registered&page=2")
-    none = await browser.get("/console/templates?status=approved")
-    nonsense = await browser.get("/console/templates?status=x&page=-%C2%B2")
+    first = await sender.get("/console/templates?status=registered")
+    second = await sender.get("/console/templates?status=registered&page=2")
+    none = await sender.get("/console/templates?status=approved")
+    nonsense = await sender.get("/console/templates?status=x&page=-%C2%B2")
 
     assert len(re.findall(r'href="/console/templates/\d+"', first.text)) == 50
     assert len(re.findall(r'href="/console/templates/\d+"', second.text)) == 1
@@ -268,8 +239,7 @@ async def test_template_list_is_filtered_by_status_and_paged(env: Environment) -
     assert nonsense.status == 200
 
 
-async def test_template_cannot_use_profile_of_another_account(env: Environment) -> None:
-    _, sender_key, _ = await set_up_sender(env)
+async def test_template_cannot_use_profile_of_another_account(env: Environment, sender_key: str) -> None:
     stranger = await signed_in_browser(env, Role.OWNER, "other")
 
     tried = await save(stranger, "/console/templates/new", form_fields(sender_key))
@@ -280,24 +250,22 @@ async def test_template_cannot_use_profile_of_another_account(env: Environment) 
     assert await env.store.read(kept_templates.list_all) == []
 
 
-async def test_extra_information_is_refused_where_it_would_be_lost(env: Environment) -> None:
-    _, sender_key, browser = await set_up_sender(env)
+async def test_extra_information_is_refused_where_it_would_be_lost(sender_key: str, sender: Browser) -> None:
     for kind in ("basic", "channelAddition"):
         fields = form_fields(sender_key, messageType=kind, moreInfo="영업시간 9시")
 
-        refused = await save(browser, "/console/templates/new", fields)
+        refused = await save(sender, "/console/templates/new", fields)
 
         assert refused.status == 400, kind
         assert "부가 정보를 표시하지 않습니다" in refused.text
     stored = await save(
-        browser, "/console/templates/new", form_fields(sender_key, messageType="mixed", moreInfo="영업시간 9시")
+        sender, "/console/templates/new", form_fields(sender_key, messageType="mixed", moreInfo="영업시간 9시")
     )
-    edited = await save(browser, f"{stored.location}/edit", form_fields(sender_key, moreInfo="영업시간 9시"))
+    edited = await save(sender, f"{stored.location}/edit", form_fields(sender_key, moreInfo="영업시간 9시"))
     assert (stored.status, edited.status) == (303, 400)
 
 
-async def test_reviewers_see_addresses_and_flags(env: Environment) -> None:
-    _, sender_key, browser = await set_up_sender(env)
+async def test_reviewers_see_addresses_and_flags(sender_key: str, sender: Browser) -> None:
     links = {"buttonType": "webLink", "name": "보기", "mobileUrl": "https://m.example/#{id}", "target": "out"}
     reply = {"quickReplies[0].buttonType": "webLink", "quickReplies[0].mobileUrl": "https://reply.example"}
     fields = form_fields(
@@ -306,9 +274,9 @@ async def test_reviewers_see_addresses_and_flags(env: Environment) -> None:
         **{f"buttons[0].{name}": value for name, value in links.items()},
         **{"representLink.mobileUrl": "https://link.example", **reply},
     )
-    made = await save(browser, "/console/templates/new", fields)
+    made = await save(sender, "/console/templates/new", fields)
 
-    page = await browser.get(made.location)
+    page = await sender.get(made.location)
 
     for each in (
         "https://m.example/#{id}",
@@ -321,23 +289,22 @@ async def test_reviewers_see_addresses_and_flags(env: Environment) -> None:
     assert re.search(r"보안 템플릿[^<]*</dt><dd>예<", page.text)
 
 
-async def test_typed_template_is_kept_until_it_is_saved(env: Environment) -> None:
-    _, sender_key, browser = await set_up_sender(env)
-    opened = await browser.get("/console/templates/new")
+async def test_typed_template_is_kept_until_it_is_saved(sender_key: str, sender: Browser) -> None:
+    opened = await sender.get("/console/templates/new")
     (tab,) = re.findall(r'name="tab" value="([0-9a-f]{16})"', opened.text)
     new = form_fields(sender_key, name="쓰던 이름", draft="template.new", tab=tab)
-    await save(browser, "/console/templates/preview", new)
-    offered = await browser.get("/console/templates/new")
-    made = await save(browser, "/console/templates/new", new)
-    fresh = await browser.get("/console/templates/new")
-    await save(browser, "/console/templates/preview", new)  # typed before it was saved, and arrives after
-    after_late = await browser.get("/console/templates/new")
+    await save(sender, "/console/templates/preview", new)
+    offered = await sender.get("/console/templates/new")
+    made = await save(sender, "/console/templates/new", new)
+    fresh = await sender.get("/console/templates/new")
+    await save(sender, "/console/templates/preview", new)  # typed before it was saved, and arrives after
+    after_late = await sender.get("/console/templates/new")
     edit = f"{made.location}/edit"
     number = made.location.rpartition("/")[2]
-    await save(browser, "/console/templates/preview", {**new, "name": "고치던 이름", "draft": f"template.{number}"})
-    edited = await browser.get(edit)
-    discarded = await save(browser, "/console/templates/discard", {"draft": f"template.{number}"})
-    as_stored = await browser.get(edit)
+    await save(sender, "/console/templates/preview", {**new, "name": "고치던 이름", "draft": f"template.{number}"})
+    edited = await sender.get(edit)
+    discarded = await save(sender, "/console/templates/discard", {"draft": f"template.{number}"})
+    as_stored = await sender.get(edit)
 
     assert 'value="쓰던 이름"' not in after_late.text
     assert ('value="쓰던 이름"' in offered.text, 'value="쓰던 이름"' in fresh.text) == (True, False)
@@ -345,3 +312,19 @@ async def test_typed_template_is_kept_until_it_is_saved(env: Environment) -> Non
     assert 'value="고치던 이름"' in edited.text
     assert discarded.location == edit
     assert 'value="쓰던 이름"' in as_stored.text
+
+
+async def test_template_is_saved_and_sent_to_review_by_one_button(
+    env: Environment, sender_key: str, sender: Browser
+) -> None:
+    button = {"then": "request"}
+
+    bad = await save(sender, "/console/templates/new", form_fields(sender_key, **button, content=""))
+    made = await save(sender, "/console/templates/new", form_fields(sender_key, **button))
+    edited = await save(sender, f"{made.location}/edit", form_fields(sender_key, **button, content="도착했습니다."))
+
+    assert (bad.status, made.status, edited.status) == (400, 303, 303)
+    stored = await only_template(env)
+    assert (stored.status.code, stored.latest.content) == ("approved", "도착했습니다.")
+    noted = [each.action for each in await env.store.read(latest_entries, 1, 4)]
+    assert noted == ["template.request", "template.update", "template.request", "template.create"]

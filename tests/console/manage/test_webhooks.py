@@ -12,7 +12,7 @@ from pabal.store.events import webhooks
 from pabal.webhooks.poster import PostError, PostResult
 from tests.fixtures.audit import latest_entries
 from tests.fixtures.console import Browser, signed_in_browser
-from tests.fixtures.virtual import Environment
+from tests.fixtures.virtual import Caller, Environment
 from tests.fixtures.web import call_ok
 from tests.fixtures.webhook_calls import poster_of, verify
 
@@ -37,8 +37,9 @@ async def create(browser: Browser, **fields: str) -> tuple[str, str]:
     return page, secret
 
 
-async def test_owner_creates_a_webhook_and_sees_its_secret_once(env: Environment) -> None:
-    call, browser = await env.caller(), await signed_in_browser(env)
+async def test_owner_creates_a_webhook_and_sees_its_secret_once(
+    env: Environment, call: Caller, browser: Browser
+) -> None:
     more = {"event.limit.near": "1", "product.sms": "1", "description": "주문"}
 
     empty = await browser.get(PATH)
@@ -68,10 +69,8 @@ async def test_owner_creates_a_webhook_and_sees_its_secret_once(env: Environment
     ],
 )
 async def test_wrong_form_is_shown_again_with_what_is_wrong(
-    env: Environment, fields: dict[str, str], said: str
+    browser: Browser, fields: dict[str, str], said: str
 ) -> None:
-    browser = await signed_in_browser(env)
-
     shown = await browser.submit(PATH, **fields, description="내 메모")
 
     assert shown.status == 400
@@ -80,8 +79,7 @@ async def test_wrong_form_is_shown_again_with_what_is_wrong(
     assert "등록된 웹훅이 없습니다" in shown.text
 
 
-async def test_form_is_gone_when_there_are_ten(env: Environment) -> None:
-    browser = await signed_in_browser(env)
+async def test_form_is_gone_when_there_are_ten(browser: Browser) -> None:
     for _ in range(10):
         await create(browser)
 
@@ -106,9 +104,8 @@ async def test_form_is_gone_when_there_are_ten(env: Environment) -> None:
     ],
 )
 async def test_test_shows_what_came_back_and_what_to_do(
-    env: Environment, result: PostResult, said: tuple[str, str]
+    env: Environment, browser: Browser, result: PostResult, said: tuple[str, str]
 ) -> None:
-    browser = await signed_in_browser(env)
     page, secret = await create(browser)
     poster_of(env).results = [result]
 
@@ -123,8 +120,7 @@ async def test_test_shows_what_came_back_and_what_to_do(
     verify(secret, poster_of(env).received[0])
 
 
-async def test_webhook_is_disabled_enabled_and_deleted(env: Environment) -> None:
-    call, browser = await env.caller(), await signed_in_browser(env)
+async def test_webhook_is_disabled_enabled_and_deleted(env: Environment, call: Caller, browser: Browser) -> None:
     page, _ = await create(browser)
 
     async def state() -> Any:
@@ -147,8 +143,7 @@ async def test_webhook_is_disabled_enabled_and_deleted(env: Environment) -> None
     assert [each.action for each in entries] == ["webhook.delete", "webhook.update", "webhook.update"]
 
 
-async def test_secret_is_rotated_and_the_new_one_shown_once(env: Environment) -> None:
-    browser = await signed_in_browser(env)
+async def test_secret_is_rotated_and_the_new_one_shown_once(env: Environment, browser: Browser) -> None:
     page, old = await create(browser)
 
     rotated = await browser.submit(f"{page}/rotate")
@@ -161,8 +156,7 @@ async def test_secret_is_rotated_and_the_new_one_shown_once(env: Environment) ->
     verify(old, poster_of(env).received[0])
 
 
-async def test_replay_wants_a_time_of_the_last_seven_days(env: Environment) -> None:
-    browser = await signed_in_browser(env)
+async def test_replay_wants_a_time_of_the_last_seven_days(browser: Browser) -> None:
     page, _ = await create(browser)
 
     done = await browser.submit(f"{page}/replay", since="2026-11-15 11:00")
@@ -174,8 +168,7 @@ async def test_replay_wants_a_time_of_the_last_seven_days(env: Environment) -> N
     assert (wrong.status, "7일" in wrong.text, "2026-11-01 11:00" in wrong.text) == (400, True, True)
 
 
-async def test_webhook_is_changed_and_keeps_its_secret(env: Environment) -> None:
-    call, browser = await env.caller(), await signed_in_browser(env)
+async def test_webhook_is_changed_and_keeps_its_secret(env: Environment, call: Caller, browser: Browser) -> None:
     page, secret = await create(browser, description="옛 메모", **{"product.sms": "1"})
     wanted = {"event.optOut.added": "1", "product.alimTalk": "1", "enabled": "1"}
 
@@ -211,9 +204,8 @@ async def test_webhook_is_changed_and_keeps_its_secret(env: Environment) -> None
     ],
 )
 async def test_wrong_change_keeps_what_was_typed_and_changes_nothing(
-    env: Environment, fields: dict[str, str], said: str
+    call: Caller, browser: Browser, fields: dict[str, str], said: str
 ) -> None:
-    call, browser = await env.caller(), await signed_in_browser(env)
     page, _ = await create(browser)
     (before,) = (await call_ok(call, "webhook/list")).items
 
@@ -228,8 +220,9 @@ async def test_wrong_change_keeps_what_was_typed_and_changes_nothing(
     assert (await call_ok(call, "webhook/list")).items == [before]
 
 
-async def test_owners_are_told_of_a_paused_webhook_and_can_retry_or_disable_it(env: Environment) -> None:
-    call, browser = await env.caller(), await signed_in_browser(env)
+async def test_owners_are_told_of_a_paused_webhook_and_can_retry_or_disable_it(
+    env: Environment, call: Caller, browser: Browser
+) -> None:
     page, _ = await create(browser)
     await env.store.write(webhooks.pause, int(page.rpartition("/")[2]), env.world.now() + HOUR)
 
@@ -245,8 +238,7 @@ async def test_owners_are_told_of_a_paused_webhook_and_can_retry_or_disable_it(e
     assert item["state"]["value"] == "active"
 
 
-async def test_older_deliveries_are_on_further_pages(env: Environment) -> None:
-    browser = await signed_in_browser(env)
+async def test_older_deliveries_are_on_further_pages(env: Environment, browser: Browser) -> None:
     page, _ = await create(browser)
     for number in range(SHOWN_DELIVERIES + 1):
         poster_of(env).results = [PostResult(200, f"answer {number};".encode(), 5)]
@@ -302,8 +294,9 @@ async def test_paused_webhook_is_told_on_every_page_to_those_who_manage_it(env: 
     assert "keep failing" not in after.text
 
 
-async def test_several_paused_webhooks_are_counted_and_lead_to_the_list(env: Environment) -> None:
-    owner, operator = await signed_in_browser(env), await signed_in_browser(env, Role.OPERATOR)
+async def test_several_paused_webhooks_are_counted_and_lead_to_the_list(
+    env: Environment, owner: Browser, operator: Browser
+) -> None:
     for _ in range(3):
         await create(owner)
     for webhook_id in (1, 3):

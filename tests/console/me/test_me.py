@@ -49,10 +49,8 @@ async def test_changed_password_signs_out_other_browsers_only(env: Environment) 
     ],
 )
 async def test_refused_password_changes_nothing(
-    env: Environment, current: str, password: str, repeated: str, problem: str
+    env: Environment, browser: Browser, current: str, password: str, repeated: str, problem: str
 ) -> None:
-    browser = await signed_in_browser(env)
-
     text = await change(browser, current, password, repeated)
 
     assert f'id="wrong-{problem}"' in text
@@ -60,8 +58,7 @@ async def test_refused_password_changes_nothing(
     await sign_in(env, "owner-of-acme")
 
 
-async def test_guessing_the_current_password_is_slowed_down(env: Environment) -> None:
-    browser = await signed_in_browser(env)
+async def test_guessing_the_current_password_is_slowed_down(env: Environment, browser: Browser) -> None:
     del browser.cookies["pabal_device"]
 
     texts = [await change(browser, "wrong horse battery") for _ in range(6)]

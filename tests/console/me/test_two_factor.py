@@ -62,9 +62,7 @@ async def enter_code(browser: Browser, asked: PageResponse, code: str) -> PageRe
     return await browser.submit("/console/login/code", token=token_in(asked), code=code, next="/console/history")
 
 
-async def test_page_of_the_setup_shows_the_address_as_a_qr_code(env: Environment) -> None:
-    browser = await signed_in_browser(env, Role.OWNER)
-
+async def test_page_of_the_setup_shows_the_address_as_a_qr_code(browser: Browser) -> None:
     shown = await browser.submit(f"{ME}/two-factor", enable_password=PASSWORD)
 
     address = html.unescape(re.findall(r'href="(otpauth://[^"]+)"', shown.text)[0])
@@ -160,8 +158,9 @@ async def test_password_and_code_do_not_count_as_failures(env: Environment) -> N
 
 
 @pytest.mark.parametrize("what", ["late", "new password", "disabled", "unknown"])
-async def test_first_step_that_is_void_needs_the_password_again(env: Environment, what: str) -> None:
-    owner = await signed_in_browser(env)
+async def test_first_step_that_is_void_needs_the_password_again(
+    env: Environment, owner: Browser, what: str
+) -> None:
     secret, _ = await enable(env, owner)
     browser = Browser(env.service)
     asked = await enter_password(browser)
@@ -182,8 +181,7 @@ async def test_first_step_that_is_void_needs_the_password_again(env: Environment
     assert not browser.is_signed_in
 
 
-async def test_wrong_first_code_turns_nothing_on(env: Environment) -> None:
-    browser = await signed_in_browser(env)
+async def test_wrong_first_code_turns_nothing_on(env: Environment, browser: Browser) -> None:
     key = totp.spell_secret(secret_in(await browser.submit(f"{ME}/two-factor", enable_password=PASSWORD)))
     refused = await browser.submit(f"{ME}/two-factor/confirm", code="12345", secret=key)
 
@@ -193,9 +191,9 @@ async def test_wrong_first_code_turns_nothing_on(env: Environment) -> None:
     assert await count_rows(env, "recovery_codes") == 0
 
 
-async def test_turning_it_on_needs_the_password_and_the_page_that_follows(env: Environment) -> None:
-    browser = await signed_in_browser(env)
-
+async def test_turning_it_on_needs_the_password_and_the_page_that_follows(
+    env: Environment, browser: Browser
+) -> None:
     without = await browser.submit(f"{ME}/two-factor")
     wrong = await browser.submit(f"{ME}/two-factor", enable_password="wrong horse battery")
     secret = secret_in(await browser.submit(f"{ME}/two-factor", enable_password=PASSWORD))
@@ -210,8 +208,7 @@ async def test_turning_it_on_needs_the_password_and_the_page_that_follows(env: E
     assert await count_rows(env, "recovery_codes") == 0
 
 
-async def test_turning_it_off_and_new_codes_need_the_password(env: Environment) -> None:
-    browser = await signed_in_browser(env)
+async def test_turning_it_off_and_new_codes_need_the_password(env: Environment, browser: Browser) -> None:
     _, codes = await enable(env, browser)
 
     refused = [

@@ -3,29 +3,18 @@
 import csv
 import io
 import re
-from pathlib import Path
+from decimal import Decimal
 
 import pytest
 
 from pabal.console.overview import figures
-from pabal.console.overview.figures import BAR_LENGTH, StateCounts
+from pabal.console.overview.figures import BAR_LENGTH
 from pabal.domain.users.user import Role
 from pabal.store.queue import carriers, slots
 from pabal.store.queue.carriers import CarrierState
-from tests.fixtures.console import signed_in_browser
-from tests.fixtures.virtual import NOON, Environment
-from tests.fixtures.web import (
-    FALLBACK,
-    NO_USER,
-    PHONE,
-    AdjustableWorld,
-    RunScenario,
-    alimtalk_body,
-    call_ok,
-    set_up_sender,
-    sms_body,
-    world_at_noon,
-)
+from tests.fixtures.console import Browser, signed_in_browser
+from tests.fixtures.virtual import NOON, Caller, Environment
+from tests.fixtures.web import FALLBACK, NO_USER, PHONE, alimtalk_body, call_ok, set_up_sender, sms_body
 
 NO_SUCH = "010-0000-0001"
 TILE = re.compile(r'<div class="(\w+)"><dt>[^<]+</dt><dd>([\d,]+)</dd>')
@@ -41,11 +30,12 @@ def row(text: str, first: str) -> list[str]:
     return [re.sub(r"<[^>]+>", "", cell).strip() for cell in re.findall(r"<td.*?</td>", found, re.DOTALL)]
 
 
-async def test_overview_counts_today_by_message_type_status_and_failure_reason(env: Environment) -> None:
-    call, sender_key = await set_up_sender(env)
+async def test_overview_counts_today_by_message_type_status_and_failure_reason(
+    env: Environment, call: Caller, alimtalk_key: str
+) -> None:
     await call_ok(call, "message/sendSMS", sms_body("010-1111-1111", "010-2222-2222", NO_SUCH))
     await call_ok(call, "message/sendSMS", sms_body(sendDate="2026-11-16 12:00"))
-    await call_ok(call, "message/sendAlimtalk", alimtalk_body(sender_key))
+    await call_ok(call, "message/sendAlimtalk", alimtalk_body(alimtalk_key))
     await env.wait(5)
     browser = await signed_in_browser(env, Role.VIEWER)
 
@@ -62,56 +52,42 @@ async def test_overview_counts_today_by_message_type_status_and_failure_reason(e
     assert "/console/history?status=fail&amp;requested_from=2026-11-15&amp;requested_to=2026-11-15" in shown
 
 
-def test_overview_days_follow_the_time_zone_and_period_can_be_chosen(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        assert isinstance(env.world, AdjustableWorld)
-        call = await env.caller()
-        await call_ok(call, "message/sendSMS", sms_body(NO_SUCH))
-        await env.wait(70)
-        env.world.move_clock(11 * 3600 + 50 * 60)
-        await call_ok(call, "message/sendLMS", sms_body())
-        await env.wait(70)
-        env.world.move_clock(9 * 24 * 3600)
-        browser = await signed_in_browser(env)
+async def test_overview_days_follow_the_time_zone_and_period_can_be_chosen(env: Environment, call: Caller) -> None:
+    await call_ok(call, "message/sendSMS", sms_body(NO_SUCH))
+    await env.wait(70)
+    env.world.move_clock(11 * 3600 + 50 * 60)
+    await call_ok(call, "message/sendLMS", sms_body())
+    await env.wait(70)
+    env.world.move_clock(9 * 24 * 3600)
+    browser = await signed_in_browser(env)
 
-        today = (await browser.get("/console?days=1")).text
-        week = (await browser.get("/console")).text
-        month = (await browser.get("/console?days=28")).text
-        nonsense = await browser.get("/console?days=-1")
+    today = (await browser.get("/console?days=1")).text
+    week = (await browser.get("/console")).text
+    month = (await browser.get("/console?days=28")).text
+    nonsense = await browser.get("/console?days=-1")
 
-        assert tiles(today) == {"completed": 0, "fail": 0, "open": 0, "cancel": 0}
-        assert "이 기간에 발송한 메시지가 없습니다" in week
-        assert row(month, "2026-11-15")[:2] == ["1", "1"]
-        assert row(month, "장문 문자")[1:2] == ["1"]
-        assert row(month, "결번") == ["3003", "", "1"]
-        assert nonsense.status == 200
-
-    run_scenario(scenario, world=world_at_noon())
+    assert tiles(today) == {"completed": 0, "fail": 0, "open": 0, "cancel": 0}
+    assert "이 기간에 발송한 메시지가 없습니다" in week
+    assert row(month, "2026-11-15")[:2] == ["1", "1"]
+    assert row(month, "장문 문자")[1:2] == ["1"]
+    assert row(month, "결번") == ["3003", "", "1"]
+    assert nonsense.status == 200
 
 
-def test_overview_shows_who_was_reached_and_what_that_cost(run_scenario: RunScenario, tmp_path: Path) -> None:
-    async def scenario(env: Environment) -> None:
-        call, sender_key = await set_up_sender(env)
-        await call_ok(call, "message/sendAlimtalk", alimtalk_body(sender_key, NO_USER, **FALLBACK))
-        await call_ok(call, "message/sendAlimtalk", alimtalk_body(sender_key, PHONE))
-        await env.wait(60)
-        browser = await signed_in_browser(env, Role.VIEWER)
+@pytest.mark.settings(prices={"sms": Decimal("1234.5")})
+async def test_overview_shows_who_was_reached_and_what_that_cost(
+    env: Environment, call: Caller, alimtalk_key: str, viewer: Browser
+) -> None:
+    await call_ok(call, "message/sendAlimtalk", alimtalk_body(alimtalk_key, NO_USER, **FALLBACK))
+    await call_ok(call, "message/sendAlimtalk", alimtalk_body(alimtalk_key, PHONE))
+    await env.wait(60)
+    shown = (await viewer.get("/console?days=1")).text
 
-        shown = (await browser.get("/console?days=1")).text
-
-        assert row(shown, "알림톡")[-4:] == ["2", "50.0%", "100.0%", "–"]
-        assert row(shown, "단문 문자")[-4:] == ["1", "100.0%", "–", "1,234.5원"]
-
-    file = tmp_path / "prices.toml"
-    file.write_text(
-        '[routes]\nsms = ["simulator"]\nalimTalk = ["simulator"]\n[carriers.simulator]\nkind = "simulator"\n'
-        "[carriers.simulator.prices]\nsms = 1234.5\n"
-    )
-    run_scenario(scenario, file=file)
+    assert row(shown, "알림톡")[-4:] == ["2", "50.0%", "100.0%", "–"]
+    assert row(shown, "단문 문자")[-4:] == ["1", "100.0%", "–", "1,234.5원"]
 
 
-async def test_exported_statistics_are_those_of_the_interface(env: Environment) -> None:
-    call = await env.caller()
+async def test_exported_statistics_are_those_of_the_interface(env: Environment, call: Caller) -> None:
     await call_ok(call, "message/sendSMS", sms_body(PHONE, NO_SUCH))
     await env.wait(5)
     browser, stranger = await signed_in_browser(env), await signed_in_browser(env, account="other")
@@ -169,16 +145,7 @@ def test_chart_bars_fit_their_area_and_small_amounts_stay_visible() -> None:
     assert figures.build_bar([("completed", 0)], 1) == []
 
 
-@pytest.mark.parametrize(
-    ("completed", "failed", "shown"),
-    [(5005, 2, "99.9"), (3, 0, "100.0"), (0, 3, "0.0"), (1, 9999, "0.1"), (2, 1, "66.7"), (0, 0, "")],
-)
-def test_completion_rate_is_100_only_without_failures(completed: int, failed: int, shown: str) -> None:
-    assert StateCounts(completed, failed, 7, 7).completion_rate == shown
-
-
-async def test_new_account_is_shown_what_to_set_up_until_it_has_sent(env: Environment) -> None:
-    browser = await signed_in_browser(env, Role.OWNER)
+async def test_new_account_is_shown_what_to_set_up_until_it_has_sent(env: Environment, browser: Browser) -> None:
     _, steps = (await browser.get("/console")).text.split('<ol class="steps">')
     assert re.findall(r'<li( class="done")?><a href="([^"]+)">', steps.split("</ol>")[0]) == [
         ("", "/console/numbers"),
@@ -198,7 +165,5 @@ async def test_new_account_is_shown_what_to_set_up_until_it_has_sent(env: Enviro
     assert "first-steps" not in (await browser.get("/console")).text
 
 
-async def test_viewers_are_shown_no_step_that_they_may_not_take(env: Environment) -> None:
-    browser = await signed_in_browser(env, Role.VIEWER)
-
-    assert "first-steps" not in (await browser.get("/console")).text
+async def test_viewers_are_shown_no_step_that_they_may_not_take(viewer: Browser) -> None:
+    assert "first-steps" not in (await viewer.get("/console")).text

@@ -4,7 +4,7 @@ import csv
 import html
 import io
 import re
-from pathlib import Path
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -12,23 +12,11 @@ import pytest
 from pabal.console.overview.statistics import MAX_COLUMNS
 from pabal.domain.users.user import Role
 from tests.fixtures.audit import latest_entries
-from tests.fixtures.console import signed_in_browser
+from tests.fixtures.console import Browser, signed_in_browser
 from tests.fixtures.console_send import send
 from tests.fixtures.sheets import read_sheets
-from tests.fixtures.virtual import Environment
-from tests.fixtures.web import (
-    FALLBACK,
-    NO_USER,
-    PHONE,
-    SENDER,
-    AdjustableWorld,
-    RunScenario,
-    alimtalk_body,
-    call_ok,
-    set_up_sender,
-    sms_body,
-    world_at_noon,
-)
+from tests.fixtures.virtual import Caller, Environment
+from tests.fixtures.web import FALLBACK, NO_USER, PHONE, SENDER, alimtalk_body, call_ok, set_up_sender, sms_body
 
 PATH = "/console/statistics"
 NO_SUCH = "010-0000-0001"
@@ -131,56 +119,44 @@ async def test_users_and_templates_are_named(env: Environment) -> None:
     assert [row[:2] for row in rows_of(by_template.text, "groups")] == [["없음", "5"], ["배송 안내 (T1)", "1"]]
 
 
-def test_period_is_compared_with_the_one_before(run_scenario: RunScenario, tmp_path: Path) -> None:
-    async def scenario(env: Environment) -> None:
-        assert isinstance(env.world, AdjustableWorld)
-        call = await env.caller()
-        await call_ok(call, "message/sendSMS", sms_body(PHONE, NO_SUCH))
-        await env.wait(70)
-        env.world.move_clock(24 * 3600)
-        await call_ok(call, "message/sendSMS", sms_body(PHONE, "010-2222-2222", "010-3333-3333"))
-        await env.wait(70)
-        browser = await signed_in_browser(env)
-
-        shown = (
-            await browser.get(f"{PATH}?from=2026-11-16&to=2026-11-16&interval=day&compare=1&by.product=1")
-        ).text
-        alone = (await browser.get(f"{PATH}?from=2026-11-16&to=2026-11-16&interval=day&by.product=1")).text
-        exported = (await browser.get(f"{PATH}/table.csv?from=2026-11-16&interval=day&compare=1")).text
-
-        assert rows_of(shown, "groups") == [
-            ["단문 문자", "3", "3", "0", "0", "0", "0", "100.0", "100.0", "28.50", "2", "+50.0", "9.50"]
-        ]
-        assert points_of(shown) == ["2026-11-16 · 3건, 완료 3 · 실패 0, 이전 기간 2 (+50.0 %)"]
-        assert "이전 기간 2 (&#43;50.0 %)" in shown or "이전 기간 2 (+50.0 %)" in shown
-        assert rows_of(alone, "groups")[0][-2:] == ["100.0", "28.50"]
-        assert 'class="before"' in shown
-        assert 'class="before"' not in alone
-        assert exported.splitlines()[1].endswith("28.50,2,9.50")
-
-    file = tmp_path / "prices.toml"
-    file.write_text("[prices]\nsms = 9.5\n")
-    run_scenario(scenario, world=world_at_noon(), file=file)
-
-
-def test_chart_shows_cost_where_prices_are_known(run_scenario: RunScenario, tmp_path: Path) -> None:
-    async def scenario(env: Environment) -> None:
-        call, browser = await env.caller(), await signed_in_browser(env)
-        await call_ok(call, "message/sendSMS", sms_body(PHONE, "010-2222-2222"))
-        await env.wait(60)
-
-        shown = (await browser.get(f"{PATH}?from=2026-11-15&interval=day&show=cost")).text
-
-        assert points_of(shown) == ["2026-11-15 · 2건, 40.50원"]
-        assert '<rect class="cost" x' in shown
-
-    file = tmp_path / "prices.toml"
-    file.write_text("[prices]\nsms = 20.25\n")
-    run_scenario(scenario, file=file)
-
-
-async def test_long_periods_are_shown_several_to_a_column_and_stay_small(env: Environment) -> None:
+@pytest.mark.settings(prices={"sms": Decimal("9.5")})
+async def test_period_is_compared_with_the_one_before(env: Environment, call: Caller) -> None:
+    await call_ok(call, "message/sendSMS", sms_body(PHONE, NO_SUCH))
+    await env.wait(70)
+    env.world.move_clock(24 * 3600)
+    await call_ok(call, "message/sendSMS", sms_body(PHONE, "010-2222-2222", "010-3333-3333"))
+    await env.wait(70)
     browser = await signed_in_browser(env)
+
+    shown = (await browser.get(f"{PATH}?from=2026-11-16&to=2026-11-16&interval=day&compare=1&by.product=1")).text
+    alone = (await browser.get(f"{PATH}?from=2026-11-16&to=2026-11-16&interval=day&by.product=1")).text
+    exported = (await browser.get(f"{PATH}/table.csv?from=2026-11-16&interval=day&compare=1")).text
+
+    assert rows_of(shown, "groups") == [
+        ["단문 문자", "3", "3", "0", "0", "0", "0", "100.0", "100.0", "28.50", "2", "+50.0", "9.50"]
+    ]
+    assert points_of(shown) == ["2026-11-16 · 3건, 완료 3 · 실패 0, 이전 기간 2 (+50.0 %)"]
+    assert "이전 기간 2 (&#43;50.0 %)" in shown or "이전 기간 2 (+50.0 %)" in shown
+    assert rows_of(alone, "groups")[0][-2:] == ["100.0", "28.50"]
+    assert 'class="before"' in shown
+    assert 'class="before"' not in alone
+    assert exported.splitlines()[1].endswith("28.50,2,9.50")
+
+
+@pytest.mark.settings(prices={"sms": Decimal("20.25")})
+async def test_chart_shows_cost_where_prices_are_known(env: Environment, call: Caller, browser: Browser) -> None:
+    await call_ok(call, "message/sendSMS", sms_body(PHONE, "010-2222-2222"))
+    await env.wait(60)
+
+    shown = (await browser.get(f"{PATH}?from=2026-11-15&interval=day&show=cost")).text
+
+    assert points_of(shown) == ["2026-11-15 · 2건, 40.50원"]
+    assert '<rect class="cost" x' in shown
+
+
+async def test_long_periods_are_shown_several_to_a_column_and_stay_small(
+    env: Environment, browser: Browser
+) -> None:
     await send_some(env)
 
     shown = await browser.get(f"{PATH}?from=2026-08-15&to=2026-11-15&interval=day&by.product=1&compare=1")
@@ -205,10 +181,8 @@ async def test_long_periods_are_shown_several_to_a_column_and_stay_small(env: En
     ],
 )
 async def test_wrong_query_is_told_at_its_field_and_kept(
-    env: Environment, query: str, field: str, said: str
+    browser: Browser, query: str, field: str, said: str
 ) -> None:
-    browser = await signed_in_browser(env)
-
     shown, exported = await browser.get(f"{PATH}?{query}"), await browser.get(f"{PATH}/table.csv?{query}")
 
     assert (shown.status, exported.status) == (400, 400)

@@ -7,17 +7,8 @@ from pabal.console.app import build_console
 from pabal.settings.carriers import SmppSettings
 from pabal.settings.settings import load
 from tests.fixtures.console import Browser, make_user, sign_in, signed_in_browser
-from tests.fixtures.virtual import Environment
-from tests.fixtures.web import (
-    BUTTON,
-    PHONE,
-    alimtalk_body,
-    call_ok,
-    friendtalk_body,
-    image_body,
-    set_up_sender,
-    sms_body,
-)
+from tests.fixtures.virtual import Caller, Environment
+from tests.fixtures.web import BUTTON, PHONE, alimtalk_body, call_ok, friendtalk_body, image_body, sms_body
 
 SEEN = re.compile(r'hx-get="([^"]+)"')
 
@@ -28,11 +19,12 @@ def asks(text: str) -> str:
     return found[1].replace("&amp;", "&")
 
 
-async def test_phone_shows_every_message_type_and_the_token(env: Environment) -> None:
-    call, sender_key = await set_up_sender(env)
+async def test_phone_shows_every_message_type_and_the_token(
+    env: Environment, call: Caller, alimtalk_key: str
+) -> None:
     await call_ok(call, "message/sendMMS", sms_body(subject="제목", image=image_body()))
-    await call_ok(call, "message/sendAlimtalk", alimtalk_body(sender_key, PHONE))
-    await call_ok(call, "message/sendFriendtalk", friendtalk_body(sender_key, PHONE, buttons=[BUTTON]))
+    await call_ok(call, "message/sendAlimtalk", alimtalk_body(alimtalk_key, PHONE))
+    await call_ok(call, "message/sendFriendtalk", friendtalk_body(alimtalk_key, PHONE, buttons=[BUTTON]))
     await env.wait(5)
     browser = await signed_in_browser(env)
 
@@ -45,10 +37,9 @@ async def test_phone_shows_every_message_type_and_the_token(env: Environment) ->
     assert '<li class="bubble token">' in admin.text
 
 
-async def test_unsafe_link_is_shown_as_plain_text(env: Environment) -> None:
-    call, sender_key = await set_up_sender(env)
+async def test_unsafe_link_is_shown_as_plain_text(env: Environment, call: Caller, alimtalk_key: str) -> None:
     app = {"buttonType": "appLink", "name": "앱", "androidUrl": "shop://x", "iosUrl": "shop://x"}
-    await call_ok(call, "message/sendFriendtalk", friendtalk_body(sender_key, PHONE, buttons=[app]))
+    await call_ok(call, "message/sendFriendtalk", friendtalk_body(alimtalk_key, PHONE, buttons=[app]))
     await env.wait(5)
     browser = await signed_in_browser(env)
 
@@ -58,9 +49,9 @@ async def test_unsafe_link_is_shown_as_plain_text(env: Environment) -> None:
     assert "shop://" not in shown.text
 
 
-async def test_poll_answers_only_when_phone_has_new_messages(env: Environment) -> None:
-    call = await env.caller()
-    browser = await signed_in_browser(env)
+async def test_poll_answers_only_when_phone_has_new_messages(
+    env: Environment, call: Caller, browser: Browser
+) -> None:
     page = await browser.get(f"/console/phone?number={PHONE}")
 
     nothing = await browser.get(asks(page.text))
@@ -78,8 +69,7 @@ async def test_poll_answers_only_when_phone_has_new_messages(env: Environment) -
     assert "<html" not in second.text
 
 
-async def test_phone_page_defaults_to_phone_with_latest_message(env: Environment) -> None:
-    browser = await signed_in_browser(env)
+async def test_phone_page_defaults_to_phone_with_latest_message(env: Environment, browser: Browser) -> None:
     empty = await browser.get("/console/phone")
     call = await env.caller()
     for number in ("010-1111-1111", "010-2222-2222"):
@@ -94,9 +84,7 @@ async def test_phone_page_defaults_to_phone_with_latest_message(env: Environment
     assert "number=01011111111" in shown.text
 
 
-async def test_invalid_phone_number_is_reported(env: Environment) -> None:
-    browser = await signed_in_browser(env)
-
+async def test_invalid_phone_number_is_reported(browser: Browser) -> None:
     shown = await browser.get("/console/phone?number=119")
     part = await browser.get("/console/phone/messages?number=119")
 

@@ -13,8 +13,8 @@ from tests.fixtures.console import Browser, PageResponse, signed_in_browser
 from tests.fixtures.console_send import form, send, talk
 from tests.fixtures.console_upload import create_campaign, page_text, send_campaign, upload_file
 from tests.fixtures.service import count_rows
-from tests.fixtures.virtual import Environment
-from tests.fixtures.web import call_ok, set_up_sender, sms_body
+from tests.fixtures.virtual import Caller, Environment
+from tests.fixtures.web import call_ok, sms_body
 
 FOLLOW = "/console/requests"
 NUMBERS = "010-1111-2222,가\n010-0000-0001,나\n010-0000-0003,다\n010-0000-0003,라\n010-3333-4444,마\n"
@@ -39,10 +39,10 @@ async def campaign(browser: Browser, name: str = "봄 행사", rows: str = "010-
     return sent.location.rpartition("/")[2]
 
 
-async def test_funnel_tells_who_was_finally_reached_and_why_others_were_not(env: Environment) -> None:
-    _, sender_key = await set_up_sender(env)
-    browser = await signed_in_browser(env)
-    fields = talk("alimtalk", sender_key, resend="1", resendPhoneNumber="02-1234-5678")
+async def test_funnel_tells_who_was_finally_reached_and_why_others_were_not(
+    env: Environment, alimtalk_key: str, browser: Browser
+) -> None:
+    fields = talk("alimtalk", alimtalk_key, resend="1", resendPhoneNumber="02-1234-5678")
     address = await upload_file(browser, f"phone,이름\n{NUMBERS}", **{**fields, "once": ""})
     sent = (await send_campaign(browser, address, name="안내")).location
     await env.wait(120)
@@ -64,8 +64,9 @@ async def test_funnel_tells_who_was_finally_reached_and_why_others_were_not(env:
 
 
 @pytest.mark.settings(max_receivers=1)
-async def test_all_messages_of_a_campaign_are_listed_and_exported_by_its_id(env: Environment) -> None:
-    browser = await signed_in_browser(env)
+async def test_all_messages_of_a_campaign_are_listed_and_exported_by_its_id(
+    env: Environment, browser: Browser
+) -> None:
     await campaign(browser, "다른 것", "010-9999-0000,n\n")
     sent = await campaign(browser, rows="010-2000-0001,n\n010-2000-0002,n\n010-2000-0003,n\n")
     await env.wait(20)
@@ -85,8 +86,7 @@ async def test_all_messages_of_a_campaign_are_listed_and_exported_by_its_id(env:
     assert f'href="/console/history.xlsx?request={sent}"' in (await browser.get(f"{FOLLOW}/{sent}")).text
 
 
-async def test_list_is_filtered_by_name_kind_state_and_period(env: Environment) -> None:
-    browser = await signed_in_browser(env)
+async def test_list_is_filtered_by_name_kind_state_and_period(env: Environment, browser: Browser) -> None:
     await campaign(browser, "봄 행사")
     await env.wait(1)
     await campaign(browser, "여름 행사", later="1", sendDate="2026-11-20T10:00")
@@ -114,9 +114,9 @@ async def test_list_is_filtered_by_name_kind_state_and_period(env: Environment) 
     assert bad.text.count('aria-invalid="true"') == 2
 
 
-async def test_filtered_list_goes_on_where_it_stopped_looking(env: Environment) -> None:
-    browser = await signed_in_browser(env)
-    call = await env.caller()
+async def test_filtered_list_goes_on_where_it_stopped_looking(
+    env: Environment, browser: Browser, call: Caller
+) -> None:
     for number in range(progress.MAX_COUNTED + 5):
         await call_ok(call, "message/sendSMS", sms_body(content=f"n{number}"))
     await env.wait(20)
@@ -131,8 +131,9 @@ async def test_filtered_list_goes_on_where_it_stopped_looking(env: Environment) 
     assert 'rel="next"' not in last.text
 
 
-async def test_uploads_that_were_not_sent_are_listed_apart_and_discarded(env: Environment) -> None:
-    browser = await signed_in_browser(env)
+async def test_uploads_that_were_not_sent_are_listed_apart_and_discarded(
+    env: Environment, browser: Browser
+) -> None:
     empty = await create_campaign(browser)
     checked = await upload_file(browser)
     await campaign(browser, "보낸 것")
@@ -152,8 +153,7 @@ async def test_uploads_that_were_not_sent_are_listed_apart_and_discarded(env: En
     assert "unsent" not in (await viewer.get(FOLLOW)).text
 
 
-async def test_campaign_is_renamed_and_the_change_audited(env: Environment) -> None:
-    browser = await signed_in_browser(env)
+async def test_campaign_is_renamed_and_the_change_audited(env: Environment, browser: Browser) -> None:
     sent = await campaign(browser)
     await env.wait(20)
 

@@ -13,8 +13,8 @@ from tests.fixtures.console import Browser, PageResponse, signed_in_browser
 from tests.fixtures.console_send import form, send
 from tests.fixtures.console_upload import page_text, send_campaign, upload_file
 from tests.fixtures.service import count_rows
-from tests.fixtures.virtual import Environment
-from tests.fixtures.web import call_ok, set_up_sender, sms_body
+from tests.fixtures.virtual import Caller, Environment
+from tests.fixtures.web import call_ok, sms_body
 
 FOLLOW = "/console/requests"
 LATER = "2026-11-15 13:00"
@@ -40,8 +40,7 @@ async def campaign(browser: Browser, receivers: int = 3, **fields: str) -> str:
     return sent.location.rpartition("/")[2]
 
 
-async def test_changing_a_campaign_request_updates_its_progress_at_once(env: Environment) -> None:
-    browser = await signed_in_browser(env)
+async def test_changing_a_campaign_request_updates_its_progress_at_once(env: Environment, browser: Browser) -> None:
     for deed, end in (("now", "완료 3"), ("cancel", "취소 3")):
         sent = await campaign(browser, later="1", sendDate="2026-11-20T10:00")
         await env.wait(10)
@@ -54,9 +53,9 @@ async def test_changing_a_campaign_request_updates_its_progress_at_once(env: Env
         assert end in page_text(await browser.get(f"{FOLLOW}/{sent}")), deed
 
 
-async def test_campaigns_and_requests_are_listed_once_newest_first(env: Environment) -> None:
-    call, _ = await set_up_sender(env)
-    browser = await signed_in_browser(env)
+async def test_campaigns_and_requests_are_listed_once_newest_first(
+    env: Environment, call: Caller, browser: Browser
+) -> None:
     first = (await call_ok(call, "message/sendSMS", sms_body(content="하나"))).request_id
     await env.wait(1)
     second = await campaign(browser, 1200)
@@ -72,9 +71,7 @@ async def test_campaigns_and_requests_are_listed_once_newest_first(env: Environm
     assert watched(page) == [], "nothing moves: two have ended, one waits for its time"
 
 
-async def test_list_pages_continue_where_the_last_ended(env: Environment) -> None:
-    call, _ = await set_up_sender(env)
-    browser = await signed_in_browser(env)
+async def test_list_pages_continue_where_the_last_ended(env: Environment, call: Caller, browser: Browser) -> None:
     sent = []
     for number in range(45):
         sent.append((await call_ok(call, "message/sendSMS", sms_body(content=f"n{number}"))).request_id)
@@ -94,9 +91,7 @@ async def test_list_pages_continue_where_the_last_ended(env: Environment) -> Non
 
 
 @pytest.mark.settings(max_receivers=1)
-async def test_list_skips_many_requests_of_campaigns(env: Environment) -> None:
-    call, _ = await set_up_sender(env)
-    browser = await signed_in_browser(env)
+async def test_list_skips_many_requests_of_campaigns(env: Environment, call: Caller, browser: Browser) -> None:
     single = (await call_ok(call, "message/sendSMS", sms_body())).request_id
     await env.wait(1)
     big = await campaign(browser, follow.SCAN_BATCH_REQUESTS * follow.MAX_SCANS + 5)
@@ -108,8 +103,7 @@ async def test_list_skips_many_requests_of_campaigns(env: Environment) -> None:
     assert ids(await browser.get(older[1])) == [single]
 
 
-async def test_progress_is_polled_until_the_end(env: Environment) -> None:
-    browser = await signed_in_browser(env)
+async def test_progress_is_polled_until_the_end(env: Environment, browser: Browser) -> None:
     sent = await campaign(browser)
     page = await browser.get(f"{FOLLOW}/{sent}")
     assert watched(page) == [sent]
@@ -125,9 +119,9 @@ async def test_progress_is_polled_until_the_end(env: Environment) -> None:
     assert "완료 3" in page_text(news)
 
 
-async def test_scheduled_sends_can_be_sent_now_or_cancelled(env: Environment) -> None:
-    call, _ = await set_up_sender(env)
-    browser = await signed_in_browser(env)
+async def test_scheduled_sends_can_be_sent_now_or_cancelled(
+    env: Environment, call: Caller, browser: Browser
+) -> None:
     for what in ("request", "campaign"):
         for deed, end in (("now", "완료 3"), ("cancel", "취소 3")):
             if what == "campaign":
@@ -153,9 +147,7 @@ async def test_scheduled_sends_can_be_sent_now_or_cancelled(env: Environment) ->
     assert await count_rows(env, "messages") == 12
 
 
-async def test_what_waits_is_cancelled_in_the_list(env: Environment) -> None:
-    browser = await signed_in_browser(env)
-    viewer = await signed_in_browser(env, Role.VIEWER)
+async def test_what_waits_is_cancelled_in_the_list(env: Environment, browser: Browser, viewer: Browser) -> None:
     sent = await campaign(browser, later="1", sendDate=LATER)
     await env.wait(6)
     before = await browser.get(FOLLOW)
@@ -170,8 +162,7 @@ async def test_what_waits_is_cancelled_in_the_list(env: Environment) -> None:
     assert "/cancel" not in (await browser.get(FOLLOW)).text
 
 
-async def test_campaign_requests_link_to_campaign_and_messages(env: Environment) -> None:
-    browser = await signed_in_browser(env)
+async def test_campaign_requests_link_to_campaign_and_messages(env: Environment, browser: Browser) -> None:
     sent = await campaign(browser)
     await env.wait(10)
     page = await browser.get(f"{FOLLOW}/{sent}")
@@ -208,8 +199,7 @@ async def test_requests_of_other_accounts_are_not_found(env: Environment) -> Non
 
 
 @pytest.mark.settings(max_receivers=1)
-async def test_new_requests_of_a_campaign_appear_while_one_watches(env: Environment) -> None:
-    browser = await signed_in_browser(env)
+async def test_new_requests_of_a_campaign_appear_while_one_watches(env: Environment, browser: Browser) -> None:
     sent = await campaign(browser, 5)
     first = await browser.get(f"{FOLLOW}/{sent}")
     await env.wait(30)
@@ -225,8 +215,7 @@ async def test_new_requests_of_a_campaign_appear_while_one_watches(env: Environm
     assert 'id="parts"' not in listed.text, "the list has no room for it"
 
 
-async def test_page_after_a_send_shows_the_first_receiver_and_follows(env: Environment) -> None:
-    browser = await signed_in_browser(env)
+async def test_page_after_a_send_shows_the_first_receiver_and_follows(env: Environment, browser: Browser) -> None:
     numbers = "010-1111-2222, 하나\n010-3333-4444, 둘\n010-5555-6666, 셋"
     sent = await send(browser, form(content="#{이름}님", receivers=numbers))
 

@@ -1,29 +1,23 @@
 """What an account's preferences do on the send page: LMS by itself, fallbacks by default; and what a send costs."""
 
-import dataclasses
 import re
 from decimal import Decimal
-from pathlib import Path
+
+import pytest
 
 from pabal.console.send.cost import estimate_cost
 from pabal.domain.sends.message import Product
-from pabal.settings.carriers import CarrierSettings, SimulatorSettings
-from tests.fixtures.console import signed_in_browser
+from tests.fixtures.console import Browser
 from tests.fixtures.console_send import errors, form, preview, review, send, talk
 from tests.fixtures.console_upload import get_campaign, page_text, upload_file
-from tests.fixtures.virtual import Environment, build_environment, settings_for
-from tests.fixtures.web import call_ok, set_up_sender
+from tests.fixtures.virtual import Caller, Environment
+from tests.fixtures.web import call_ok
 
 LONG = "가" * 46
 UPGRADED = "LMS로 발송합니다"
-PRICED: dict[str, CarrierSettings] = {
-    "simulator": SimulatorSettings(name="simulator", prices={"sms": Decimal("9.5"), "alimTalk": Decimal("6")})
-}
 
 
-async def test_text_too_long_for_sms_is_sent_as_lms_where_owners_want_it(env: Environment) -> None:
-    call = await env.caller()
-    browser = await signed_in_browser(env)
+async def test_text_too_long_for_sms_is_sent_as_lms_where_owners_want_it(call: Caller, browser: Browser) -> None:
     refused = await review(browser, form(content=LONG))
     await browser.submit("/console/preferences", lms="1")
 
@@ -45,8 +39,7 @@ async def test_text_too_long_for_sms_is_sent_as_lms_where_owners_want_it(env: En
     assert (much_too_long.status, "content" in errors(much_too_long)) == (400, True)
 
 
-async def test_one_long_value_makes_all_of_a_send_lms(env: Environment) -> None:
-    browser = await signed_in_browser(env)
+async def test_one_long_value_makes_all_of_a_send_lms(browser: Browser) -> None:
     await browser.submit("/console/preferences", lms="1")
     lines = f"010-1111-2222, 가\n010-3333-4444, {LONG}"
     shown = await review(browser, form(content="#{이름}님", receivers=lines))
@@ -54,8 +47,7 @@ async def test_one_long_value_makes_all_of_a_send_lms(env: Environment) -> None:
     assert "2명에게 발송" in page_text(shown)
 
 
-async def test_campaign_with_a_long_text_becomes_lms_before_its_file(env: Environment) -> None:
-    browser = await signed_in_browser(env)
+async def test_campaign_with_a_long_text_becomes_lms_before_its_file(env: Environment, browser: Browser) -> None:
     await browser.submit("/console/preferences", lms="1")
     address = await upload_file(browser, content=f"#{{이름}}님 {LONG}")
     short = await upload_file(browser)
@@ -65,16 +57,14 @@ async def test_campaign_with_a_long_text_becomes_lms_before_its_file(env: Enviro
     assert (await get_campaign(env, short)).kind == "sms"
 
 
-async def test_new_alimtalk_begins_with_the_fallback_that_owners_want(env: Environment) -> None:
-    _, sender_key = await set_up_sender(env)
-    browser = await signed_in_browser(env)
+async def test_new_alimtalk_begins_with_the_fallback_that_owners_want(alimtalk_key: str, browser: Browser) -> None:
     checked = re.compile(r'name="resend" value="1" checked')
     before = await browser.get("/console/send?kind=alimtalk")
     await browser.submit("/console/preferences", fallback="1", fallback_number="02-1234-5678")
 
     new = await browser.get("/console/send?kind=alimtalk")
     switched = await browser.submit("/console/send/form", **form(to="alimtalk"))
-    off = talk("alimtalk", sender_key, resendPhoneNumber="02-1234-5678", to="alimtalk")
+    off = talk("alimtalk", alimtalk_key, resendPhoneNumber="02-1234-5678", to="alimtalk")
     turned_off = await browser.submit("/console/send/form", **off)
     await browser.submit("/console/send/discard")
     other = await browser.get("/console/send?kind=friendtalk")
@@ -87,10 +77,8 @@ async def test_new_alimtalk_begins_with_the_fallback_that_owners_want(env: Envir
     assert not checked.search(other.text)
 
 
-async def test_cost_is_shown_before_sending_where_there_are_prices(tmp_path: Path) -> None:
-    settings = dataclasses.replace(settings_for(tmp_path), carriers=PRICED)
-    env = await build_environment(tmp_path, settings=settings)
-    browser = await signed_in_browser(env)
+@pytest.mark.settings(prices={"sms": Decimal("9.5"), "alimTalk": Decimal(6)})
+async def test_cost_is_shown_before_sending_where_there_are_prices(env: Environment, browser: Browser) -> None:
     shown = await review(browser, form(receivers="010-1111-2222\n010-3333-4444\n010-5555-6666"))
     lms = await review(browser, form("lms"))
     address = await upload_file(browser)
@@ -101,4 +89,3 @@ async def test_cost_is_shown_before_sending_where_there_are_prices(tmp_path: Pat
     most = estimate_cost(policy, {Product.ALIMTALK: 1000}, Product.SMS)
     assert most == ("6,000", "6", "15,500", ()), "every message could fail, and its fallback be sent"
     assert estimate_cost(policy, {Product.ALIMTALK: 10}, Product.LMS) == ("60", "6", "", ())
-    await env.service.stop()

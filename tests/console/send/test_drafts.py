@@ -14,7 +14,7 @@ from tests.fixtures.console_send import IMAGE, form, hidden_fields, preview, rev
 from tests.fixtures.console_upload import create_campaign, send_campaign, upload_file
 from tests.fixtures.service import count_rows
 from tests.fixtures.virtual import Environment
-from tests.fixtures.web import PHONE, RunScenario, register_channel, world_at_noon
+from tests.fixtures.web import PHONE
 
 SEND = "/console/send"
 TEXT = "봄맞이 안내 말씀"
@@ -31,8 +31,7 @@ async def shown_text(browser: Browser) -> str:
     return typed_text(await browser.get(SEND))
 
 
-async def test_typed_text_is_offered_again_to_its_author_only(env: Environment) -> None:
-    browser = await signed_in_browser(env)
+async def test_typed_text_is_offered_again_to_its_author_only(env: Environment, browser: Browser) -> None:
     before = await browser.get(SEND)
     await preview(browser, form("lms", content=TEXT, subject="제목", receivers="010-1111-2222, 값", later="1"))
 
@@ -49,8 +48,7 @@ async def test_typed_text_is_offered_again_to_its_author_only(env: Environment) 
     assert await shown_text(other) == ""
 
 
-async def test_draft_survives_refusal_upload_and_language_switch(env: Environment) -> None:
-    browser = await signed_in_browser(env)
+async def test_draft_survives_refusal_upload_and_language_switch(browser: Browser) -> None:
     for path in ("check", "form", "upload"):
         await browser.submit(f"{SEND}/{path}", **form(content=f"{TEXT} {path}", receivers="119"))
 
@@ -61,8 +59,7 @@ async def test_draft_survives_refusal_upload_and_language_switch(env: Environmen
     assert "This is what you were writing at 2026-11-15 12:00:00." in switched.text
 
 
-async def test_draft_is_deleted_when_it_is_sent_or_discarded_or_emptied(env: Environment) -> None:
-    browser = await signed_in_browser(env)
+async def test_draft_is_deleted_when_it_is_sent_or_discarded_or_emptied(env: Environment, browser: Browser) -> None:
     await send(browser, form(content=TEXT))
     after_send = await count_rows(env, "drafts")
 
@@ -84,8 +81,7 @@ async def test_draft_is_deleted_when_it_is_sent_or_discarded_or_emptied(env: Env
     assert await count_rows(env, "drafts") == 0
 
 
-async def test_picture_stays_in_the_draft_although_previews_leave_it_out(env: Environment) -> None:
-    browser = await signed_in_browser(env)
+async def test_picture_stays_in_the_draft_although_previews_leave_it_out(browser: Browser) -> None:
     await preview(browser, form("mms", content=TEXT, **IMAGE))
     await preview(browser, form("mms", content=f"{TEXT}!", **{**IMAGE, "image_body": ""}))
 
@@ -95,9 +91,7 @@ async def test_picture_stays_in_the_draft_although_previews_leave_it_out(env: En
     assert f'name="image_body" value="{IMAGE["image_body"]}"' in again.text
 
 
-async def test_buttons_and_choices_are_kept(env: Environment) -> None:
-    sender_key = await register_channel(await env.caller())
-    browser = await signed_in_browser(env)
+async def test_buttons_and_choices_are_kept(sender_key: str, browser: Browser) -> None:
     button = {"buttonType": "webLink", "name": "열기", "mobileUrl": "https://a.kr"}
     fields = {f"buttons[0].{name}": value for name, value in button.items()}
     await preview(browser, talk("friendtalk", sender_key, content=TEXT, adFlag="1", **fields))
@@ -108,8 +102,7 @@ async def test_buttons_and_choices_are_kept(env: Environment) -> None:
     assert re.search(r'name="adFlag" value="1" checked', again.text)
 
 
-async def test_drafts_are_bounded_in_size_and_number(env: Environment) -> None:
-    browser = await signed_in_browser(env)
+async def test_drafts_are_bounded_in_size_and_number(env: Environment, browser: Browser) -> None:
     await preview(browser, form(content=TEXT))
     huge = await preview(browser, form(content="a" * drafts.MAX_DRAFT_BYTES))
     after_huge = await count_rows(env, "drafts")
@@ -135,26 +128,22 @@ async def test_operator_has_a_draft_for_each_account(env: Environment) -> None:
     assert (at_other, await shown_text(operator)) == ("", TEXT)
 
 
-def test_old_drafts_are_deleted(run_scenario: RunScenario) -> None:
-    world = world_at_noon()
+@pytest.mark.settings(draft_days=3)
+async def test_old_drafts_are_deleted(env: Environment, browser: Browser) -> None:
+    await preview(browser, form(content=TEXT))
+    env.world.move_clock(2 * DAY_S)
+    await run_round(env.context)
+    before = await count_rows(env, "drafts")
+    env.world.move_clock(2 * DAY_S)
+    await run_round(env.context)
 
-    async def scenario(env: Environment) -> None:
-        browser = await signed_in_browser(env)
-        await preview(browser, form(content=TEXT))
-        world.move_clock(2 * DAY_S)
-        await run_round(env.context)
-        before = await count_rows(env, "drafts")
-        world.move_clock(2 * DAY_S)
-        await run_round(env.context)
-
-        assert (before, await count_rows(env, "drafts")) == (1, 0)
-
-    run_scenario(scenario, world=world, draft_days=3)
+    assert (before, await count_rows(env, "drafts")) == (1, 0)
 
 
 @pytest.mark.parametrize("spelling", ["010-7777-0001", "01077770001", "+82 10 7777 0001"])
-async def test_drafts_that_name_a_number_are_exported_and_erased(env: Environment, spelling: str) -> None:
-    browser = await signed_in_browser(env)
+async def test_drafts_that_name_a_number_are_exported_and_erased(
+    env: Environment, browser: Browser, spelling: str
+) -> None:
     await preview(browser, form(content=TEXT, receivers=f"{PHONE}\n{spelling}, 값"))
 
     found = await browser.submit("/console/privacy", number="010-7777-0001")
@@ -168,8 +157,7 @@ async def test_drafts_that_name_a_number_are_exported_and_erased(env: Environmen
     assert (kept, await count_rows(env, "drafts")) == (1, 0)
 
 
-async def test_draft_of_a_campaign_stays_until_it_is_sent(env: Environment) -> None:
-    browser = await signed_in_browser(env)
+async def test_draft_of_a_campaign_stays_until_it_is_sent(env: Environment, browser: Browser) -> None:
     await create_campaign(browser, content=TEXT)
 
     reviewed = await review(browser, form(content=f"{TEXT}!"))
@@ -179,8 +167,7 @@ async def test_draft_of_a_campaign_stays_until_it_is_sent(env: Environment) -> N
     assert await count_rows(env, "drafts") == 0
 
 
-async def test_draft_keeps_the_groups_that_were_ticked(env: Environment) -> None:
-    browser = await signed_in_browser(env)
+async def test_draft_keeps_the_groups_that_were_ticked(browser: Browser) -> None:
     first, second = await make_group(browser, "단골"), await make_group(browser, "손님")
     await preview(browser, {**form(content=TEXT), f"g{second}": "1"})
 
@@ -196,8 +183,7 @@ def page_of(shown: PageResponse) -> str:
     return found[1]
 
 
-async def test_late_request_of_a_page_does_not_bring_its_sent_draft_back(env: Environment) -> None:
-    browser = await signed_in_browser(env)
+async def test_late_request_of_a_page_does_not_bring_its_sent_draft_back(browser: Browser) -> None:
     page, other = page_of(await browser.get(SEND)), page_of(await browser.get(SEND))
     fields = form(content=TEXT, tab=page)
     reviewed = await review(browser, fields)
@@ -218,8 +204,7 @@ async def test_late_request_of_a_page_does_not_bring_its_sent_draft_back(env: En
     assert await shown_text(browser) == "다시 쓴 글"
 
 
-async def test_late_request_does_not_bring_the_draft_of_a_sent_campaign_back(env: Environment) -> None:
-    browser = await signed_in_browser(env)
+async def test_late_request_does_not_bring_the_draft_of_a_sent_campaign_back(browser: Browser) -> None:
     page = page_of(await browser.get(SEND))
     address = await upload_file(browser, "phone\n010-1111-2222\n", content=TEXT, tab=page)
     before = await shown_text(browser)

@@ -7,7 +7,7 @@ from tests.fixtures.console import Browser, signed_in_browser
 from tests.fixtures.console_send import errors, form, hidden_fields, review, send
 from tests.fixtures.console_upload import page_text, send_campaign, upload_file
 from tests.fixtures.service import count_rows
-from tests.fixtures.virtual import Environment
+from tests.fixtures.virtual import Caller, Environment
 from tests.fixtures.web import call_ok
 
 LINES = "번호\t이름\n010-1111-2222\t가\n12345\t나\n010-3333-4444\t다\n010-5555-6666\t"
@@ -21,9 +21,9 @@ async def typed_lines(browser: Browser, sent: str) -> str:
     return found[1]
 
 
-async def test_valid_lines_are_sent_and_the_others_kept_to_be_corrected(env: Environment) -> None:
-    call = await env.caller()
-    browser = await signed_in_browser(env)
+async def test_valid_lines_are_sent_and_the_others_kept_to_be_corrected(
+    env: Environment, call: Caller, browser: Browser
+) -> None:
     fields = form(content="#{이름}님", receivers=LINES)
 
     shown = await review(browser, fields)
@@ -47,8 +47,7 @@ async def test_valid_lines_are_sent_and_the_others_kept_to_be_corrected(env: Env
     assert (await browser.get(f"/console/send/done/{sent}/bad.csv")).status == 404
 
 
-async def test_line_that_turns_bad_after_the_review_is_shown_again(env: Environment) -> None:
-    browser = await signed_in_browser(env)
+async def test_line_that_turns_bad_after_the_review_is_shown_again(env: Environment, browser: Browser) -> None:
     reviewed = await review(browser, form(content="#{이름}님", receivers=LINES))
     changed = form(content="#{이름}님", receivers=LINES + "\n999\t마")
 
@@ -58,15 +57,15 @@ async def test_line_that_turns_bad_after_the_review_is_shown_again(env: Environm
     assert await count_rows(env, "messages") == 0
 
 
-async def test_send_without_any_valid_line_is_refused(env: Environment) -> None:
-    browser = await signed_in_browser(env)
+async def test_send_without_any_valid_line_is_refused(browser: Browser) -> None:
     shown = await review(browser, form(receivers="12\n34"))
     assert shown.status == 400
     assert "receivers" in errors(shown)
 
 
-async def test_rows_of_a_file_are_corrected_and_sent_without_those_who_got_it(env: Environment) -> None:
-    browser = await signed_in_browser(env)
+async def test_rows_of_a_file_are_corrected_and_sent_without_those_who_got_it(
+    env: Environment, browser: Browser
+) -> None:
     rows = "이름,메모,휴대폰번호\n가,a,010-1111-2222\n나,b,12345\n다,c,010-1111-2222\n,d,010-5555-6666\n"
     address = await upload_file(browser, rows)
     unsent = await browser.get(f"/console/send?rest={address.rpartition('/')[2]}")

@@ -8,15 +8,14 @@ import pytest
 
 from pabal.domain.sends.campaign import CampaignState
 from pabal.domain.sends.message import Status
-from pabal.domain.users.user import Role
 from pabal.service.sending import drafts
 from tests.console.contacts.test_address_book import make_group
 from tests.console.send.test_drafts import typed_text
-from tests.fixtures.console import PageResponse, signed_in_browser
+from tests.fixtures.console import Browser, PageResponse, signed_in_browser
 from tests.fixtures.console_send import IMAGE, errors, form, hidden_fields, review, send, talk
 from tests.fixtures.console_upload import get_campaign, page_text, send_campaign, upload_file
 from tests.fixtures.service import count_rows
-from tests.fixtures.virtual import Environment
+from tests.fixtures.virtual import Caller, Environment
 from tests.fixtures.web import (
     FALLBACK,
     NO_USER,
@@ -25,7 +24,6 @@ from tests.fixtures.web import (
     call_ok,
     list_phone_messages,
     receivers_of,
-    set_up_sender,
     sms_body,
 )
 
@@ -49,16 +47,15 @@ def fields_of(shown: PageResponse) -> dict[str, str]:
     return {**found, **checked}
 
 
-async def test_text_is_saved_listed_used_and_deleted(env: Environment) -> None:
-    browser = await signed_in_browser(env, Role.SENDER)
+async def test_text_is_saved_listed_used_and_deleted(env: Environment, sender: Browser) -> None:
     fields = form("lms", subject="제목", content="#{이름}님 안녕하세요", later="1", sendDate="2026-11-20T10:00")
 
-    saved = await browser.submit(f"{SEND}/save", **fields, text_name="인사말")
-    await browser.submit(f"{SEND}/discard", draft="send")
-    shown = await browser.get(TEXTS)
+    saved = await sender.submit(f"{SEND}/save", **fields, text_name="인사말")
+    await sender.submit(f"{SEND}/discard", draft="send")
+    shown = await sender.get(TEXTS)
     (number,) = set(re.findall(r"/console/send\?text=([0-9]+)", shown.text))
-    used = await browser.get(f"{SEND}?text={number}")
-    await browser.submit(f"{TEXTS}/{number}/delete")
+    used = await sender.get(f"{SEND}?text={number}")
+    await sender.submit(f"{TEXTS}/{number}/delete")
 
     assert "보관함에 저장했습니다" in saved.text
     assert "인사말" in shown.text
@@ -69,17 +66,14 @@ async def test_text_is_saved_listed_used_and_deleted(env: Environment) -> None:
 
 
 @pytest.mark.parametrize("name", ["", " ", "가" * 61])
-async def test_text_without_a_proper_name_is_not_saved(env: Environment, name: str) -> None:
-    browser = await signed_in_browser(env)
-
+async def test_text_without_a_proper_name_is_not_saved(browser: Browser, name: str) -> None:
     refused = await browser.submit(f"{SEND}/save", **form(content="말"), text_name=name)
 
     assert (refused.status, list(errors(refused))) == (400, ["text_name"])
     assert typed_text(refused) == "말"
 
 
-async def test_same_name_replaces_and_accounts_are_apart(env: Environment) -> None:
-    browser = await signed_in_browser(env)
+async def test_same_name_replaces_and_accounts_are_apart(env: Environment, browser: Browser) -> None:
     stranger = await signed_in_browser(env, account="other")
     for content in ("하나", "둘"):
         await browser.submit(f"{SEND}/save", **form(content=content), text_name="인사말")
@@ -93,9 +87,7 @@ async def test_same_name_replaces_and_accounts_are_apart(env: Environment) -> No
     assert await count_rows(env, "saved_texts") == 1
 
 
-async def test_recent_texts_are_listed_once_and_copied(env: Environment) -> None:
-    call = await env.caller()
-    browser = await signed_in_browser(env)
+async def test_recent_texts_are_listed_once_and_copied(env: Environment, call: Caller, browser: Browser) -> None:
     values = {"이름": '홍 "길동"', "금액": "1,000"}
     receivers = receivers_of("010-1111-2222", templateData=values)
     body = sms_body(content="#{이름}님 #{금액}원", receivers=receivers)
@@ -115,14 +107,12 @@ async def test_recent_texts_are_listed_once_and_copied(env: Environment) -> None
     assert contents == ['홍 "길동"님 1,000원'] * 3
 
 
-async def test_copy_has_picture_buttons_and_fallback(env: Environment) -> None:
-    _, sender_key = await set_up_sender(env)
-    browser = await signed_in_browser(env)
+async def test_copy_has_picture_buttons_and_fallback(alimtalk_key: str, browser: Browser) -> None:
     button = {"buttonType": "webLink", "name": "열기", "mobileUrl": "https://a.kr"}
     fields = {f"buttons[0].{name}": value for name, value in button.items()}
     fallback = {"resend": "1", "resendPhoneNumber": "02-1234-5678", "resendContent": "문자로"}
     kind = {"messageType": "friendTalkImage", **IMAGE}
-    sent = await send(browser, talk("friendtalk", sender_key, adFlag="1", **kind, **fields, **fallback))
+    sent = await send(browser, talk("friendtalk", alimtalk_key, adFlag="1", **kind, **fields, **fallback))
 
     copy = await browser.get(f"{SEND}?copy={sent}")
 
@@ -132,10 +122,10 @@ async def test_copy_has_picture_buttons_and_fallback(env: Environment) -> None:
     assert re.search(r'name="adFlag" value="1" checked', copy.text)
 
 
-async def test_only_receivers_that_were_not_reached_are_sent_to_again(env: Environment) -> None:
-    call, sender_key = await set_up_sender(env)
-    browser = await signed_in_browser(env)
-    body = alimtalk_body(sender_key, PHONE, NO_USER, NOBODY, **FALLBACK)
+async def test_only_receivers_that_were_not_reached_are_sent_to_again(
+    env: Environment, call: Caller, alimtalk_key: str, browser: Browser
+) -> None:
+    body = alimtalk_body(alimtalk_key, PHONE, NO_USER, NOBODY, **FALLBACK)
     sent = (await call_ok(call, "message/sendAlimtalk", body)).request_id
     await env.wait(90)
 
@@ -151,10 +141,10 @@ async def test_only_receivers_that_were_not_reached_are_sent_to_again(env: Envir
     assert 'id="to-lms" aria-current="true"' in by_text.text
 
 
-async def test_receiver_whose_fallback_is_on_its_way_is_not_sent_to_again(env: Environment) -> None:
-    call, sender_key = await set_up_sender(env)
-    browser = await signed_in_browser(env)
-    body = alimtalk_body(sender_key, NO_USER, **FALLBACK)
+async def test_receiver_whose_fallback_is_on_its_way_is_not_sent_to_again(
+    env: Environment, call: Caller, alimtalk_key: str, browser: Browser
+) -> None:
+    body = alimtalk_body(alimtalk_key, NO_USER, **FALLBACK)
     sent = (await call_ok(call, "message/sendAlimtalk", body)).request_id
     statuses: list[Status] = []
     while statuses not in ([Status.FAIL, Status.WAITING], [Status.FAIL, Status.SENDING]):
@@ -168,9 +158,7 @@ async def test_receiver_whose_fallback_is_on_its_way_is_not_sent_to_again(env: E
 
 
 @pytest.mark.settings(duplicate_minutes=60, duplicate_action="drop")
-async def test_duplicate_is_not_sent_to_again(env: Environment) -> None:
-    call = await env.caller()
-    browser = await signed_in_browser(env)
+async def test_duplicate_is_not_sent_to_again(env: Environment, call: Caller, browser: Browser) -> None:
     await call_ok(call, "message/sendSMS", sms_body(PHONE))
     sent = (await call_ok(call, "message/sendSMS", sms_body(PHONE, NOBODY))).request_id
     await env.wait(30)
@@ -181,8 +169,7 @@ async def test_duplicate_is_not_sent_to_again(env: Environment) -> None:
     assert len(await list_phone_messages(call)) == 1
 
 
-async def test_failed_receivers_of_a_campaign_are_sent_to_again(env: Environment) -> None:
-    browser = await signed_in_browser(env)
+async def test_failed_receivers_of_a_campaign_are_sent_to_again(env: Environment, browser: Browser) -> None:
     file = f"phone,이름\n010-1111-2222,하나\n{NOBODY},둘\n010-3333-4444,셋\n"
     address = await upload_file(browser, file)
     await send_campaign(browser, address, name="봄")
@@ -197,8 +184,7 @@ async def test_failed_receivers_of_a_campaign_are_sent_to_again(env: Environment
     assert typed(copy, "receivers") == ""
 
 
-async def test_many_failed_receivers_are_sent_to_as_a_campaign(env: Environment) -> None:
-    browser = await signed_in_browser(env)
+async def test_many_failed_receivers_are_sent_to_as_a_campaign(env: Environment, browser: Browser) -> None:
     stranger = await signed_in_browser(env, account="other")
     failing = [f"010-0000-000{number}" for number in (1, 2)]
     file = "phone,이름\n010-1111-2222,하나\n" + "".join(f"{number},둘\n" for number in failing)
@@ -217,9 +203,7 @@ async def test_many_failed_receivers_are_sent_to_as_a_campaign(env: Environment)
     assert foreign.status == 404
 
 
-async def test_scheduled_message_is_changed_in_place(env: Environment) -> None:
-    call = await env.caller()
-    browser = await signed_in_browser(env)
+async def test_scheduled_message_is_changed_in_place(env: Environment, call: Caller, browser: Browser) -> None:
     old = await send(browser, form(content="옛말", later="1", sendDate="2026-11-15T12:10"))
     page = await browser.get(f"/console/requests/{old}")
 
@@ -238,9 +222,7 @@ async def test_scheduled_message_is_changed_in_place(env: Environment) -> None:
     assert {status for status, _ in await env.outcomes_of(bytes.fromhex(old))} == {Status.CANCEL}
 
 
-async def test_change_that_comes_too_late_changes_nothing(env: Environment) -> None:
-    call = await env.caller()
-    browser = await signed_in_browser(env)
+async def test_change_that_comes_too_late_changes_nothing(env: Environment, call: Caller, browser: Browser) -> None:
     old = await send(browser, form(content="옛말", later="1", sendDate="2026-11-15T12:02"))
     fields = {
         **fields_of(await browser.get(f"{SEND}?edit={old}")),
@@ -258,9 +240,9 @@ async def test_change_that_comes_too_late_changes_nothing(env: Environment) -> N
     assert [one["content"] for one in await list_phone_messages(call)] == ["옛말"]
 
 
-async def test_receiver_that_was_cancelled_stays_cancelled_after_a_change(env: Environment) -> None:
-    call = await env.caller()
-    browser = await signed_in_browser(env)
+async def test_receiver_that_was_cancelled_stays_cancelled_after_a_change(
+    env: Environment, call: Caller, browser: Browser
+) -> None:
     body = sms_body(PHONE, "010-7777-8888", sendDate="2026-11-15 12:10")
     old = (await call_ok(call, "message/sendSMS", body)).request_id
     await call_ok(call, "message/cancel", {"requestId": old, "messageId": f"{old}000001"})
@@ -279,10 +261,8 @@ async def test_receiver_that_was_cancelled_stays_cancelled_after_a_change(env: E
 
 @pytest.mark.parametrize("lost", [{"reference": "order-1"}, {"templateData": {"이름": "두\n줄"}}])
 async def test_request_that_the_form_would_change_cannot_be_changed_here(
-    env: Environment, lost: dict[str, Any]
+    call: Caller, browser: Browser, lost: dict[str, Any]
 ) -> None:
-    call = await env.caller()
-    browser = await signed_in_browser(env)
     receivers = [{"phoneNumber": PHONE, "templateData": {"이름": "값"}, **lost}]
     body = sms_body(content="#{이름}", receivers=receivers, sendDate="2026-11-15 12:10")
     sent = (await call_ok(call, "message/sendSMS", body)).request_id
@@ -292,9 +272,9 @@ async def test_request_that_the_form_would_change_cannot_be_changed_here(
     assert refused.status == 409
 
 
-async def test_number_that_gets_two_messages_still_does_after_a_change(env: Environment) -> None:
-    call = await env.caller()
-    browser = await signed_in_browser(env)
+async def test_number_that_gets_two_messages_still_does_after_a_change(
+    env: Environment, call: Caller, browser: Browser
+) -> None:
     receivers = [{"phoneNumber": PHONE, "templateData": {"이름": value}} for value in ("하나", "둘")]
     body = sms_body(content="#{이름}", receivers=receivers, sendDate="2026-11-15 12:10")
     old = (await call_ok(call, "message/sendSMS", body)).request_id
@@ -307,8 +287,9 @@ async def test_number_that_gets_two_messages_still_does_after_a_change(env: Envi
 
 
 @pytest.mark.parametrize("way", ["upload", "groups"])
-async def test_changed_schedule_does_not_become_a_campaign_besides(env: Environment, way: str) -> None:
-    browser = await signed_in_browser(env)
+async def test_changed_schedule_does_not_become_a_campaign_besides(
+    env: Environment, browser: Browser, way: str
+) -> None:
     group = await make_group(browser, "단골")
     old = await send(browser, form(content="옛말", later="1", sendDate="2026-11-15T12:10"))
     fields = fields_of(await browser.get(f"{SEND}?edit={old}"))

@@ -9,7 +9,7 @@ from pabal.domain.users.user import Role
 from pabal.store.accounts import numbers
 from pabal.store.messages import requests
 from tests.fixtures.audit import latest_entries
-from tests.fixtures.console import signed_in_browser
+from tests.fixtures.console import Browser, signed_in_browser
 from tests.fixtures.console_send import (
     IMAGE,
     errors,
@@ -21,19 +21,18 @@ from tests.fixtures.console_send import (
     send,
     talk,
 )
-from tests.fixtures.virtual import Environment
+from tests.fixtures.console_upload import UPLOAD
+from tests.fixtures.virtual import Caller, Environment
 from tests.fixtures.web import (
     NO_USER,
     PHONE,
     SENDER,
-    RunScenario,
     approve_template,
     get_message,
     list_messages,
     list_phone_messages,
     register_channel,
-    set_up_sender,
-    world_starting_at,
+    set_clock,
 )
 
 LINK = {
@@ -63,8 +62,9 @@ KINDS: list[tuple[str, dict[str, str], dict[str, Any]]] = [
 ]
 
 
-async def test_lifetime_can_be_given_and_a_bad_one_is_shown_at_its_field(env: Environment) -> None:
-    browser = await signed_in_browser(env)
+async def test_lifetime_can_be_given_and_a_bad_one_is_shown_at_its_field(
+    env: Environment, browser: Browser
+) -> None:
     page = await browser.get("/console/send")
     assert 'placeholder="기본 1,440분"' in page.text
 
@@ -78,13 +78,11 @@ async def test_lifetime_can_be_given_and_a_bad_one_is_shown_at_its_field(env: En
     assert stored.expire_minutes == 5
 
 
-async def test_each_kind_is_sent(env: Environment) -> None:
-    call, sender_key = await set_up_sender(env)
-    browser = await signed_in_browser(env, Role.SENDER)
+async def test_each_kind_is_sent(env: Environment, call: Caller, alimtalk_key: str, sender: Browser) -> None:
     for number, (kind, fields, arrives) in enumerate(KINDS):
         receiver = f"010-5555-{number:04}"
 
-        request_id = await send(browser, talk(kind, sender_key, **{**fields, "receivers": receiver}))
+        request_id = await send(sender, talk(kind, alimtalk_key, **{**fields, "receivers": receiver}))
         await env.wait(5)
 
         (message,) = await list_phone_messages(call, receiver)
@@ -95,9 +93,7 @@ async def test_each_kind_is_sent(env: Environment) -> None:
         )
 
 
-async def test_variables_are_filled_in_for_each_receiver(env: Environment) -> None:
-    call = await env.caller()
-    browser = await signed_in_browser(env)
+async def test_variables_are_filled_in_for_each_receiver(env: Environment, call: Caller, browser: Browser) -> None:
     receivers = '010-1111-2222, 홍길동, "1,000"\n010-3333-4444\t김\t2000'
 
     await send(browser, form(content="#{이름}님 #{금액}원", receivers=receivers))
@@ -107,9 +103,9 @@ async def test_variables_are_filled_in_for_each_receiver(env: Environment) -> No
     assert [one["content"] for one in await list_phone_messages(call, "010-3333-4444")] == ["김님 2000원"]
 
 
-async def test_duplicate_number_gets_message_twice_only_on_request(env: Environment) -> None:
-    call = await env.caller()
-    browser = await signed_in_browser(env)
+async def test_duplicate_number_gets_message_twice_only_on_request(
+    env: Environment, call: Caller, browser: Browser
+) -> None:
     fields = form(receivers=f"{PHONE}\n{PHONE}", once="")
 
     await send(browser, fields)
@@ -145,11 +141,9 @@ WRONG: list[tuple[str, dict[str, str], str]] = [
 ]
 
 
-async def test_errors_are_shown_at_their_fields(env: Environment) -> None:
-    _, sender_key = await set_up_sender(env)
-    browser = await signed_in_browser(env)
+async def test_errors_are_shown_at_their_fields(alimtalk_key: str, browser: Browser) -> None:
     for kind, fields, field in WRONG:
-        shown = await review(browser, talk(kind, sender_key, **fields))
+        shown = await review(browser, talk(kind, alimtalk_key, **fields))
 
         assert shown.status >= 400, fields
         assert field in errors(shown), fields
@@ -157,8 +151,9 @@ async def test_errors_are_shown_at_their_fields(env: Environment) -> None:
 
 
 @pytest.mark.settings(check_sender_numbers=True)
-async def test_unregistered_sender_number_is_refused_if_the_operator_checks_it(env: Environment) -> None:
-    browser = await signed_in_browser(env)
+async def test_unregistered_sender_number_is_refused_if_the_operator_checks_it(
+    env: Environment, browser: Browser
+) -> None:
     refused = await review(browser, form())
     await env.store.write(numbers.add, 1, "0212345678", env.world.now())
     page = await browser.get("/console/send")
@@ -171,51 +166,43 @@ async def test_unregistered_sender_number_is_refused_if_the_operator_checks_it(e
 
 
 @pytest.mark.settings(routes={"sms": ("simulator",)})
-async def test_missing_carrier_is_shown_at_the_top(env: Environment) -> None:
-    browser = await signed_in_browser(env)
-
+async def test_missing_carrier_is_shown_at_the_top(browser: Browser) -> None:
     shown = await review(browser, form("lms"))
 
     assert shown.status == 422
     assert "이 상품을 보낼 발송 경로가 설정되어 있지 않습니다." in shown.text
 
 
-def test_an_advertisement_is_not_sent_at_night(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        _, sender_key = await set_up_sender(env)
-        browser = await signed_in_browser(env)
-
-        for kind in ("sms", "friendtalk"):
-            shown = await review(browser, talk(kind, sender_key, adFlag="1", adSender="봄상점"))
-            seen = await preview(browser, talk(kind, sender_key, adFlag="1", adSender="봄상점"))
-
-            assert shown.status == 422
-            assert "sendDate" in errors(shown)
-            assert "08:00부터 20:50 사이로 예약하세요" in seen.text
-
-    run_scenario(scenario, opt_out_number="0801234567", world=world_starting_at("2026-11-15 23:00"))
-
-
-def test_night_advertisement_is_postponed_if_the_operator_allows_it(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        call, sender_key = await set_up_sender(env)
-        browser = await signed_in_browser(env)
-
-        for kind in ("sms", "friendtalk"):
-            shown = await review(browser, talk(kind, sender_key, adFlag="1", adSender="봄상점"))
-            await send(browser, talk(kind, sender_key, adFlag="1", adSender="봄상점"))
-
-            assert "2026-11-16 08:00" in shown.text
-        assert {one["scheduledDate"] for one in await list_messages(call)} == {"2026-11-16 08:00:00"}
-
-    run_scenario(
-        scenario, opt_out_number="0801234567", world=world_starting_at("2026-11-15 23:00"), night_ads="move"
-    )
-
-
-async def test_advertisement_by_text_asks_for_the_number(env: Environment) -> None:
-    call = await env.caller()
+@pytest.mark.settings(opt_out_number="0801234567")
+async def test_an_advertisement_is_not_sent_at_night(env: Environment, alimtalk_key: str) -> None:
+    set_clock(env, "2026-11-15 23:00")
     browser = await signed_in_browser(env)
+
+    for kind in ("sms", "friendtalk"):
+        shown = await review(browser, talk(kind, alimtalk_key, adFlag="1", adSender="봄상점"))
+        seen = await preview(browser, talk(kind, alimtalk_key, adFlag="1", adSender="봄상점"))
+
+        assert shown.status == 422
+        assert "sendDate" in errors(shown)
+        assert "08:00부터 20:50 사이로 예약하세요" in seen.text
+
+
+@pytest.mark.settings(opt_out_number="0801234567", night_ads="move")
+async def test_night_advertisement_is_postponed_if_the_operator_allows_it(
+    env: Environment, call: Caller, alimtalk_key: str
+) -> None:
+    set_clock(env, "2026-11-15 23:00")
+    browser = await signed_in_browser(env)
+
+    for kind in ("sms", "friendtalk"):
+        shown = await review(browser, talk(kind, alimtalk_key, adFlag="1", adSender="봄상점"))
+        await send(browser, talk(kind, alimtalk_key, adFlag="1", adSender="봄상점"))
+
+        assert "2026-11-16 08:00" in shown.text
+    assert {one["scheduledDate"] for one in await list_messages(call)} == {"2026-11-16 08:00:00"}
+
+
+async def test_advertisement_by_text_asks_for_the_number(env: Environment, call: Caller, browser: Browser) -> None:
     ad = form(adFlag="1", adSender="봄상점")
 
     page = await browser.get("/console/send?kind=sms")
@@ -237,24 +224,19 @@ async def test_advertisement_by_text_asks_for_the_number(env: Environment) -> No
     assert message["content"] == AD_TEXT.replace("0801234567", "0809998888")
 
 
-def test_text_that_begins_like_an_advertisement_is_not_sent_at_night(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        browser = await signed_in_browser(env)
-
-        fields = {**form(content="[광고]봄"), **AD_FIELDS, "adFlag": ""}
-        shown = await review(browser, fields)
-        seen = await preview(browser, fields)
-
-        assert (shown.status, list(errors(shown))) == (422, ["sendDate"])
-        assert "08:00부터 20:50 사이로 예약하세요" in seen.text
-
-    run_scenario(scenario, world=world_starting_at("2026-11-15 23:00"))
-
-
-async def test_a_message_is_sent_when_it_is_scheduled(env: Environment) -> None:
-    call = await env.caller()
+async def test_text_that_begins_like_an_advertisement_is_not_sent_at_night(env: Environment) -> None:
+    set_clock(env, "2026-11-15 23:00")
     browser = await signed_in_browser(env)
 
+    fields = {**form(content="[광고]봄"), **AD_FIELDS, "adFlag": ""}
+    shown = await review(browser, fields)
+    seen = await preview(browser, fields)
+
+    assert (shown.status, list(errors(shown))) == (422, ["sendDate"])
+    assert "08:00부터 20:50 사이로 예약하세요" in seen.text
+
+
+async def test_a_message_is_sent_when_it_is_scheduled(env: Environment, call: Caller, browser: Browser) -> None:
     request_id = await send(browser, form(later="1", sendDate="2026-11-15T12:02"))
     await env.wait(60)
     before = await list_phone_messages(call)
@@ -267,11 +249,11 @@ async def test_a_message_is_sent_when_it_is_scheduled(env: Environment) -> None:
     assert len(await list_phone_messages(call)) == 1
 
 
-async def test_fallback_is_sent_as_previewed(env: Environment) -> None:
-    call, sender_key = await set_up_sender(env)
-    browser = await signed_in_browser(env)
+async def test_fallback_is_sent_as_previewed(
+    env: Environment, call: Caller, alimtalk_key: str, browser: Browser
+) -> None:
     fallback = {"resend": "1", "resendPhoneNumber": SENDER, "resendContent": "#{이름}님, 문자로 알립니다"}
-    fields = talk("alimtalk", sender_key, receivers=f"{NO_USER}, 홍길동", **fallback)
+    fields = talk("alimtalk", alimtalk_key, receivers=f"{NO_USER}, 홍길동", **fallback)
 
     await send(browser, fields)
     await env.wait(60)
@@ -280,9 +262,9 @@ async def test_fallback_is_sent_as_previewed(env: Environment) -> None:
     assert (message["kind"], message["content"]) == ("sms", "홍길동님, 문자로 알립니다")
 
 
-async def test_test_message_goes_to_own_phone_and_number_is_stored(env: Environment) -> None:
-    call = await env.caller()
-    browser = await signed_in_browser(env)
+async def test_test_message_goes_to_own_phone_and_number_is_stored(
+    env: Environment, call: Caller, browser: Browser
+) -> None:
     fields = form(content="#{이름}님", receivers=f"{PHONE}, 홍길동", later="1", sendDate="2026-11-20T12:00")
 
     tested = await browser.submit("/console/send/test", **fields, own_number="010-7777-0000", test_key="ab")
@@ -301,10 +283,7 @@ async def test_test_message_goes_to_own_phone_and_number_is_stored(env: Environm
     assert "7777" not in other.text
 
 
-async def test_refused_test_message_shows_the_reason(env: Environment) -> None:
-    call = await env.caller()
-    browser = await signed_in_browser(env)
-
+async def test_refused_test_message_shows_the_reason(env: Environment, call: Caller, browser: Browser) -> None:
     bad = await browser.submit("/console/send/test", **form(), own_number="12")
     long = await browser.submit("/console/send/test", **form(content="가" * 46), own_number=PHONE)
     await env.wait(5)
@@ -314,9 +293,7 @@ async def test_refused_test_message_shows_the_reason(env: Environment) -> None:
     assert await list_phone_messages(call) == []
 
 
-async def test_audit_log_records_sends_without_numbers_or_text(env: Environment) -> None:
-    browser = await signed_in_browser(env)
-
+async def test_audit_log_records_sends_without_numbers_or_text(env: Environment, browser: Browser) -> None:
     request_id = await send(browser, form())
     await browser.submit("/console/send/test", **form(), own_number=PHONE, test_key="ab")
 
@@ -341,12 +318,47 @@ async def test_profile_of_another_account_is_refused(env: Environment) -> None:
     assert "배송이" not in looked.text + shown.text
 
 
-async def test_viewer_cannot_send(env: Environment) -> None:
-    viewer = await signed_in_browser(env, Role.VIEWER)
+COMPLETE = {"adSender": "봄상점", "optOutNumber": "080-123-4567"}
 
-    history = await viewer.get("/console/history")
-    page = await viewer.get("/console/send")
-    sent = await viewer.submit("/console/send", **form(), key="ab", digest="ab")
 
-    assert "/console/send" not in history.text
-    assert (page.status, sent.status) == (403, 403)
+@pytest.mark.parametrize("content", ["(광고)세일", "(광고) 세일", "[광고]세일", "  (광고)세일"])
+async def test_typed_label_makes_an_advertisement(
+    env: Environment, call: Caller, browser: Browser, content: str
+) -> None:
+    told = await preview(browser, form(content=content))
+    bare = await review(browser, form(content=content))
+    await send(browser, form(content=content, **COMPLETE))
+    await env.wait(5)
+
+    assert "광고로 발송합니다" in told.text
+    assert (bare.status, set(errors(bare))) == (400, {"adSender"})
+    (message,) = await list_phone_messages(call)
+    assert message["content"] == "(광고)[봄상점] 세일\n무료거부 0801234567"
+
+
+async def test_sender_and_number_are_both_asked_for(browser: Browser) -> None:
+    ad = form(content="세일", adFlag="1")
+
+    no_name = await review(browser, {**ad, "optOutNumber": "080-123-4567"})
+    no_number = await review(browser, {**ad, "adSender": "봄상점"})
+    uploaded = await browser.submit(UPLOAD, **{**ad, "optOutNumber": "080-123-4567"})
+
+    assert list(errors(no_name)) == ["adSender"]
+    assert "보내는 사람의 이름(상호)을 밝혀야 합니다." in errors(no_name)["adSender"]
+    assert set(errors(no_number)) == {"optOutNumber"}
+    assert (uploaded.status, set(errors(uploaded))) == (400, {"adSender"})
+
+
+@pytest.mark.parametrize(
+    ("content", "shown"),
+    [
+        ("세일", "(광고)[봄상점] 세일"),
+        ("봄상점 세일", "(광고)봄상점 세일"),
+        ("(광고)[봄상점] 세일", "(광고)[봄상점] 세일"),
+        ("", ""),
+    ],
+)
+async def test_name_is_added_unless_the_text_begins_with_it(browser: Browser, content: str, shown: str) -> None:
+    seen = await preview(browser, form(content=content, adFlag="1", **COMPLETE))
+
+    assert preview_text(seen).partition("\n")[0] == shown

@@ -5,60 +5,45 @@ import json
 import pytest
 
 from tests.fixtures.brand_bodies import BRAND_BODIES
-from tests.fixtures.console import signed_in_browser
+from tests.fixtures.console import Browser, signed_in_browser
 from tests.fixtures.console_send import IMAGE, errors, fallback_text, preview_text, review, send, talk
 from tests.fixtures.console_upload import send_campaign, upload_file
-from tests.fixtures.virtual import Environment
-from tests.fixtures.web import (
-    PHONE,
-    RunScenario,
-    get_message,
-    list_phone_messages,
-    register_channel,
-    world_starting_at,
-)
+from tests.fixtures.virtual import Caller, Environment
+from tests.fixtures.web import PHONE, get_message, list_phone_messages, set_clock
 
 TYPED = ("wideList", "carouselFeed", "carouselCommerce", "commerce with an image", "premiumVideo")
 
 
 @pytest.mark.parametrize("name", TYPED)
-def test_attachment_is_sent_as_it_was_typed_and_shown_on_the_phone(run_scenario: RunScenario, name: str) -> None:
+async def test_attachment_is_sent_as_it_was_typed_and_shown_on_the_phone(
+    env: Environment, call: Caller, sender_key: str, browser: Browser, name: str
+) -> None:
     body = BRAND_BODIES[name]
+    fields = {
+        "messageType": body["messageType"],
+        "targeting": "M",
+        "attachment": json.dumps(body["attachment"], ensure_ascii=False),
+        "content": body.get("content", "없어지는 글"),
+        **(IMAGE if "image" in body else {}),
+    }
 
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        sender_key = await register_channel(call)
-        browser = await signed_in_browser(env)
-        fields = {
-            "messageType": body["messageType"],
-            "targeting": "M",
-            "attachment": json.dumps(body["attachment"], ensure_ascii=False),
-            "content": body.get("content", "없어지는 글"),
-            **(IMAGE if "image" in body else {}),
-        }
+    shown = await review(browser, talk("brand", sender_key, **fields))
+    await send(browser, talk("brand", sender_key, **fields, receivers=PHONE))
+    await env.wait(5)
 
-        shown = await review(browser, talk("brand", sender_key, **fields))
-        await send(browser, talk("brand", sender_key, **fields, receivers=PHONE))
-        await env.wait(5)
-
-        (message,) = await list_phone_messages(call)
-        assert (message["attachment"], message["targeting"]) == (body["attachment"], "M")
-        assert message["content"] == body.get("content", "")
-        phone = await browser.get(f"/console/phone?number={PHONE}")
-        record = await get_message(call)
-        history = await browser.get(f"/console/history/{record['messageId']}")
-        assert "M: 마케팅 수신 동의자" in history.text
-        for page in (shown, phone, history):
-            assert "겨울" in page.text
-            assert 'class="brand-parts"' in page.text
-
-    run_scenario(scenario)
+    (message,) = await list_phone_messages(call)
+    assert (message["attachment"], message["targeting"]) == (body["attachment"], "M")
+    assert message["content"] == body.get("content", "")
+    phone = await browser.get(f"/console/phone?number={PHONE}")
+    record = await get_message(call)
+    history = await browser.get(f"/console/history/{record['messageId']}")
+    assert "M: 마케팅 수신 동의자" in history.text
+    for page in (shown, phone, history):
+        assert "겨울" in page.text
+        assert 'class="brand-parts"' in page.text
 
 
-async def test_choosing_a_type_offers_an_example_of_its_attachment(env: Environment) -> None:
-    sender_key = await register_channel(await env.caller())
-    browser = await signed_in_browser(env)
-
+async def test_choosing_a_type_offers_an_example_of_its_attachment(sender_key: str, browser: Browser) -> None:
     async def chosen(**fields: str) -> str:
         given = talk("brand", sender_key, **fields)
         return (await browser.submit("/console/send/form", **given)).text
@@ -85,19 +70,18 @@ async def test_choosing_a_type_offers_an_example_of_its_attachment(env: Environm
         ({"messageType": "text", "optOutNumber": "1588-0000"}, "optOutNumber", "080"),
     ],
 )
-async def test_error_is_shown_at_its_field(env: Environment, fields: dict[str, str], field: str, told: str) -> None:
-    sender_key = await register_channel(await env.caller())
-    browser = await signed_in_browser(env)
-
+async def test_error_is_shown_at_its_field(
+    sender_key: str, browser: Browser, fields: dict[str, str], field: str, told: str
+) -> None:
     shown = await review(browser, talk("brand", sender_key, **fields))
 
     assert shown.status == 400
     assert told in errors(shown)[field]
 
 
-async def test_preview_has_no_label_of_ours_and_its_fallback_has_both_marks(env: Environment) -> None:
-    sender_key = await register_channel(await env.caller())
-    browser = await signed_in_browser(env)
+async def test_preview_has_no_label_of_ours_and_its_fallback_has_both_marks(
+    sender_key: str, browser: Browser
+) -> None:
     fields = {"resend": "1", "resendPhoneNumber": "02-1234-5678", "optOutNumber": "080-123-4567"}
 
     shown = await review(browser, talk("brand", sender_key, **fields))
@@ -106,23 +90,19 @@ async def test_preview_has_no_label_of_ours_and_its_fallback_has_both_marks(env:
     assert "(광고)안녕하세요 무료거부 0801234567" in fallback_text(shown)
 
 
-def test_brand_message_at_night_is_told_before_it_is_sent(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        sender_key = await register_channel(await env.caller())
-        browser = await signed_in_browser(env)
-
-        shown = await review(browser, talk("brand", sender_key))
-
-        assert shown.status == 422
-        assert 'id="night"' in shown.text
-
-    run_scenario(scenario, world=world_starting_at("2026-11-15 23:00"))
-
-
-async def test_brand_message_goes_to_every_row_of_a_file(env: Environment) -> None:
-    call = await env.caller()
-    sender_key = await register_channel(call)
+async def test_brand_message_at_night_is_told_before_it_is_sent(env: Environment, sender_key: str) -> None:
+    set_clock(env, "2026-11-15 23:00")
     browser = await signed_in_browser(env)
+
+    shown = await review(browser, talk("brand", sender_key))
+
+    assert shown.status == 422
+    assert 'id="night"' in shown.text
+
+
+async def test_brand_message_goes_to_every_row_of_a_file(
+    env: Environment, call: Caller, sender_key: str, browser: Browser
+) -> None:
     fields = talk("brand", sender_key, content="#{이름}님", messageType="text", targeting="N")
     address = await upload_file(browser, "phone,이름\n010-1111-1111,길동\n010-2222-2222,영희\n", **fields)
 

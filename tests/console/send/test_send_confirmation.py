@@ -5,23 +5,13 @@ import asyncio
 import pytest
 
 from tests.fixtures.audit import latest_entries
-from tests.fixtures.console import signed_in_browser
+from tests.fixtures.console import Browser, signed_in_browser
 from tests.fixtures.console_send import form, hidden_fields, review, send, talk
-from tests.fixtures.virtual import Environment
-from tests.fixtures.web import (
-    PHONE,
-    approve_template,
-    call_ok,
-    list_messages,
-    list_phone_messages,
-    register_channel,
-    template_body,
-)
+from tests.fixtures.virtual import Caller, Environment
+from tests.fixtures.web import PHONE, approve_template, call_ok, list_messages, list_phone_messages, template_body
 
 
-async def test_a_double_click_sends_once(env: Environment) -> None:
-    call = await env.caller()
-    browser = await signed_in_browser(env)
+async def test_a_double_click_sends_once(env: Environment, call: Caller, browser: Browser) -> None:
     fields = form()
     ready_to_go = {**fields, **hidden_fields(await review(browser, fields))}
 
@@ -35,8 +25,9 @@ async def test_a_double_click_sends_once(env: Environment) -> None:
     assert len(await list_messages(call)) == 1
 
 
-async def test_resubmitting_a_sent_message_shows_it_after_its_time_has_passed(env: Environment) -> None:
-    browser = await signed_in_browser(env)
+async def test_resubmitting_a_sent_message_shows_it_after_its_time_has_passed(
+    env: Environment, browser: Browser
+) -> None:
     fields = form(later="1", sendDate="2026-11-15T12:05")
     ready_to_go = {**fields, **hidden_fields(await review(browser, fields))}
 
@@ -51,9 +42,7 @@ async def test_resubmitting_a_sent_message_shows_it_after_its_time_has_passed(en
 
 
 @pytest.mark.settings(idempotency_hours=1)
-async def test_expired_confirmation_sends_nothing(env: Environment) -> None:
-    call = await env.caller()
-    browser = await signed_in_browser(env)
+async def test_expired_confirmation_sends_nothing(env: Environment, call: Caller, browser: Browser) -> None:
     ready_to_go = {**form(), **hidden_fields(await review(browser, form()))}
     await browser.submit("/console/send", **ready_to_go)
     await env.wait(3700)
@@ -67,9 +56,9 @@ async def test_expired_confirmation_sends_nothing(env: Environment) -> None:
     assert len(await list_phone_messages(call)) == 1
 
 
-async def test_template_changed_after_confirmation_is_confirmed_again(env: Environment) -> None:
-    call = await env.caller()
-    sender_key = await register_channel(call)
+async def test_template_changed_after_confirmation_is_confirmed_again(
+    env: Environment, call: Caller, sender_key: str
+) -> None:
     await approve_template(call, sender_key, content="주문이 왔습니다")
     browser = await signed_in_browser(env)
     fields = talk("alimtalk", sender_key)
@@ -87,9 +76,9 @@ async def test_template_changed_after_confirmation_is_confirmed_again(env: Envir
     assert again.status == 303
 
 
-async def test_message_changed_after_confirmation_is_confirmed_again(env: Environment) -> None:
-    call = await env.caller()
-    browser = await signed_in_browser(env)
+async def test_message_changed_after_confirmation_is_confirmed_again(
+    env: Environment, call: Caller, browser: Browser
+) -> None:
     seen = hidden_fields(await review(browser, form()))
     later = {"later": "1", "sendDate": "2026-11-20T10:00"}
     for change in ({"content": "다른 말"}, {"receivers": "010-9999-8888"}, later):
@@ -102,10 +91,7 @@ async def test_message_changed_after_confirmation_is_confirmed_again(env: Enviro
     assert await list_phone_messages(call) + await list_phone_messages(call, "010-9999-8888") == []
 
 
-async def test_nothing_is_sent_without_confirmation(env: Environment) -> None:
-    call = await env.caller()
-    browser = await signed_in_browser(env)
-
+async def test_nothing_is_sent_without_confirmation(env: Environment, call: Caller, browser: Browser) -> None:
     shown = await browser.submit("/console/send", **form())
     await env.wait(5)
 
@@ -114,10 +100,7 @@ async def test_nothing_is_sent_without_confirmation(env: Environment) -> None:
     assert await list_phone_messages(call) == []
 
 
-async def test_confirming_twice_sends_twice(env: Environment) -> None:
-    call = await env.caller()
-    browser = await signed_in_browser(env)
-
+async def test_confirming_twice_sends_twice(env: Environment, call: Caller, browser: Browser) -> None:
     first, second = await send(browser, form()), await send(browser, form())
     await env.wait(5)
 
@@ -125,8 +108,7 @@ async def test_confirming_twice_sends_twice(env: Environment) -> None:
     assert len(await list_phone_messages(call)) == 2
 
 
-async def test_confirmation_shows_count_and_time(env: Environment) -> None:
-    browser = await signed_in_browser(env)
+async def test_confirmation_shows_count_and_time(browser: Browser) -> None:
     receivers = f"{PHONE}\n010-2222-3333\n01012345678"
 
     shown = await review(browser, form(receivers=receivers, later="1", sendDate="2026-11-16T09:30"))

@@ -112,8 +112,7 @@ def test_the_texts_are_of_every_sort() -> None:
     assert sum(text.isascii() for text in given) > 20
 
 
-async def test_count_leaves_out_those_who_cannot_be_sent_to(env: Environment) -> None:
-    browser = await signed_in_browser(env)
+async def test_count_leaves_out_those_who_cannot_be_sent_to(browser: Browser) -> None:
     lines = "010-1111-2222\n010-1111-2222\n119\nabc1\n010-3333-4444"
 
     shown = await preview(browser, form(receivers=lines))
@@ -122,8 +121,7 @@ async def test_count_leaves_out_those_who_cannot_be_sent_to(env: Environment) ->
     assert "발송할 수 있는 수신자 2명 · 중복 1건 제외 · 발송할 수 없는 수신자 2명" in text
 
 
-async def test_too_many_typed_lines_lead_to_the_upload(env: Environment) -> None:
-    browser = await signed_in_browser(env)
+async def test_too_many_typed_lines_lead_to_the_upload(browser: Browser) -> None:
     lines = "\n".join(f"010-1111-{number:04}" for number in range(1001))
 
     seen = await preview(browser, form(receivers=lines))
@@ -133,9 +131,7 @@ async def test_too_many_typed_lines_lead_to_the_upload(env: Environment) -> None
     assert "‘파일 올리기’로 보내세요" in errors(shown)["receivers"]
 
 
-async def test_last_look_has_the_subject(env: Environment) -> None:
-    browser = await signed_in_browser(env)
-
+async def test_last_look_has_the_subject(browser: Browser) -> None:
     shown = await review(browser, form("lms", subject="#{이름}님께", receivers="010-1111-2222, 홍길동"))
 
     assert "<dd>홍길동님께</dd>" in shown.text

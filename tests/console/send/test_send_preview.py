@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from tests.fixtures.console import signed_in_browser
+from tests.fixtures.console import Browser, signed_in_browser
 from tests.fixtures.console_send import (
     IMAGE,
     errors,
@@ -17,8 +17,8 @@ from tests.fixtures.console_send import (
     review,
     talk,
 )
-from tests.fixtures.virtual import Environment
-from tests.fixtures.web import BUTTON, PHONE, SENDER, approve_template, register_channel, set_up_sender
+from tests.fixtures.virtual import Caller, Environment
+from tests.fixtures.web import BUTTON, PHONE, SENDER, approve_template
 
 HOSTILE = '"><script>alert(1)</script><img src=x onerror=alert(2)>'
 
@@ -29,9 +29,7 @@ def size(text: str) -> tuple[int, int]:
     return int(found[1]), int(found[2])
 
 
-async def test_a_text_is_counted_as_it_will_be_sent(env: Environment) -> None:
-    _, sender_key = await set_up_sender(env)
-    browser = await signed_in_browser(env)
+async def test_a_text_is_counted_as_it_will_be_sent(alimtalk_key: str, browser: Browser) -> None:
     cases = [
         (form(content="가나다"), (6, 90)),
         (form(content="가\r\n나"), (5, 90)),
@@ -43,16 +41,15 @@ async def test_a_text_is_counted_as_it_will_be_sent(env: Environment) -> None:
         (form(content="#{이름}님", receivers=f"{PHONE}, 홍길동"), (8, 90)),
         (form(content="#{이름}님", receivers=""), (9, 90)),
         (form(content="가😀나"), (4, 90)),
-        (talk("alimtalk", sender_key), (12, 1300)),
-        (talk("friendtalk", sender_key, content="가\r\n나"), (3, 1000)),
-        (talk("friendtalk", sender_key, content="가나", messageType="friendTalkWideImage"), (2, 76)),
+        (talk("alimtalk", alimtalk_key), (12, 1300)),
+        (talk("friendtalk", alimtalk_key, content="가\r\n나"), (3, 1000)),
+        (talk("friendtalk", alimtalk_key, content="가나", messageType="friendTalkWideImage"), (2, 76)),
     ]
     for fields, expected in cases:
         assert size((await preview(browser, fields)).text) == expected, fields
 
 
-async def test_sms_that_is_too_long_can_be_changed_to_lms(env: Environment) -> None:
-    browser = await signed_in_browser(env)
+async def test_sms_that_is_too_long_can_be_changed_to_lms(browser: Browser) -> None:
     fields = form(content="가" * 46)
 
     fits, long = await preview(browser, form(content="가" * 45)), await preview(browser, fields)
@@ -72,12 +69,9 @@ async def test_lines_of_any_length_are_read(env: Environment) -> None:
     assert [len(row) for row in receiver_rows(shown)] == [3]
 
 
-async def test_unsupported_characters_are_marked(env: Environment) -> None:
-    _, sender_key = await set_up_sender(env)
-    browser = await signed_in_browser(env)
-
+async def test_unsupported_characters_are_marked(alimtalk_key: str, browser: Browser) -> None:
     text = await preview(browser, form(content="가😀나<b>"))
-    app = await preview(browser, talk("friendtalk", sender_key, content="가😀나"))
+    app = await preview(browser, talk("friendtalk", alimtalk_key, content="가😀나"))
 
     assert '가<mark class="lost">😀</mark>나<b>' in preview_text(text)
     assert 'data-lost="😀"' in text.text
@@ -87,9 +81,7 @@ async def test_unsupported_characters_are_marked(env: Environment) -> None:
 
 
 @pytest.mark.settings(unsupported_characters="replace")
-async def test_replaced_characters_are_shown(env: Environment) -> None:
-    browser = await signed_in_browser(env)
-
+async def test_replaced_characters_are_shown(browser: Browser) -> None:
     shown = await preview(browser, form(content="가😀나"))
 
     assert preview_text(shown) == "가?나"
@@ -98,9 +90,9 @@ async def test_replaced_characters_are_shown(env: Environment) -> None:
     assert errors(shown) == {}
 
 
-async def test_preview_shows_the_message_of_the_first_receiver(env: Environment) -> None:
-    call = await env.caller()
-    sender_key = await register_channel(call)
+async def test_preview_shows_the_message_of_the_first_receiver(
+    env: Environment, call: Caller, sender_key: str
+) -> None:
     await approve_template(
         call,
         sender_key,
@@ -122,19 +114,17 @@ async def test_preview_shows_the_message_of_the_first_receiver(env: Environment)
     assert preview_text(nobody) == "#{이름}님, #{물건}"
 
 
-async def test_fallback_preview_matches_what_is_sent(env: Environment) -> None:
-    _, sender_key = await set_up_sender(env)
-    browser = await signed_in_browser(env)
+async def test_fallback_preview_matches_what_is_sent(alimtalk_key: str, browser: Browser) -> None:
     on = {"resend": "1", "resendPhoneNumber": SENDER}
 
-    none = await preview(browser, talk("alimtalk", sender_key))
-    made = await preview(browser, talk("alimtalk", sender_key, **on))
+    none = await preview(browser, talk("alimtalk", alimtalk_key))
+    made = await preview(browser, talk("alimtalk", alimtalk_key, **on))
     own = await preview(
-        browser, talk("friendtalk", sender_key, adFlag="1", resendContent="#{이름}" + "가" * 46, **on)
+        browser, talk("friendtalk", alimtalk_key, adFlag="1", resendContent="#{이름}" + "가" * 46, **on)
     )
-    unsendable = await preview(browser, talk("friendtalk", sender_key, content="😀", **on))
+    unsendable = await preview(browser, talk("friendtalk", alimtalk_key, content="😀", **on))
     await browser.submit("/console/numbers/opt-out", optOutNumber="080-123-4567")
-    marked = await preview(browser, talk("friendtalk", sender_key, adFlag="1", **on))
+    marked = await preview(browser, talk("friendtalk", alimtalk_key, adFlag="1", **on))
 
     assert fallback_text(none) == ""
     made_text = "배송이 시작되었습니다. 열기: https://shop.example/1"
@@ -146,10 +136,7 @@ async def test_fallback_preview_matches_what_is_sent(env: Environment) -> None:
     assert "문자로 발송할 수 없음" in fallback_text(unsendable)
 
 
-async def test_invalid_receivers_show_their_reason_and_duplicates_are_marked(
-    env: Environment,
-) -> None:
-    browser = await signed_in_browser(env)
+async def test_invalid_receivers_show_their_reason_and_duplicates_are_marked(browser: Browser) -> None:
     receivers = "\r\n".join(
         [
             "010-1111-2222, 홍길동",
@@ -176,8 +163,7 @@ async def test_invalid_receivers_show_their_reason_and_duplicates_are_marked(
     assert "발송할 수 없는 수신자 4명" in shown.text
 
 
-async def test_a_first_line_may_name_the_columns(env: Environment) -> None:
-    browser = await signed_in_browser(env)
+async def test_a_first_line_may_name_the_columns(browser: Browser) -> None:
     receivers = f"번호\t금액\t#{{이름}}\t메모\n{PHONE}\t500\t홍길동\t단골"
 
     shown = await preview(browser, form(content="#{이름}님 #{금액}원", receivers=receivers))
@@ -186,9 +172,7 @@ async def test_a_first_line_may_name_the_columns(env: Environment) -> None:
     assert receiver_rows(shown) == [["2", PHONE, "홍길동", "500", ""]]
 
 
-async def test_values_are_ignored_without_variables(env: Environment) -> None:
-    browser = await signed_in_browser(env)
-
+async def test_values_are_ignored_without_variables(browser: Browser) -> None:
     shown = await preview(browser, form(receivers=f"{PHONE}, 홍길동, 단골"))
 
     assert receiver_rows(shown) == [["1", PHONE, ""]]
@@ -196,8 +180,7 @@ async def test_values_are_ignored_without_variables(env: Environment) -> None:
 
 
 @pytest.mark.settings(max_receivers=20)
-async def test_too_many_receivers_are_refused_before_validation(env: Environment) -> None:
-    browser = await signed_in_browser(env)
+async def test_too_many_receivers_are_refused_before_validation(browser: Browser) -> None:
     fields = form(receivers="\n".join(f"010-1111-{n:04}" for n in range(21)))
 
     most = await review(browser, form(receivers="\n".join(f"010-1111-{n:04}" for n in range(20))))
@@ -207,8 +190,7 @@ async def test_too_many_receivers_are_refused_before_validation(env: Environment
     assert "20명까지 입력할 수 있는데 21명입니다" in errors(more)["receivers"]
 
 
-async def test_empty_fields_are_no_errors_while_typing(env: Environment) -> None:
-    browser = await signed_in_browser(env)
+async def test_empty_fields_are_no_errors_while_typing(browser: Browser) -> None:
     for kind in ("sms", "lms", "mms", "alimtalk", "friendtalk"):
         page = await browser.get(f"/console/send?kind={kind}")
         shown = await preview(browser, {"kind": kind})
@@ -218,13 +200,11 @@ async def test_empty_fields_are_no_errors_while_typing(env: Environment) -> None
         assert errors(page) == errors(shown) == {}
 
 
-async def test_every_part_of_the_live_preview_exists_in_the_form(env: Environment) -> None:
-    _, sender_key = await set_up_sender(env)
-    browser = await signed_in_browser(env)
+async def test_every_part_of_the_live_preview_exists_in_the_form(alimtalk_key: str, browser: Browser) -> None:
     buttons = {"buttons[0].buttonType": "appLink", "buttons[1].buttonType": "botConversion"}
     kinds = [{"kind": kind} for kind in ("sms", "lms", "mms", "alimtalk", "friendtalk")]
     for fields in [*kinds, {"kind": "friendtalk", "messageType": "friendTalkImage", **buttons, **IMAGE}]:
-        given = {"senderKey": sender_key, **fields}
+        given = {"senderKey": alimtalk_key, **fields}
         page = await browser.submit("/console/send/form", **given)
         shown = await preview(browser, given)
 
@@ -233,8 +213,7 @@ async def test_every_part_of_the_live_preview_exists_in_the_form(env: Environmen
         assert [each for each in changed if page.text.count(f'id="{each}"') != 1] == []
 
 
-async def test_reviewed_image_need_not_be_sent_again_for_a_preview(env: Environment) -> None:
-    browser = await signed_in_browser(env)
+async def test_reviewed_image_need_not_be_sent_again_for_a_preview(browser: Browser) -> None:
     unseen = {name: value for name, value in IMAGE.items() if name != "image_body"}
 
     typing = await preview(browser, form("mms", **unseen))
@@ -247,9 +226,7 @@ async def test_reviewed_image_need_not_be_sent_again_for_a_preview(env: Environm
     assert "image" in errors(unsent)
 
 
-async def test_buttons_are_added_moved_and_removed(env: Environment) -> None:
-    _, sender_key = await set_up_sender(env)
-    browser = await signed_in_browser(env)
+async def test_buttons_are_added_moved_and_removed(alimtalk_key: str, browser: Browser) -> None:
     two = {
         "buttons[0].buttonType": "webLink",
         "buttons[0].name": "첫째",
@@ -259,7 +236,7 @@ async def test_buttons_are_added_moved_and_removed(env: Environment) -> None:
     names = re.compile(r'name="buttons\[\d\]\.name" type="text" value="([^"]*)"')
 
     async def after(act: str) -> list[str]:
-        fields = talk("friendtalk", sender_key, act=act, **two)
+        fields = talk("friendtalk", alimtalk_key, act=act, **two)
         return names.findall((await browser.submit("/console/send/form", **fields)).text)
 
     assert await after("add") == ["첫째", "둘째", ""]
@@ -270,9 +247,7 @@ async def test_buttons_are_added_moved_and_removed(env: Environment) -> None:
         assert await after(nonsense) == ["첫째", "둘째"]
 
 
-async def test_the_fields_of_a_button_follow_its_type(env: Environment) -> None:
-    browser = await signed_in_browser(env)
-
+async def test_the_fields_of_a_button_follow_its_type(browser: Browser) -> None:
     app = await browser.submit("/console/send/form", kind="friendtalk", **{"buttons[0].buttonType": "appLink"})
     bot = await browser.submit(
         "/console/send/form", kind="friendtalk", **{"buttons[0].buttonType": "botConversion"}
@@ -283,8 +258,7 @@ async def test_the_fields_of_a_button_follow_its_type(env: Environment) -> None:
     assert "buttons[0].chatEvent" in bot.text
 
 
-async def test_typing_removes_the_confirmation(env: Environment) -> None:
-    browser = await signed_in_browser(env)
+async def test_typing_removes_the_confirmation(browser: Browser) -> None:
     looked = await review(browser, form())
 
     shown = await preview(browser, {**form(), **hidden_fields(looked)})
@@ -292,9 +266,7 @@ async def test_typing_removes_the_confirmation(env: Environment) -> None:
     assert '<div id="last" hx-swap-oob="true"></div>' in shown.text
 
 
-async def test_nothing_that_is_typed_becomes_markup(env: Environment) -> None:
-    _, sender_key = await set_up_sender(env)
-    browser = await signed_in_browser(env)
+async def test_nothing_that_is_typed_becomes_markup(alimtalk_key: str, browser: Browser) -> None:
     names = (
         "content", "subject", "sender", "sendDate", "receivers", "senderKey", "templateCode", "messageType",
         "imageLink", "image_name", "image_type", "image_body", "resendPhoneNumber", "resendContent",
@@ -303,7 +275,7 @@ async def test_nothing_that_is_typed_becomes_markup(env: Environment) -> None:
     )  # fmt: skip
     for kind in ("sms", "lms", "mms", "alimtalk", "friendtalk"):
         for name in names:
-            fields = {**talk(kind, sender_key, resend="1"), name: HOSTILE}
+            fields = {**talk(kind, alimtalk_key, resend="1"), name: HOSTILE}
             for step in ("look", "form", "check", "test"):
                 shown = await browser.submit(f"/console/send/{step}", **fields)
 
@@ -313,11 +285,32 @@ async def test_nothing_that_is_typed_becomes_markup(env: Environment) -> None:
     assert "<script>alert" not in (await preview(browser, variable)).text
 
 
-async def test_the_page_speaks_english(env: Environment) -> None:
-    browser = await signed_in_browser(env)
+async def test_the_page_speaks_english(browser: Browser) -> None:
     browser.cookies["pabal_language"] = "en"
 
     shown = await review(browser, form(content="hello"))
 
     assert "Send this message?" in shown.text
     assert "5 of 90 bytes" in shown.text
+
+
+async def test_preview_is_cut_where_values_multiply_the_text(browser: Browser) -> None:
+    fields = form("lms", content="#{a}" * 2000, receivers=f"01012345678,{'x' * 5000}")
+
+    shown = await preview(browser, fields)
+
+    assert len(shown.text) < 50_000
+    assert "x" * 5000 in preview_text(shown)
+    assert 'class="size over"' in shown.text
+
+
+async def test_table_of_receivers_shows_the_first_variables_shortened(browser: Browser) -> None:
+    names = [f"n{number}" + "n" * 90 for number in range(25)]
+    content = "".join(f"#{{{name}}}" for name in names)
+
+    shown = await preview(browser, form("lms", content=content, receivers="\n".join(["01012345678"] * 5)))
+
+    assert re.findall(r'<th scope="col">(n[0-9n]+…|…)</th>', shown.text) == [
+        *(f"{name[:50]}…" for name in names[:20]),
+        "…",
+    ]

@@ -10,22 +10,20 @@ from pabal.console.pages import PAGES
 from pabal.console.shell import rendering
 from pabal.console.shell.middleware import HEADERS
 from pabal.console.shell.page_request import HOME, safe_redirect_path
-from pabal.domain.users.user import Role
 from pabal.service.access.sign_in.throttle import FREE_ATTEMPTS_PER_NAME_AND_ADDRESS
 from pabal.store.engine.base import StoreUnavailable
-from tests.fixtures.console import PASSWORD, Browser, make_user, sign_in, signed_in_browser
-from tests.fixtures.virtual import Environment, VirtualWorld, open_store
-from tests.fixtures.web import FailingStore, RunScenario
+from tests.fixtures.console import PASSWORD, Browser, make_user, sign_in
+from tests.fixtures.virtual import Environment
+from tests.fixtures.web import FailingStore
 
 HTML = sorted(Path(rendering.__file__).parents[1].rglob("*.html"))
 OVER_TLS = {"x_forwarded_proto": "https", "x_forwarded_for": "192.0.2.9"}
 TRUSTING = {"trusted_proxies": [ip_network("127.0.0.1/32")]}
 
 
-async def test_every_answer_has_the_security_headers(env: Environment) -> None:
-    browser = await signed_in_browser(env, Role.OPERATOR)
+async def test_every_answer_has_the_security_headers(operator: Browser) -> None:
     for path in ["/console/nowhere", "/console/history?x=%ff", *{page.path for page in PAGES}]:
-        shown = await browser.get(path)
+        shown = await operator.get(path)
 
         assert HEADERS.items() <= shown.headers.items(), path
         assert shown.headers["cache-control"] == "no-store"
@@ -77,24 +75,22 @@ async def test_session_cookie_is_protected_and_new_at_each_sign_in(
     assert (await old.get("/console/history")).status == 303, "the session before is over"
 
 
-def test_only_host_prefixed_cookies_count_over_tls(run_scenario: RunScenario) -> None:
-    async def scenario(env: Environment) -> None:
-        name = await make_user(env)
-        browser = await sign_in(env, name, Browser(env.service, **OVER_TLS))
-        token = browser.cookies["__Host-pabal_session"]
+@pytest.mark.settings(**TRUSTING)
+async def test_only_host_prefixed_cookies_count_over_tls(env: Environment) -> None:
+    name = await make_user(env)
+    browser = await sign_in(env, name, Browser(env.service, **OVER_TLS))
+    token = browser.cookies["__Host-pabal_session"]
 
-        here = await browser.get("/console/history")
-        plain = Browser(env.service, **OVER_TLS)
-        plain.cookies["pabal_session"] = token
-        there = await plain.get("/console/history")
+    here = await browser.get("/console/history")
+    plain = Browser(env.service, **OVER_TLS)
+    plain.cookies["pabal_session"] = token
+    there = await plain.get("/console/history")
 
-        assert (here.status, there.status) == (200, 303)
-        again = await browser.submit("/console/login", name=name, password=PASSWORD)
-        (cookie,) = [each for each in again.cookies if "pabal_session" in each]
-        assert {"Secure", "HttpOnly", "Path=/"} <= set(cookie.split("; "))
-        assert "Domain" not in cookie
-
-    run_scenario(scenario, **TRUSTING)
+    assert (here.status, there.status) == (200, 303)
+    again = await browser.submit("/console/login", name=name, password=PASSWORD)
+    (cookie,) = [each for each in again.cookies if "pabal_session" in each]
+    assert {"Secure", "HttpOnly", "Path=/"} <= set(cookie.split("; "))
+    assert "Domain" not in cookie
 
 
 async def test_forwarded_headers_of_untrusted_peers_are_ignored(env: Environment) -> None:
@@ -179,9 +175,7 @@ async def test_chosen_language_persists_and_unknown_ones_are_ignored(env: Enviro
         ("/console/history", "HEAD", 200),
     ],
 )
-async def test_refusals_are_shown_as_pages(env: Environment, path: str, method: str, status: int) -> None:
-    browser = await signed_in_browser(env)
-
+async def test_refusals_are_shown_as_pages(browser: Browser, path: str, method: str, status: int) -> None:
     shown = await browser.get(path, method)
 
     assert shown.status == status
@@ -200,41 +194,18 @@ async def test_oversized_or_malformed_forms_are_refused(env: Environment) -> Non
 @pytest.mark.parametrize(
     ("trouble", "status"), [(StoreUnavailable("gone"), 503), (ValueError("secret inside"), 500)]
 )
-def test_errors_reveal_no_internals(
-    run_scenario: RunScenario, tmp_path: Path, trouble: Exception, status: int
+async def test_errors_reveal_no_internals(
+    failing_store: FailingStore, browser: Browser, trouble: Exception, status: int
 ) -> None:
-    world = VirtualWorld()
-    store = FailingStore(open_store(tmp_path, world))
+    failing_store.error = trouble
 
-    async def scenario(env: Environment) -> None:
-        browser = await signed_in_browser(env)
-        store.error = trouble
+    shown = await browser.get("/console/history")
+    failing_store.error = None
 
-        shown = await browser.get("/console/history")
-        store.error = None
-
-        assert shown.status == status
-        assert "secret" not in shown.text
-        assert "로그아웃" not in shown.text or status == 500
-        assert (await browser.get("/console/history")).status == 200
-
-    run_scenario(scenario, world=world, store=store)
-
-
-def test_user_and_account_names_are_escaped(run_scenario: RunScenario) -> None:
-    hostile = '"><script>alert(1)</script>'
-
-    async def scenario(env: Environment) -> None:
-        owner = await sign_in(env, await make_user(env, Role.OWNER, hostile, "kim"))
-        operator = await signed_in_browser(env, Role.OPERATOR)
-
-        pages = [await owner.get("/console/history"), await operator.get("/console/accounts")]
-        pages.append(await Browser(env.service).submit("/console/login", name=hostile, password="wrong"))
-
-        assert all("&lt;script&gt;alert(1)" in page.text for page in pages)
-        assert all("<script>alert" not in page.text for page in pages)
-
-    run_scenario(scenario)
+    assert shown.status == status
+    assert "secret" not in shown.text
+    assert "로그아웃" not in shown.text or status == 500
+    assert (await browser.get("/console/history")).status == 200
 
 
 async def test_guessing_elsewhere_locks_nobody_out_of_their_browser(env: Environment) -> None:

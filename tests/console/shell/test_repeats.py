@@ -25,9 +25,7 @@ async def count_invites(env: Environment) -> int:
     return await count_rows(env, "invites")
 
 
-async def test_repeated_form_is_done_once_and_answered_as_before(env: Environment) -> None:
-    owner = await signed_in_browser(env)
-
+async def test_repeated_form_is_done_once_and_answered_as_before(env: Environment, owner: Browser) -> None:
     first = await post(owner, f"{TEAM}/invite", FIRST, role="sender")
     again = await post(owner, f"{TEAM}/invite", FIRST, role="sender")
     assert (first.status, again.text) == (200, first.text)
@@ -38,8 +36,7 @@ async def test_repeated_form_is_done_once_and_answered_as_before(env: Environmen
     assert await count_invites(env) == 2
 
 
-async def test_form_without_id_or_with_a_malformed_one_is_done_each_time(env: Environment) -> None:
-    owner = await signed_in_browser(env)
+async def test_form_without_id_or_with_a_malformed_one_is_done_each_time(env: Environment, owner: Browser) -> None:
     for form_id in ("", "", "x" * 32, "x" * 32):
         await post(owner, f"{TEAM}/invite", form_id, role="sender")
     assert await count_invites(env) == 4
@@ -51,9 +48,7 @@ async def test_forms_of_two_users_with_one_id_are_both_done(env: Environment) ->
     assert await count_invites(env) == 2
 
 
-async def test_refused_form_can_be_posted_again(env: Environment) -> None:
-    owner = await signed_in_browser(env)
-
+async def test_refused_form_can_be_posted_again(env: Environment, owner: Browser) -> None:
     refused = await post(owner, f"{TEAM}/invite", FIRST, role="king")
     done = await post(owner, f"{TEAM}/invite", FIRST, role="sender")
 
@@ -61,8 +56,7 @@ async def test_refused_form_can_be_posted_again(env: Environment) -> None:
     assert await count_invites(env) == 1
 
 
-async def test_another_process_says_that_the_form_was_received(env: Environment) -> None:
-    owner = await signed_in_browser(env)
+async def test_another_process_says_that_the_form_was_received(env: Environment, owner: Browser) -> None:
     elsewhere = Browser(build_console(env.context, load({})))
     elsewhere.cookies = owner.cookies
 
@@ -75,8 +69,7 @@ async def test_another_process_says_that_the_form_was_received(env: Environment)
     assert await count_invites(env) == 1
 
 
-async def test_form_that_is_repeated_while_it_is_handled_is_done_once(env: Environment) -> None:
-    owner = await signed_in_browser(env)
+async def test_form_that_is_repeated_while_it_is_handled_is_done_once(env: Environment, owner: Browser) -> None:
     fields = {"csrf": await owner.csrf(), "role": "sender"}
 
     answers = await asyncio.gather(*(owner.post(f"{TEAM}/invite", fields, x_form_id=FIRST) for _ in range(3)))

@@ -4,10 +4,9 @@ import re
 
 from pabal.domain.users.user import Role
 from pabal.store.accounts import accounts
-from tests.fixtures.console import PASSWORD, Browser, PageResponse, make_user, sign_in, signed_in_browser
+from tests.fixtures.console import PASSWORD, Browser, PageResponse, make_user, sign_in
 from tests.fixtures.console_send import form
 from tests.fixtures.virtual import Environment
-from tests.fixtures.web import RunScenario, world_at_noon
 
 AGAIN = "/console/login/again"
 HOUR_S = 3600
@@ -22,51 +21,39 @@ async def answer(browser: Browser, name: str, password: str = PASSWORD, account:
     return await browser.post(AGAIN, {"csrf": found[1], "name": name, "password": password, "account": account})
 
 
-def test_form_of_an_ended_session_goes_on_with_the_new_one(run_scenario: RunScenario) -> None:
-    world = world_at_noon()
+async def test_form_of_an_ended_session_goes_on_with_the_new_one(env: Environment, browser: Browser) -> None:
+    token = await browser.csrf()
+    env.world.move_clock(3 * HOUR_S)
 
-    async def scenario(env: Environment) -> None:
-        browser = await signed_in_browser(env)
-        token = await browser.csrf()
-        world.move_clock(3 * HOUR_S)
+    ended = await browser.post("/console/send/look", {"csrf": token, **form()}, hx_request="true")
+    wrong = await answer(browser, "owner-of-acme", "wrong")
+    right = await answer(browser, "owner-of-acme")
+    secret = right.headers["x-csrf-token"]
+    goes_on = await browser.post("/console/send/look", {"csrf": secret + token[64:], **form()}, hx_request="true")
 
-        ended = await browser.post("/console/send/look", {"csrf": token, **form()}, hx_request="true")
-        wrong = await answer(browser, "owner-of-acme", "wrong")
-        right = await answer(browser, "owner-of-acme")
-        secret = right.headers["x-csrf-token"]
-        goes_on = await browser.post(
-            "/console/send/look", {"csrf": secret + token[64:], **form()}, hx_request="true"
-        )
-
-        assert (ended.status, "hx-redirect" in ended.headers) == (401, False)
-        assert (wrong.status, right.status) == (401, 204)
-        assert 'aria-invalid="true"' in wrong.text
-        assert goes_on.status == 200
-
-    run_scenario(scenario, world=world)
+    assert (ended.status, "hx-redirect" in ended.headers) == (401, False)
+    assert (wrong.status, right.status) == (401, 204)
+    assert 'aria-invalid="true"' in wrong.text
+    assert goes_on.status == 200
 
 
-def test_operator_goes_on_with_the_account_of_the_page(run_scenario: RunScenario) -> None:
-    world = world_at_noon()
+async def test_operator_goes_on_with_the_account_of_the_page(env: Environment) -> None:
+    await env.store.write(accounts.ensure_account, "acme", 0)
+    operator = await sign_in(env, await make_user(env, Role.OPERATOR))
+    token = await operator.csrf()
+    env.world.move_clock(3 * HOUR_S)
 
-    async def scenario(env: Environment) -> None:
-        await env.store.write(accounts.ensure_account, "acme", 0)
-        operator = await sign_in(env, await make_user(env, Role.OPERATOR))
-        token = await operator.csrf()
-        world.move_clock(3 * HOUR_S)
+    right = await answer(operator, "operator-of-acme", account=token[65:])
+    secret = right.headers["x-csrf-token"]
+    goes_on = await operator.post("/console/send/check", {"csrf": secret + token[64:], **form()})
 
-        right = await answer(operator, "operator-of-acme", account=token[65:])
-        secret = right.headers["x-csrf-token"]
-        goes_on = await operator.post("/console/send/check", {"csrf": secret + token[64:], **form()})
-
-        assert goes_on.status == 200
-        assert 'id="send-it"' in goes_on.text
-
-    run_scenario(scenario, world=world)
+    assert goes_on.status == 200
+    assert 'id="send-it"' in goes_on.text
 
 
-async def test_session_of_another_tab_is_used_unless_it_is_somebody_elses(env: Environment) -> None:
-    browser = await signed_in_browser(env)
+async def test_session_of_another_tab_is_used_unless_it_is_somebody_elses(
+    env: Environment, browser: Browser
+) -> None:
     await make_user(env, Role.SENDER)
 
     same = await browser.get(f"{AGAIN}?name=owner-of-acme")

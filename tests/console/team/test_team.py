@@ -15,7 +15,6 @@ from tests.fixtures.console import PASSWORD, Browser, PageResponse, make_user, s
 from tests.fixtures.console_upload import page_text
 from tests.fixtures.service import account_id_of, count_rows
 from tests.fixtures.virtual import Environment
-from tests.fixtures.web import RunScenario, world_at_noon
 
 TEAM = "/console/team"
 INVITE = "/console/invite"
@@ -44,8 +43,7 @@ async def actions(env: Environment, count: int) -> list[str]:
     return [each.action for each in await env.store.read(latest_entries, None, count)]
 
 
-async def test_invited_user_chooses_name_and_password_and_signs_in(env: Environment) -> None:
-    owner = await signed_in_browser(env)
+async def test_invited_user_chooses_name_and_password_and_signs_in(env: Environment, owner: Browser) -> None:
     token = await invite(owner)
     form = await Browser(env.service).get(f"{INVITE}?token={token}")
 
@@ -77,55 +75,43 @@ async def test_token_of_an_invitation_is_stored_as_a_hash_only(env: Environment)
 @pytest.mark.parametrize(
     "what", ["used", "expired", "withdrawn", "demoted", "viewer", "removed", "disabled", "unknown"]
 )
-def test_invitation_that_is_void_lets_nobody_in(run_scenario: RunScenario, what: str) -> None:
-    world = world_at_noon()
+async def test_invitation_that_is_void_lets_nobody_in(env: Environment, owner: Browser, what: str) -> None:
+    other = await sign_in(env, await make_user(env, name="other"))
+    token = await invite(owner, "viewer" if what == "viewer" else "owner")
+    if what == "used":
+        assert (await accept(env, token, "first")).status == 303
+    elif what == "expired":
+        env.world.move_clock(LIFETIME_S)
+    elif what == "withdrawn":
+        await other.submit(f"{TEAM}/withdraw", invite="1")
+    elif what in ("demoted", "viewer"):
+        role = "viewer" if what == "viewer" else "sender"
+        await other.submit(f"{TEAM}/role", user="owner-of-acme", role=role)
+    elif what == "removed":
+        await other.submit(f"{TEAM}/remove", user="owner-of-acme")
+    elif what == "disabled":
+        await env.store.write(user_service.set_disabled, "owner-of-acme", True, env.world.now())
+    else:
+        token = "0" * 64
 
-    async def scenario(env: Environment) -> None:
-        owner = await signed_in_browser(env)
-        other = await sign_in(env, await make_user(env, name="other"))
-        token = await invite(owner, "viewer" if what == "viewer" else "owner")
-        if what == "used":
-            assert (await accept(env, token, "first")).status == 303
-        elif what == "expired":
-            world.move_clock(LIFETIME_S)
-        elif what == "withdrawn":
-            await other.submit(f"{TEAM}/withdraw", invite="1")
-        elif what in ("demoted", "viewer"):
-            role = "viewer" if what == "viewer" else "sender"
-            await other.submit(f"{TEAM}/role", user="owner-of-acme", role=role)
-        elif what == "removed":
-            await other.submit(f"{TEAM}/remove", user="owner-of-acme")
-        elif what == "disabled":
-            await env.store.write(user_service.set_disabled, "owner-of-acme", True, env.world.now())
-        else:
-            token = "0" * 64
+    shown = await Browser(env.service).get(f"{INVITE}?token={token}")
+    refused = await accept(env, token)
 
-        shown = await Browser(env.service).get(f"{INVITE}?token={token}")
-        refused = await accept(env, token)
-
-        assert (shown.status, refused.status) == (409, 409)
-        assert "초대가 만료되었거나 이미 사용되었습니다" in refused.text
-        assert await role_of(env, "newcomer") is None
-
-    run_scenario(scenario, world=world)
+    assert (shown.status, refused.status) == (409, 409)
+    assert "초대가 만료되었거나 이미 사용되었습니다" in refused.text
+    assert await role_of(env, "newcomer") is None
 
 
-def test_invitation_lasts_until_its_end_and_is_deleted_then(run_scenario: RunScenario) -> None:
-    world = world_at_noon()
+async def test_invitation_lasts_until_its_end_and_is_deleted_then(env: Environment, owner: Browser) -> None:
+    first, _ = await invite(owner), await invite(owner)
+    env.world.move_clock(LIFETIME_S - 60)
 
-    async def scenario(env: Environment) -> None:
-        owner = await signed_in_browser(env)
-        first, _ = await invite(owner), await invite(owner)
-        world.move_clock(LIFETIME_S - 60)
+    last_moment = await accept(env, first)
+    env.world.move_clock(60)
+    await run_round(env.context)
 
-        last_moment = await accept(env, first)
-        world.move_clock(60)
-        await run_round(env.context)
-
-        assert last_moment.status == 303
-        assert await count_rows(env, "invites") == 0
-
-    run_scenario(scenario, world=world)
+    assert last_moment.status == 303
+    assert await count_rows(env, "invites") == 0
 
 
 @pytest.mark.parametrize(
@@ -154,8 +140,7 @@ async def test_refused_name_or_password_does_not_use_the_invitation_up(
     assert (await accept(env, token)).status == 303
 
 
-async def test_number_of_open_invitations_is_limited(env: Environment) -> None:
-    owner = await signed_in_browser(env)
+async def test_number_of_open_invitations_is_limited(env: Environment, owner: Browser) -> None:
     for _ in range(MAX_OPEN_INVITES):
         await invite(owner)
 
@@ -166,8 +151,7 @@ async def test_number_of_open_invitations_is_limited(env: Environment) -> None:
 
 
 @pytest.mark.parametrize("role", ["operator", "king", ""])
-async def test_role_that_no_user_of_an_account_has_is_refused(env: Environment, role: str) -> None:
-    owner = await signed_in_browser(env)
+async def test_role_that_no_user_of_an_account_has_is_refused(env: Environment, owner: Browser, role: str) -> None:
     sender = await make_user(env, Role.SENDER)
 
     invited = await owner.submit(f"{TEAM}/invite", role=role)
@@ -178,9 +162,7 @@ async def test_role_that_no_user_of_an_account_has_is_refused(env: Environment, 
     assert await role_of(env, sender) is Role.SENDER
 
 
-async def test_changed_role_counts_at_once(env: Environment) -> None:
-    owner = await signed_in_browser(env)
-    sender = await signed_in_browser(env, Role.SENDER)
+async def test_changed_role_counts_at_once(env: Environment, sender: Browser, owner: Browser) -> None:
     before = await sender.get(TEAM)
 
     changed = await owner.submit(f"{TEAM}/role", user="sender-of-acme", role="owner")
@@ -191,9 +173,9 @@ async def test_changed_role_counts_at_once(env: Environment) -> None:
     assert (entry.action, entry.target) == ("user.role", "sender-of-acme owner")
 
 
-async def test_removed_user_is_signed_out_and_the_name_is_free(env: Environment) -> None:
-    owner = await signed_in_browser(env)
-    sender = await signed_in_browser(env, Role.SENDER)
+async def test_removed_user_is_signed_out_and_the_name_is_free(
+    env: Environment, sender: Browser, owner: Browser
+) -> None:
     await sender.submit("/console/send/form", kind="sms", content="쓰던 글")
 
     removed = await owner.submit(f"{TEAM}/remove", user="sender-of-acme")
@@ -207,8 +189,7 @@ async def test_removed_user_is_signed_out_and_the_name_is_free(env: Environment)
 
 
 @pytest.mark.parametrize("way", ["remove", "role"])
-async def test_last_owner_who_can_sign_in_stays(env: Environment, way: str) -> None:
-    owner = await signed_in_browser(env)
+async def test_last_owner_who_can_sign_in_stays(env: Environment, owner: Browser, way: str) -> None:
     await make_user(env, name="disabled")
     await env.store.write(user_service.set_disabled, "disabled", True, env.world.now())
 
@@ -250,9 +231,7 @@ async def test_operator_invites_for_the_account_that_is_selected(env: Environmen
     assert (found.user.account, found.user.role) == ("acme", Role.OWNER)
 
 
-async def test_owner_gives_a_colleague_a_new_password(env: Environment) -> None:
-    owner = await signed_in_browser(env)
-    sender = await signed_in_browser(env, Role.SENDER)
+async def test_owner_gives_a_colleague_a_new_password(env: Environment, sender: Browser, owner: Browser) -> None:
     stranger = await signed_in_browser(env, account="other")
 
     refused = await stranger.submit(f"{TEAM}/password", user="sender-of-acme")
@@ -266,8 +245,7 @@ async def test_owner_gives_a_colleague_a_new_password(env: Environment) -> None:
     assert (await sender.get("/console/send")).status == 303, "signed out"
 
 
-async def test_owner_lifts_the_delay_of_a_colleague(env: Environment) -> None:
-    owner = await signed_in_browser(env)
+async def test_owner_lifts_the_delay_of_a_colleague(env: Environment, owner: Browser) -> None:
     await make_user(env, name="colleague")
     stranger = await signed_in_browser(env, account="other")
     before = await owner.get(TEAM)

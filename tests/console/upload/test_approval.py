@@ -10,15 +10,9 @@ from pabal.domain.users.user import Role
 from tests.fixtures.audit import latest_entries
 from tests.fixtures.console import Browser, PageResponse, make_user, sign_in, signed_in_browser
 from tests.fixtures.console_send import form, hidden_fields, review, send
-from tests.fixtures.console_upload import (
-    get_campaign,
-    page_text,
-    send_campaign,
-    shown_version,
-    upload_file,
-)
+from tests.fixtures.console_upload import get_campaign, page_text, send_campaign, shown_version, upload_file
 from tests.fixtures.service import count_rows
-from tests.fixtures.virtual import Environment
+from tests.fixtures.virtual import Caller, Environment
 from tests.fixtures.web import call_ok, sms_body
 
 ROWS = "phone,이름\n010-1111-2222,가\n010-3333-4444,나\n010-5555-6666,다\n"
@@ -170,8 +164,7 @@ async def test_scheduled_time_that_has_passed_is_not_approved(env: Environment) 
     assert await count_rows(env, "messages") == 0
 
 
-async def test_edit_of_a_schedule_cannot_avoid_approval(env: Environment) -> None:
-    call = await env.caller()
+async def test_edit_of_a_schedule_cannot_avoid_approval(env: Environment, call: Caller) -> None:
     _, sender = await two_users(env)
     body = sms_body("010-1111-2222", sendDate="2026-11-16 12:00")
     edited = (await call_ok(call, "message/sendSMS", body)).request_id
@@ -183,8 +176,7 @@ async def test_edit_of_a_schedule_cannot_avoid_approval(env: Environment) -> Non
 
 
 @pytest.mark.settings(approval_receivers=2)
-async def test_the_operators_number_holds_if_it_is_lower(env: Environment) -> None:
-    owner = await signed_in_browser(env)
+async def test_the_operators_number_holds_if_it_is_lower(owner: Browser) -> None:
     await owner.submit("/console/preferences", approval_receivers="500")
     address = await submit_typed(owner, form(receivers=TYPED))
     page = await owner.get(address)
@@ -193,8 +185,7 @@ async def test_the_operators_number_holds_if_it_is_lower(env: Environment) -> No
     assert "운영자가 정한 2명" in page_text(settings)
 
 
-async def test_preferences_are_checked_stored_and_audited(env: Environment) -> None:
-    owner = await signed_in_browser(env)
+async def test_preferences_are_checked_stored_and_audited(env: Environment, owner: Browser) -> None:
     bad = await owner.submit("/console/preferences", approval_receivers="-1", fallback="1")
     wrong = await owner.submit("/console/preferences", fallback="1", fallback_number="12")
     done = await owner.submit(

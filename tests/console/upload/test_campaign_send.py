@@ -13,39 +13,23 @@ from pabal.store.campaigns import campaigns
 from pabal.store.engine.base import StoreUnavailable
 from pabal.store.messages import requests
 from tests.fixtures.audit import latest_entries
-from tests.fixtures.console import signed_in_browser
+from tests.fixtures.console import Browser, signed_in_browser
 from tests.fixtures.console_send import IMAGE, form, talk
-from tests.fixtures.console_upload import (
-    UPLOAD,
-    get_campaign,
-    send_campaign,
-    shown_version,
-    upload_file,
-)
+from tests.fixtures.console_upload import UPLOAD, get_campaign, send_campaign, shown_version, upload_file
 from tests.fixtures.service import count_rows
-from tests.fixtures.virtual import (
-    NOON,
-    Environment,
-    VirtualWorld,
-    build_environment,
-    open_store,
-)
+from tests.fixtures.virtual import NOON, Caller, Environment, VirtualWorld, build_environment, open_store
 from tests.fixtures.web import (
     FailingStore,
-    RunScenario,
     approve_template,
     call_ok,
     list_phone_messages,
-    register_channel,
-    set_up_sender,
+    set_clock,
     template_body,
-    world_starting_at,
 )
 
 
 @pytest.mark.settings(simulator_messages=5000)
-async def test_campaign_is_sent_once_to_every_valid_receiver(env: Environment) -> None:
-    browser = await signed_in_browser(env)
+async def test_campaign_is_sent_once_to_every_valid_receiver(env: Environment, browser: Browser) -> None:
     rows = "".join(f"010-2000-{number:04},n{number}\n" for number in range(2500))
     address = await upload_file(browser, f"phone,이름\n{rows}")
 
@@ -65,8 +49,7 @@ async def test_campaign_is_sent_once_to_every_valid_receiver(env: Environment) -
     assert "n1234님, 안녕하세요" in phone.text
 
 
-async def test_file_replaced_after_confirmation_is_not_sent(env: Environment) -> None:
-    browser = await signed_in_browser(env)
+async def test_file_replaced_after_confirmation_is_not_sent(env: Environment, browser: Browser) -> None:
     colleague = await signed_in_browser(env, Role.SENDER)
     address = await upload_file(browser, "phone,이름\n010-1111-2222,홍\n")
     seen = await shown_version(browser, address)
@@ -83,8 +66,9 @@ async def test_file_replaced_after_confirmation_is_not_sent(env: Environment) ->
     assert again.status == 303
 
 
-async def test_every_request_of_a_campaign_has_its_lifetime_from_its_own_time(env: Environment) -> None:
-    browser = await signed_in_browser(env)
+async def test_every_request_of_a_campaign_has_its_lifetime_from_its_own_time(
+    env: Environment, browser: Browser
+) -> None:
     address = await upload_file(browser, expireMinutes="7")
     await send_campaign(browser, address, later="1", sendDate="2026-11-15T13:00")
     await env.wait(20)
@@ -93,8 +77,9 @@ async def test_every_request_of_a_campaign_has_its_lifetime_from_its_own_time(en
     assert [(each.expire_minutes, each.scheduled_at) for each in found.values()] == [(7, NOON + HOUR)]
 
 
-async def test_campaign_can_be_scheduled_and_invalid_time_is_shown_at_its_field(env: Environment) -> None:
-    browser = await signed_in_browser(env)
+async def test_campaign_can_be_scheduled_and_invalid_time_is_shown_at_its_field(
+    env: Environment, browser: Browser
+) -> None:
     address = await upload_file(browser)
 
     past = await send_campaign(browser, address, later="1", sendDate="2020-01-01T10:00")
@@ -112,8 +97,7 @@ async def test_campaign_can_be_scheduled_and_invalid_time_is_shown_at_its_field(
     assert await count_rows(env, "jobs") == 0
 
 
-async def test_discarded_campaign_is_not_sent(env: Environment) -> None:
-    browser = await signed_in_browser(env)
+async def test_discarded_campaign_is_not_sent(env: Environment, browser: Browser) -> None:
     address = await upload_file(browser)
     await browser.submit(f"{address.replace('send/upload', 'requests')}/cancel")
     late = await send_campaign(browser, address, name="x")
@@ -141,8 +125,7 @@ async def test_unavailable_store_leaves_nothing_half_sent(tmp_path: Path) -> Non
     await env.service.stop()
 
 
-async def test_halted_campaign_shows_its_reason(env: Environment) -> None:
-    browser = await signed_in_browser(env)
+async def test_halted_campaign_shows_its_reason(env: Environment, browser: Browser) -> None:
     address = await upload_file(browser)
     campaign = await get_campaign(env, address)
     await send_campaign(browser, address, name="x", later="1", sendDate="2026-11-15T13:00")
@@ -158,9 +141,9 @@ async def test_halted_campaign_shows_its_reason(env: Environment) -> None:
 
 
 @pytest.mark.parametrize("kind", ["sms", "lms", "mms", "alimtalk", "friendtalk"])
-async def test_every_kind_of_message_can_be_sent_to_a_file(env: Environment, kind: str) -> None:
-    call = await env.caller()
-    sender_key = await register_channel(call)
+async def test_every_kind_of_message_can_be_sent_to_a_file(
+    env: Environment, call: Caller, sender_key: str, kind: str
+) -> None:
     await approve_template(call, sender_key, content="#{이름}님의 주문이 왔습니다")
     browser = await signed_in_browser(env, Role.SENDER)
     link = {"buttons[0].buttonType": "webLink", "buttons[0].name": "보기"}
@@ -183,9 +166,9 @@ async def test_every_kind_of_message_can_be_sent_to_a_file(env: Environment, kin
     assert await list_phone_messages(call, "010-3333-4444") == [], "it has no name"
 
 
-async def test_campaign_of_advertising_texts_has_the_marks(env: Environment) -> None:
-    call = await env.caller()
-    browser = await signed_in_browser(env)
+async def test_campaign_of_advertising_texts_has_the_marks(
+    env: Environment, call: Caller, browser: Browser
+) -> None:
     file = f"휴대폰번호,이름\n010-1111-2222,홍길동\n010-3333-4444,{'가' * 40}\n"
     fields = form(content="#{이름}님", adFlag="1", optOutNumber="080-123-4567", receivers="", adSender="봄")
     address = await upload_file(browser, file, **fields)
@@ -200,26 +183,22 @@ async def test_campaign_of_advertising_texts_has_the_marks(env: Environment) -> 
     assert "(광고)[봄] #{이름}님\n무료거부" in page.text
 
 
-def test_campaign_with_a_text_that_begins_like_an_advertisement_waits(
-    run_scenario: RunScenario,
+async def test_campaign_with_a_text_that_begins_like_an_advertisement_waits(env: Environment) -> None:
+    set_clock(env, "2026-11-15 23:00")
+    browser = await signed_in_browser(env)
+    rows = [f"010-1111-{number:04},봄" for number in range(1001)]
+    file = "\n".join(["휴대폰번호,이름", *rows, "010-3333-4444,(광고)", ""])
+    address = await upload_file(browser, file, **form(content="#{이름}", receivers=""))
+
+    refused = await send_campaign(browser, address, name="x")
+
+    assert refused.status == 422
+    assert "08:00까지 보낼 수 없습니다" in refused.text
+
+
+async def test_template_changed_since_validation_halts_the_campaign(
+    env: Environment, call: Caller, sender_key: str
 ) -> None:
-    async def scenario(env: Environment) -> None:
-        browser = await signed_in_browser(env)
-        rows = [f"010-1111-{number:04},봄" for number in range(1001)]
-        file = "\n".join(["휴대폰번호,이름", *rows, "010-3333-4444,(광고)", ""])
-        address = await upload_file(browser, file, **form(content="#{이름}", receivers=""))
-
-        refused = await send_campaign(browser, address, name="x")
-
-        assert refused.status == 422
-        assert "08:00까지 보낼 수 없습니다" in refused.text
-
-    run_scenario(scenario, world=world_starting_at("2026-11-15 23:00"))
-
-
-async def test_template_changed_since_validation_halts_the_campaign(env: Environment) -> None:
-    call = await env.caller()
-    sender_key = await register_channel(call)
     await approve_template(call, sender_key, content="#{이름}님의 주문이 왔습니다")
     browser = await signed_in_browser(env)
     address = await upload_file(browser, "phone,이름\n010-1111-2222,홍\n", **talk("alimtalk", sender_key))
@@ -234,10 +213,10 @@ async def test_template_changed_since_validation_halts_the_campaign(env: Environ
     assert await list_phone_messages(call, "010-1111-2222") == []
 
 
-async def test_night_advertisement_is_refused_at_the_time_field(env: Environment) -> None:
-    _, sender_key = await set_up_sender(env)
-    browser = await signed_in_browser(env)
-    fields = {**talk("friendtalk", sender_key), "adFlag": "1"}
+async def test_night_advertisement_is_refused_at_the_time_field(
+    env: Environment, alimtalk_key: str, browser: Browser
+) -> None:
+    fields = {**talk("friendtalk", alimtalk_key), "adFlag": "1"}
     address = await upload_file(browser, "phone\n010-1111-2222\n", **fields)
 
     night = await send_campaign(browser, address, later="1", sendDate="2026-11-15T22:00")

@@ -10,12 +10,7 @@ from pabal.console.send.campaign_body import message_from_draft
 from pabal.console.send.draft import read_draft
 from pabal.console.sheets.sheet import SheetRow
 from pabal.console.shell.site import ConcurrencyLimit
-from pabal.console.upload.row_validation import (
-    BATCHES_PER_TURN,
-    FileValidation,
-    RowValidator,
-    create_validator,
-)
+from pabal.console.upload.row_validation import BATCHES_PER_TURN, FileValidation, RowValidator, create_validator
 from pabal.domain.base.codes import Code, Refused, Text
 from pabal.domain.sends.campaign import CampaignState
 from pabal.domain.sends.sending import Sending
@@ -24,7 +19,7 @@ from pabal.service.access.sign_in import passwords
 from pabal.service.access.sign_in.passwords import MAX_WAITING, MAX_WORKER_THREADS, WorkerThreads
 from pabal.service.sending.campaigns.campaign_files import FileFindings
 from pabal.world import RealWorld
-from tests.fixtures.console import signed_in_browser
+from tests.fixtures.console import Browser
 from tests.fixtures.console_upload import LIST, create_campaign, get_campaign
 from tests.fixtures.engines import sqlite_only
 from tests.fixtures.virtual import Environment
@@ -92,8 +87,7 @@ def test_limit_counts_by_account_and_in_all() -> None:
     assert (refused.value.code, refused.value.problems[0].detail) == (Code.RATE_LIMITED, BUSY)
 
 
-async def test_files_beyond_the_limit_of_an_account_are_refused_with_a_message(env: Environment) -> None:
-    browser = await signed_in_browser(env)
+async def test_files_beyond_the_limit_of_an_account_are_refused_with_a_message(browser: Browser) -> None:
     addresses = [await create_campaign(browser) for _ in range(3)]
 
     answers = await asyncio.gather(*(browser.upload(f"{each}/file", LIST.encode()) for each in addresses))
@@ -106,8 +100,7 @@ async def test_files_beyond_the_limit_of_an_account_are_refused_with_a_message(e
     assert again.status == 303
 
 
-async def test_check_stops_when_the_browser_closes_the_connection(env: Environment) -> None:
-    browser = await signed_in_browser(env)
+async def test_check_stops_when_the_browser_closes_the_connection(env: Environment, browser: Browser) -> None:
     address = await create_campaign(browser)
     csrf = await browser.csrf()
     browser.closes_early = True

@@ -9,11 +9,11 @@ from pabal.console.send.typed_receivers import read_receivers
 from pabal.console.sheets import mapping
 from pabal.console.upload import campaign_file
 from pabal.domain.base.codes import Refused
-from tests.fixtures.console import PageResponse, signed_in_browser
+from tests.fixtures.console import Browser, PageResponse
 from tests.fixtures.console_send import form, preview, preview_text, send
 from tests.fixtures.console_upload import create_campaign, get_campaign, page_text, send_campaign
 from tests.fixtures.service import count_rows
-from tests.fixtures.virtual import Environment
+from tests.fixtures.virtual import Caller, Environment
 from tests.fixtures.web import list_messages
 
 FOREIGN = "고객,전화,비고\n홍길동,010-1111-2222,a\n김철수,12345,b\n"
@@ -63,9 +63,7 @@ def test_mapping_needs_one_number_and_each_variable_once() -> None:
             campaign_file.read_columns(wrong, head, ["이름"])
 
 
-async def test_file_with_other_names_is_mapped_and_sent(env: Environment) -> None:
-    call = await env.caller()
-    browser = await signed_in_browser(env)
+async def test_file_with_other_names_is_mapped_and_sent(env: Environment, call: Caller, browser: Browser) -> None:
     address = await create_campaign(browser)
     shown = await browser.upload(f"{address}/columns", FOREIGN.encode("cp949"))
     await browser.upload(f"{address}/file", FOREIGN.encode("cp949"), **MAPPED)
@@ -82,8 +80,7 @@ async def test_file_with_other_names_is_mapped_and_sent(env: Environment) -> Non
     assert message["content"] == "홍길동님, 안녕하세요"
 
 
-async def test_file_without_names_is_mapped_from_its_first_row(env: Environment) -> None:
-    browser = await signed_in_browser(env)
+async def test_file_without_names_is_mapped_from_its_first_row(env: Environment, browser: Browser) -> None:
     address = await create_campaign(browser)
     await browser.upload(f"{address}/file", NAMELESS.encode(), column0="field:이름", column1="phone")
     assert (await get_campaign(env, address)).receivers == 2
@@ -134,8 +131,7 @@ def test_columns_of_a_pasted_table_are_chosen_unless_there_are_too_many_choices(
     assert wide.entries[0].values == {"n0": "n0", "n1": "n1"}
 
 
-async def test_pasted_table_is_mapped_on_the_page_and_sent_as_shown(env: Environment) -> None:
-    browser = await signed_in_browser(env)
+async def test_pasted_table_is_mapped_on_the_page_and_sent_as_shown(env: Environment, browser: Browser) -> None:
     pasted = "고객\t전화\t메모\n홍길동\t010-1111-2222\tm\n"
     first = await preview(browser, form(content="#{이름}님", receivers=pasted))
     roles = {"column0": "field:이름", "column1": "phone", "column2": "", "columns_guess": "\tphone\t"}

@@ -15,7 +15,14 @@ from tests.fixtures.console_send import errors, form
 from tests.fixtures.console_upload import UPLOAD, get_campaign, page_text, send_campaign
 from tests.fixtures.interruptible_store import InterruptibleStore
 from tests.fixtures.service import account_id_of, count_rows
-from tests.fixtures.virtual import Environment, VirtualWorld, build_environment, open_store, run_in_virtual_time
+from tests.fixtures.virtual import (
+    Caller,
+    Environment,
+    VirtualWorld,
+    build_environment,
+    open_store,
+    run_in_virtual_time,
+)
 from tests.fixtures.web import call_ok, list_phone_messages, sms_body
 
 GROUPS = "/console/send/groups"
@@ -40,9 +47,9 @@ async def begin(env: Environment, browser: Browser, *groups: str, **fields: str)
     return begun
 
 
-async def test_everybody_in_the_groups_gets_the_message_once(env: Environment) -> None:
-    call = await env.caller()
-    browser = await signed_in_browser(env)
+async def test_everybody_in_the_groups_gets_the_message_once(
+    env: Environment, call: Caller, browser: Browser
+) -> None:
     first, second = await two_groups(browser)
 
     begun = await begin(env, browser, first, second, content="#{이름}님")
@@ -59,8 +66,9 @@ async def test_everybody_in_the_groups_gets_the_message_once(env: Environment) -
     assert await count_rows(env, "drafts") == 0
 
 
-async def test_contact_without_a_needed_value_is_left_out_with_the_reason(env: Environment) -> None:
-    browser = await signed_in_browser(env)
+async def test_contact_without_a_needed_value_is_left_out_with_the_reason(
+    env: Environment, browser: Browser
+) -> None:
     first, second = await two_groups(browser)
 
     begun = await begin(env, browser, first, second, content="#{이름}님은 #{등급} 등급")
@@ -71,9 +79,7 @@ async def test_contact_without_a_needed_value_is_left_out_with_the_reason(env: E
     assert "01055556666, 이영희" in shown
 
 
-async def test_advertisement_leaves_out_who_has_opted_out(env: Environment) -> None:
-    call = await env.caller()
-    browser = await signed_in_browser(env)
+async def test_advertisement_leaves_out_who_has_opted_out(env: Environment, call: Caller, browser: Browser) -> None:
     first, second = await two_groups(browser)
     await call_ok(call, "optOut/add", {"phoneNumber": "010-1111-2222"})
     ad = {"adFlag": "1", "adSender": "봄", "optOutNumber": "080-123-4567"}
@@ -87,8 +93,9 @@ async def test_advertisement_leaves_out_who_has_opted_out(env: Environment) -> N
     assert "광고를 수신거부한 번호입니다." in (await browser.get(as_ad.location)).text
 
 
-async def test_send_without_group_or_with_an_unknown_variable_is_refused(env: Environment) -> None:
-    browser = await signed_in_browser(env)
+async def test_send_without_group_or_with_an_unknown_variable_is_refused(
+    env: Environment, browser: Browser
+) -> None:
     first, _ = await two_groups(browser)
     stranger = await signed_in_browser(env, account="other")
 
@@ -102,8 +109,7 @@ async def test_send_without_group_or_with_an_unknown_variable_is_refused(env: En
     assert await count_rows(env, "campaigns") == 0
 
 
-async def test_large_group_becomes_requests_of_a_thousand(env: Environment) -> None:
-    browser = await signed_in_browser(env)
+async def test_large_group_becomes_requests_of_a_thousand(env: Environment, browser: Browser) -> None:
     group = await make_group(browser, "많음")
     rows = "".join(f"010-2000-{number:04},n{number}\n" for number in range(2500))
     await browser.submit_with_file(

@@ -1,8 +1,8 @@
 """Files and groups: who gets an SMS and who an LMS, and what that costs at most, is shown before it is sent."""
 
-import dataclasses
 from decimal import Decimal
-from pathlib import Path
+
+import pytest
 
 from pabal.console.send.campaign_body import message_from_draft
 from pabal.console.send.draft import read_draft
@@ -10,27 +10,23 @@ from pabal.console.sheets.sheet import SheetRow
 from pabal.console.upload.row_validation import FileValidation, create_validator
 from pabal.domain.sends.campaign import CampaignState
 from pabal.service.upkeep import privacy
-from pabal.settings.carriers import CarrierSettings, SimulatorSettings
 from pabal.store.campaigns import campaigns
 from tests.console.contacts.test_address_book import CONTACTS, add, make_group
 from tests.console.upload.test_group_campaign import begin
-from tests.fixtures.console import signed_in_browser
+from tests.fixtures.console import Browser
 from tests.fixtures.console_send import form
 from tests.fixtures.console_upload import get_campaign, page_text, send_campaign, upload_file
 from tests.fixtures.service import account_id_of, count_rows
-from tests.fixtures.virtual import Environment, build_environment, settings_for
-from tests.fixtures.web import list_phone_messages, set_up_sender
+from tests.fixtures.virtual import Caller, Environment
+from tests.fixtures.web import list_phone_messages
 
 LONG = "가" * 46
 MIXED = f"phone,이름\n010-1111-2222,홍길동\n010-3333-4444,{LONG}\n010-5555-6666,김\n12345,{LONG}\n"
 PRICES = {"sms": Decimal("9.5"), "lms": Decimal(27), "alimTalk": Decimal(6)}
-PRICED: dict[str, CarrierSettings] = {"simulator": SimulatorSettings(name="simulator", prices=PRICES)}
 
 
-async def test_campaign_shows_what_it_has_cost_and_is_expected_to_cost(tmp_path: Path) -> None:
-    settings = dataclasses.replace(settings_for(tmp_path), carriers=PRICED)
-    env = await build_environment(tmp_path, settings=settings)
-    browser = await signed_in_browser(env)
+@pytest.mark.settings(prices=PRICES)
+async def test_campaign_shows_what_it_has_cost_and_is_expected_to_cost(env: Environment, browser: Browser) -> None:
     await browser.submit("/console/preferences", lms="1")
     address = await upload_file(browser, MIXED)
     await send_campaign(browser, address, name="봄")
@@ -43,12 +39,9 @@ async def test_campaign_shows_what_it_has_cost_and_is_expected_to_cost(tmp_path:
     assert "예상 비용 46원 (단문 문자 2건 19원 · 장문 문자 1건 27원)" in begun
     assert " 비용 46원" in ended
     assert "예상 비용" not in ended
-    await env.service.stop()
 
 
-async def test_file_shows_who_gets_an_lms_and_sends_it_so(env: Environment) -> None:
-    call = await env.caller()
-    browser = await signed_in_browser(env)
+async def test_file_shows_who_gets_an_lms_and_sends_it_so(env: Environment, call: Caller, browser: Browser) -> None:
     await browser.submit("/console/preferences", lms="1")
 
     address = await upload_file(browser, MIXED)
@@ -75,8 +68,7 @@ async def test_file_shows_who_gets_an_lms_and_sends_it_so(env: Environment) -> N
     assert "SMS 2명 · LMS 1명" in page_text(sent)
 
 
-async def test_invalid_row_with_a_long_text_has_its_own_reason_only(env: Environment) -> None:
-    browser = await signed_in_browser(env)
+async def test_invalid_row_with_a_long_text_has_its_own_reason_only(env: Environment, browser: Browser) -> None:
     await browser.submit("/console/preferences", lms="1")
     rows = f"phone,이름\n12345,{LONG}\n010-1111-2222,{'가' * 1001}\n010-1111-2222,{LONG}\n010-1111-2222,홍\n"
     address = await upload_file(browser, rows)
@@ -88,8 +80,7 @@ async def test_invalid_row_with_a_long_text_has_its_own_reason_only(env: Environ
     assert all("90" not in "".join(row.reason) for row in found), "an LMS may be longer than 90 bytes"
 
 
-async def test_file_without_the_preference_has_long_rows_invalid(env: Environment) -> None:
-    browser = await signed_in_browser(env)
+async def test_file_without_the_preference_has_long_rows_invalid(env: Environment, browser: Browser) -> None:
     address = await upload_file(browser, MIXED)
     campaign = await get_campaign(env, address)
 
@@ -97,9 +88,7 @@ async def test_file_without_the_preference_has_long_rows_invalid(env: Environmen
     assert "LMS" not in page_text(await browser.get(address))
 
 
-async def test_group_shows_who_gets_an_lms(env: Environment) -> None:
-    call = await env.caller()
-    browser = await signed_in_browser(env)
+async def test_group_shows_who_gets_an_lms(env: Environment, call: Caller, browser: Browser) -> None:
     await browser.submit("/console/preferences", lms="1")
     await browser.submit(f"{CONTACTS}/groups/fields", fields="등급")
     group = await make_group(browser, "단골")
@@ -116,8 +105,7 @@ async def test_group_shows_who_gets_an_lms(env: Environment) -> None:
     assert [one["kind"] for one in await list_phone_messages(call, "010-1111-2222")] == ["sms"]
 
 
-async def test_receivers_of_lms_are_gathered_into_whole_blocks(env: Environment) -> None:
-    browser = await signed_in_browser(env)
+async def test_receivers_of_lms_are_gathered_into_whole_blocks(env: Environment, browser: Browser) -> None:
     await browser.submit("/console/preferences", lms="1")
     message = message_from_draft(read_draft(form(content="#{a}")))
     validator = await create_validator(env.context, await account_id_of(env), message)
@@ -138,8 +126,7 @@ async def test_receivers_of_lms_are_gathered_into_whole_blocks(env: Environment)
     ]  # fmt: skip
 
 
-async def test_erasure_keeps_the_number_of_lms(env: Environment) -> None:
-    browser = await signed_in_browser(env)
+async def test_erasure_keeps_the_number_of_lms(env: Environment, browser: Browser) -> None:
     await browser.submit("/console/preferences", lms="1")
     address = await upload_file(browser, MIXED)
 
@@ -150,16 +137,15 @@ async def test_erasure_keeps_the_number_of_lms(env: Environment) -> None:
     assert await count_rows(env, "campaign_blocks") == 1
 
 
-async def test_cost_of_a_file_counts_each_kind_and_the_dearest_fallback(tmp_path: Path) -> None:
-    settings = dataclasses.replace(settings_for(tmp_path), carriers=PRICED)
-    env = await build_environment(tmp_path, settings=settings)
-    _, sender_key = await set_up_sender(env)
-    browser = await signed_in_browser(env)
+@pytest.mark.settings(prices=PRICES)
+async def test_cost_of_a_file_counts_each_kind_and_the_dearest_fallback(
+    env: Environment, alimtalk_key: str, browser: Browser
+) -> None:
     await browser.submit("/console/preferences", lms="1")
     group = await make_group(browser, "단골")
     await add(browser, "010-1111-2222", "홍길동", **{f"g{group}": "1"})
     resend = {"resend": "1", "resendPhoneNumber": "02-1234-5678"}
-    alimtalk = {"kind": "alimtalk", "senderKey": sender_key, "templateCode": "T1", **resend}
+    alimtalk = {"kind": "alimtalk", "senderKey": alimtalk_key, "templateCode": "T1", **resend}
 
     texts = await upload_file(browser, MIXED)
     two = "phone\n010-1111-2222\n010-3333-4444\n"
@@ -170,4 +156,3 @@ async def test_cost_of_a_file_counts_each_kind_and_the_dearest_fallback(tmp_path
     assert "12원 (1건 6원) · 모두 대체 문자로 나가면 최대 31원" in page_text(await browser.get(fixed))
     shown = page_text(await browser.get(varied.location))
     assert "최대 33원" in shown, "a name could make an LMS of it"
-    await env.service.stop()

@@ -10,7 +10,7 @@ from pabal.store.queue import carriers
 from pabal.store.queue.carriers import MinuteLatency
 from tests.fixtures.service import Start
 from tests.fixtures.virtual import NOON
-from tests.fixtures.web import AdjustableWorld, world_at_noon
+from tests.fixtures.web import world_at_noon
 
 CLASSES = len(RESPONSE_BOUNDS_S) + 1
 
@@ -55,7 +55,6 @@ def test_rows_of_all_workers_add_up_except_those_with_other_classes() -> None:
 
 async def test_each_minute_has_its_own_answers(start: Start) -> None:
     env = await start(world=world_at_noon())
-    assert isinstance(env.world, AdjustableWorld)
     seconds = env.context.metrics.carrier_response_seconds
     seconds.labels("a").observe(7)
     reporter = LatencyReporter(env.context)

@@ -31,7 +31,7 @@ from pabal.store.messages.statistics import (
 )
 from tests.fixtures.service import DEFAULT_CARRIER, SENDER, FakeCarrier, Start, account_id_of, alimtalk, sms
 from tests.fixtures.virtual import NOON, Environment
-from tests.fixtures.web import AdjustableWorld, world_at_noon
+from tests.fixtures.web import world_at_noon
 
 ROUND_S = 61
 SEOUL = ZoneInfo("Asia/Seoul")
@@ -62,7 +62,6 @@ def _count_all_messages(tx: Tx) -> dict[str, int]:
 
 async def advance(env: Environment, minutes: float) -> None:
     """Advance the clock, mostly in one step, and run housekeeping at the end."""
-    assert isinstance(env.world, AdjustableWorld)
     env.world.move_clock(minutes * 60 - ROUND_S)
     await env.wait(ROUND_S)
 
@@ -182,7 +181,6 @@ async def test_first_count_covers_the_whole_displayed_period(start: Start) -> No
     await env.wait(60)
     await env.store.write(forget)
     lost = await seen(env)
-    assert isinstance(env.world, AdjustableWorld)
     env.world.move_clock((MAX_LOOKBACK_MS - QUARTER) / 1000)
     await update_statistics(env.context)
     again = await seen(env)
@@ -207,7 +205,6 @@ async def test_old_quarters_are_merged_into_their_month(start: Start) -> None:
     before = await seen(env)
     quarters = await count_quarters(env)
 
-    assert isinstance(env.world, AdjustableWorld)
     env.world.move_clock((STATISTICS_RETENTION_MS + 2 * HOUR + GRACE_MS) / 1000)
     await run_round(env.context)
     await run_round(env.context)

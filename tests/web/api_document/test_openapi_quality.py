@@ -21,8 +21,8 @@ from pabal.web.api_document.schemas import build_schemas
 from pabal.web.endpoints.endpoint import Endpoint
 from pabal.web.endpoints.table import ENDPOINTS
 from tests.fixtures.full_bodies import bodies_of, replace_value, value_paths
-from tests.fixtures.virtual import Environment
-from tests.fixtures.web import RunScenario, approve_template, call_ok, register_channel
+from tests.fixtures.virtual import Caller
+from tests.fixtures.web import approve_template, call_ok, register_channel
 
 DOCUMENT = build_document()
 SCHEMAS = DOCUMENT["components"]["schemas"]
@@ -149,8 +149,7 @@ SELF_CONTAINED = [
 """Operations whose examples name nothing that must be there before."""
 
 
-async def test_examples_of_bodies_are_accepted(env: Environment) -> None:
-    call = await env.caller()
+async def test_examples_of_bodies_are_accepted(call: Caller) -> None:
     for endpoint in ENDPOINTS:
         if endpoint.operation_id in SELF_CONTAINED:
             operation = endpoint.path.removeprefix("/api/").removesuffix(".v1.0")
@@ -189,22 +188,15 @@ UNLIMITED = {"senderKey", "requestId", "messageId", "templateCode", "cursor", "w
     [each for each in ENDPOINTS if each.method == "POST"],
     ids=lambda endpoint: endpoint.operation_id,
 )
-def test_text_that_is_longer_than_the_document_says_is_refused(
-    run_scenario: RunScenario, endpoint: Endpoint
-) -> None:
+async def test_text_that_is_longer_than_the_document_says_is_refused(call: Caller, endpoint: Endpoint) -> None:
     operation = endpoint.path.removeprefix("/api/").removesuffix(".v1.0")
+    sender_key = await register_channel(call, channelId="@first")
+    await approve_template(call, sender_key, templateCode="T0")
+    for given, path, limit in _limited_paths(operation, SCHEMA_NAMES[endpoint.body]):
+        if path.rpartition(".")[2] in UNLIMITED:
+            continue
+        body = {name: sender_key if value == "KEY" else value for name, value in given.items()}
 
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        sender_key = await register_channel(call, channelId="@first")
-        await approve_template(call, sender_key, templateCode="T0")
-        for given, path, limit in _limited_paths(operation, SCHEMA_NAMES[endpoint.body]):
-            if path.rpartition(".")[2] in UNLIMITED:
-                continue
-            body = {name: sender_key if value == "KEY" else value for name, value in given.items()}
+        answer = await call(operation, replace_value(body, path, "1" * (limit + 1)))
 
-            answer = await call(operation, replace_value(body, path, "1" * (limit + 1)))
-
-            assert answer.status in (400, 422, 404), (path, limit, answer.body)
-
-    run_scenario(scenario)
+        assert answer.status in (400, 422, 404), (path, limit, answer.body)

@@ -47,8 +47,7 @@ async def test_each_message_is_listed_once_along_the_cursors(env: Environment) -
     assert (await list_contents(other))[0] == []
 
 
-async def test_record_has_numbers_text_and_time(env: Environment) -> None:
-    call = await env.caller()
+async def test_record_has_numbers_text_and_time(env: Environment, call: Caller) -> None:
     await register(env, "acme")
     await arrive(env, "문의")
 
@@ -76,9 +75,7 @@ async def test_record_has_numbers_text_and_time(env: Environment) -> None:
         ({"limit": 1001}, "limit"),
     ],
 )
-async def test_wrong_parameters_are_refused(env: Environment, query: dict[str, Any], field: str) -> None:
-    call = await env.caller()
-
+async def test_wrong_parameters_are_refused(call: Caller, query: dict[str, Any], field: str) -> None:
     refused = await call("message/inbound", query=query)
 
     assert (refused.result, refused.body["errors"][0]["field"]) == ("INVALID_PARAMETER", field)

@@ -17,7 +17,6 @@ from tests.fixtures.web import (
     list_messages,
     list_phone_messages,
     receivers_of,
-    register_channel,
     sms_body,
 )
 
@@ -37,9 +36,7 @@ async def outcomes_in_order(call: Caller) -> list[str]:
     return sorted(describe_outcome(each) for each in await list_messages(call))
 
 
-async def test_opt_outs_are_added_once_listed_and_removed(env: Environment) -> None:
-    call = await env.caller()
-
+async def test_opt_outs_are_added_once_listed_and_removed(call: Caller) -> None:
     first = await call_ok(call, "optOut/add", {"phoneNumber": "01012345678", "reason": " 전화로 요청 "})
     again = await call_ok(call, "optOut/add", {"phoneNumbers": [PHONE, OTHER, OTHER], "reason": "파일"})
     of_number = await call_ok(call, "optOut/add", {"phoneNumber": PHONE, "senderNumber": SENDER})
@@ -77,10 +74,8 @@ async def test_opt_outs_are_added_once_listed_and_removed(env: Environment) -> N
     ],
 )
 async def test_invalid_opt_outs_are_refused_and_change_nothing(
-    env: Environment, body: dict[str, Any], expected: str
+    call: Caller, body: dict[str, Any], expected: str
 ) -> None:
-    call = await env.caller()
-
     refused = await call("optOut/add", body)
 
     fields = ", ".join(each["field"] for each in refused.body["errors"])
@@ -88,17 +83,9 @@ async def test_invalid_opt_outs_are_refused_and_change_nothing(
     assert await list_opt_outs(call) == []
 
 
-async def test_adding_needs_the_scope_manage_and_listing_read(env: Environment) -> None:
-    sender, reader = await env.caller(scopes=("send",)), await env.caller(scopes=("read",))
-
-    assert (await sender("optOut/add", {"phoneNumber": PHONE})).result == "FORBIDDEN"
-    assert (await sender("optOut/list")).result == "FORBIDDEN"
-    assert (await reader("optOut/remove", {"phoneNumber": PHONE})).result == "FORBIDDEN"
-    assert (await reader("optOut/list")).result == "SUCCESS"
-
-
-async def test_advertisement_is_accepted_with_a_warning_and_recorded_as_failed(env: Environment) -> None:
-    call = await env.caller()
+async def test_advertisement_is_accepted_with_a_warning_and_recorded_as_failed(
+    env: Environment, call: Caller
+) -> None:
     await call_ok(call, "optOut/add", {"phoneNumber": PHONE})
     body = sms_body(**AD) | {"receivers": receivers_of(OTHER, PHONE)}
 
@@ -116,8 +103,7 @@ async def test_advertisement_is_accepted_with_a_warning_and_recorded_as_failed(e
     assert await list_phone_messages(call) == []
 
 
-async def test_dry_run_names_receivers_who_opted_out(env: Environment) -> None:
-    call = await env.caller()
+async def test_dry_run_names_receivers_who_opted_out(call: Caller) -> None:
     await call_ok(call, "optOut/add", {"phoneNumber": PHONE})
     body = sms_body(**AD) | {"receivers": receivers_of(OTHER, PHONE)}
 
@@ -138,8 +124,9 @@ async def test_dry_run_names_receivers_who_opted_out(env: Environment) -> None:
         ({"content": "[광고] 봄 할인"}, "fail 9003"),
     ],
 )
-async def test_only_advertising_texts_are_affected(env: Environment, fields: dict[str, Any], expected: str) -> None:
-    call = await env.caller()
+async def test_only_advertising_texts_are_affected(
+    env: Environment, call: Caller, fields: dict[str, Any], expected: str
+) -> None:
     await call_ok(call, "optOut/add", {"phoneNumber": PHONE})
 
     await call_ok(call, "message/sendSMS", sms_body(**fields))
@@ -148,9 +135,9 @@ async def test_only_advertising_texts_are_affected(env: Environment, fields: dic
     assert describe_outcome(await get_message(call)) == expected
 
 
-async def test_opt_out_of_one_sender_number_holds_for_its_texts_only(env: Environment) -> None:
-    call = await env.caller()
-    sender_key = await register_channel(call)
+async def test_opt_out_of_one_sender_number_holds_for_its_texts_only(
+    env: Environment, call: Caller, sender_key: str
+) -> None:
     await call_ok(call, "optOut/add", {"phoneNumber": PHONE, "senderNumber": SENDER})
 
     await call_ok(call, "message/sendSMS", sms_body(**AD))
@@ -162,9 +149,9 @@ async def test_opt_out_of_one_sender_number_holds_for_its_texts_only(env: Enviro
     assert found == ["completed 1000", "completed 1000", "fail 9003"]
 
 
-async def test_brand_messages_and_advertising_friend_talk_make_no_fallback(env: Environment) -> None:
-    call = await env.caller()
-    sender_key = await register_channel(call)
+async def test_brand_messages_and_advertising_friend_talk_make_no_fallback(
+    env: Environment, call: Caller, sender_key: str
+) -> None:
     await call_ok(call, "optOut/add", {"phoneNumber": PHONE})
     fallback = {"resend": True, "resendPhoneNumber": SENDER, "resendContent": "대신"}
 
@@ -177,8 +164,7 @@ async def test_brand_messages_and_advertising_friend_talk_make_no_fallback(env: 
     assert found == ["completed 1000", "fail 9003", "fail 9003"]
 
 
-async def test_erased_number_stays_opted_out_and_can_be_removed(env: Environment) -> None:
-    call = await env.caller()
+async def test_erased_number_stays_opted_out_and_can_be_removed(env: Environment, call: Caller) -> None:
     await call_ok(call, "optOut/add", {"phoneNumber": PHONE, "reason": "비밀"})
 
     exported = await call_ok(call, "privacy/export", {"phoneNumber": PHONE})

@@ -2,7 +2,7 @@
 
 from pabal.store.accounts.audit_log import AuditEntry
 from pabal.store.engine.base import Tx
-from tests.fixtures.virtual import Environment
+from tests.fixtures.virtual import Caller, Environment
 from tests.fixtures.web import call_ok, channel_body, list_messages, sms_body
 
 NUMBER = "010-7777-0001"
@@ -14,8 +14,7 @@ def read_audit_log(tx: Tx) -> list[AuditEntry]:
     return [AuditEntry(*row) for row in rows]
 
 
-async def test_everything_about_a_number_is_exported_and_erased(env: Environment) -> None:
-    call = await env.caller()
+async def test_everything_about_a_number_is_exported_and_erased(env: Environment, call: Caller) -> None:
     await call_ok(call, "message/sendSMS", sms_body(NUMBER, content=TEXT))
     await call_ok(call, "message/sendSMS", sms_body(NUMBER, content=TEXT, sendDate="2026-11-16 12:00"))
     await call_ok(call, "sender/create", channel_body(cellphone=NUMBER))
@@ -34,9 +33,3 @@ async def test_everything_about_a_number_is_exported_and_erased(env: Environment
     found = await env.store.read(read_audit_log)
     assert [entry.action for entry in found] == ["privacy.export", "privacy.erase", "privacy.export"]
     assert {(entry.actor, entry.target) for entry in found} == {("API key", "")}
-
-
-async def test_a_key_may_not_erase_unless_it_was_told(env: Environment) -> None:
-    call = await env.caller(scopes=("send", "read", "manage"))
-
-    assert (await call("privacy/erase", {"phoneNumber": NUMBER})).result == "FORBIDDEN"

@@ -11,15 +11,8 @@ from pabal.domain.events.event import format_cursor, lowest_number
 from pabal.service.upkeep.retention import EventRetention
 from tests.fixtures.cluster import Cluster
 from tests.fixtures.cluster import run_scenario as run_cluster
-from tests.fixtures.virtual import (
-    NOON,
-    Caller,
-    Environment,
-    VirtualWorld,
-    build_environment,
-    settings_for,
-)
-from tests.fixtures.web import RunScenario, alimtalk_body, approve_template, call_ok, register_channel, sms_body
+from tests.fixtures.virtual import NOON, Caller, Environment, VirtualWorld, build_environment, settings_for
+from tests.fixtures.web import alimtalk_body, approve_template, call_ok, sms_body
 
 NOT_ASSIGNED, NOT_A_USER = "010-0000-0001", "010-0000-0003"
 
@@ -51,9 +44,8 @@ async def send(call: Caller, *phones: str, **fields: Any) -> str:
     [({0: 2**63 - 1}, True), ({4095: 1}, True), ({4096: 1}, False), ({0: 2**63}, False), ({2**40: 5}, False)],
 )
 async def test_forged_cursor_is_refused_or_leads_nowhere(
-    env: Environment, positions: dict[int, int], is_possible: bool
+    env: Environment, call: Caller, positions: dict[int, int], is_possible: bool
 ) -> None:
-    call = await env.caller()
     await send(call)
     await env.wait(10)
 
@@ -65,9 +57,9 @@ async def test_forged_cursor_is_refused_or_leads_nowhere(
 
 
 @pytest.mark.parametrize("limit", [1, 2, 1000])
-async def test_every_kind_of_end_is_listed_once(env: Environment, limit: int) -> None:
-    call = await env.caller()
-    sender_key = await register_channel(call)
+async def test_every_kind_of_end_is_listed_once(
+    env: Environment, call: Caller, sender_key: str, limit: int
+) -> None:
     await approve_template(call, sender_key, templateCode="T")
     delivered, failed = await send(call), await send(call, NOT_ASSIGNED)
     cancelled = await send(call, sendDate="2026-11-15 15:00")
@@ -95,8 +87,7 @@ async def test_every_kind_of_end_is_listed_once(env: Environment, limit: int) ->
 
 
 @pytest.mark.settings(duplicate_minutes=5, duplicate_action="drop")
-async def test_duplicates_that_are_dropped_are_listed_as_failed(env: Environment) -> None:
-    call = await env.caller()
+async def test_duplicates_that_are_dropped_are_listed_as_failed(env: Environment, call: Caller) -> None:
     for _ in range(2):
         await send(call)
     await env.wait(5)
@@ -106,8 +97,7 @@ async def test_duplicates_that_are_dropped_are_listed_as_failed(env: Environment
     assert sorted(each["resultCode"]["value"] for each in found) == ["1000", "9005"]
 
 
-async def test_a_cursor_lists_only_what_has_ended_since(env: Environment) -> None:
-    call = await env.caller()
+async def test_a_cursor_lists_only_what_has_ended_since(env: Environment, call: Caller) -> None:
     nothing, cursor = await read(call)
     first = await send(call)
     await env.wait(5)
@@ -122,8 +112,7 @@ async def test_a_cursor_lists_only_what_has_ended_since(env: Environment) -> Non
     assert [each["requestId"] for each in two] == [second]
 
 
-async def test_the_record_is_that_of_the_list_with_an_event_id(env: Environment) -> None:
-    call = await env.caller()
+async def test_the_record_is_that_of_the_list_with_an_event_id(env: Environment, call: Caller) -> None:
     await send(call, content="안녕", receivers=[{"phoneNumber": "010-1234-5678", "reference": "r"}])
     await env.wait(5)
 
@@ -203,8 +192,7 @@ async def test_the_cursor_of_another_account_shows_nothing_of_it(env: Environmen
     assert [each["requestId"] for each in (await read(ours))[0]] == [mine]
 
 
-async def test_a_cursor_older_than_the_retention_is_refused(env: Environment) -> None:
-    call = await env.caller()
+async def test_a_cursor_older_than_the_retention_is_refused(env: Environment, call: Caller) -> None:
     _, oldest = await read(call)
     for _ in range(2):
         await send(call)
@@ -235,16 +223,11 @@ async def test_an_erased_number_is_not_listed_any_more(env: Environment) -> None
     assert (found["requestId"], found["receiver"], found["content"]) == (sent, "", "")
 
 
-def test_a_cursor_from_before_a_restore_misses_nothing(run_scenario: RunScenario) -> None:
+async def test_a_cursor_from_before_a_restore_misses_nothing(env: Environment, call: Caller) -> None:
     """A backup is older than what callers have read: numbers given afterwards are higher than theirs."""
+    seen_before_restore = format_cursor({0: lowest_number(NOON + 5000)})
+    await env.wait(10)
+    sent = await send(call)
+    await env.wait(5)
 
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        seen_before_restore = format_cursor({0: lowest_number(NOON + 5000)})
-        await env.wait(10)
-        sent = await send(call)
-        await env.wait(5)
-
-        assert [each["requestId"] for each in (await read(call, seen_before_restore))[0]] == [sent]
-
-    run_scenario(scenario)
+    assert [each["requestId"] for each in (await read(call, seen_before_restore))[0]] == [sent]

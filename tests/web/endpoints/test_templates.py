@@ -10,7 +10,6 @@ from pabal.service.relay import templates
 from tests.fixtures.virtual import Caller, Environment
 from tests.fixtures.web import (
     TEMPLATE_CATEGORY,
-    RunScenario,
     alimtalk_body,
     approve_template,
     call_ok,
@@ -31,57 +30,49 @@ async def _read_status(call: Caller, code: str = "T1") -> str:
     return str(found["status"]["value"])
 
 
-def test_template_is_registered_approved_and_sent(run_scenario: RunScenario) -> None:
+async def test_template_is_registered_approved_and_sent(env: Environment, call: Caller, sender_key: str) -> None:
     button = {"buttonType": "webLink", "name": "보기", "mobileUrl": "https://shop.example/#{order}"}
+    body = template_body(sender_key, content="#{name}님, #{item} 발송. #{name}", buttons=[button])
 
-    async def scenario(env: Environment) -> None:
-        call = await env.caller()
-        sender_key = await register_channel(call)
-        body = template_body(sender_key, content="#{name}님, #{item} 발송. #{name}", buttons=[button])
+    created = await call("template/create", body)
+    too_early = await call("message/sendAlimtalk", alimtalk_body(sender_key))
+    await env.wait(60)
+    requested = await call("template/request", _template_key(sender_key))
+    data = {"name": "길동", "item": "책", "order": 1}
+    sent = await call(
+        "message/sendAlimtalk",
+        alimtalk_body(sender_key, receivers=[{"phoneNumber": "010-1234-5678", "templateData": data}]),
+    )
+    await env.wait(1)
 
-        created = await call("template/create", body)
-        too_early = await call("message/sendAlimtalk", alimtalk_body(sender_key))
-        await env.wait(60)
-        requested = await call("template/request", _template_key(sender_key))
-        data = {"name": "길동", "item": "책", "order": 1}
-        sent = await call(
-            "message/sendAlimtalk",
-            alimtalk_body(sender_key, receivers=[{"phoneNumber": "010-1234-5678", "templateData": data}]),
-        )
-        await env.wait(1)
-
-        (arrived,) = await list_phone_messages(call)
-        assert created.item == {
-            "id": created.item["id"],
-            "label": "배송 안내",
-            "senderKey": sender_key,
-            "channelId": "@shop",
-            "templateCode": "T1",
-            "name": "배송 안내",
-            "content": "#{name}님, #{item} 발송. #{name}",
-            "category": TEMPLATE_CATEGORY,
-            "messageType": "basic",
-            "emphasisType": "none",
-            "securityTemplate": False,
-            "buttons": [button],
-            "variables": ["name", "item", "order"],
-            "status": {"value": "registered", "label": "등록"},
-            "enable": True,
-            "created": "2026-11-15 12:00:00",
-            "changed": "2026-11-15 12:00:00",
-        }
-        assert too_early.result == "TEMPLATE_NOT_APPROVED"
-        assert requested.item["status"] == {"value": "approved", "label": "승인"}
-        assert requested.item["changed"] == "2026-11-15 12:01:00"
-        assert sent.result == "SUCCESS"
-        assert arrived["content"] == "길동님, 책 발송. 길동"
-
-    run_scenario(scenario)
+    (arrived,) = await list_phone_messages(call)
+    assert created.item == {
+        "id": created.item["id"],
+        "label": "배송 안내",
+        "senderKey": sender_key,
+        "channelId": "@shop",
+        "templateCode": "T1",
+        "name": "배송 안내",
+        "content": "#{name}님, #{item} 발송. #{name}",
+        "category": TEMPLATE_CATEGORY,
+        "messageType": "basic",
+        "emphasisType": "none",
+        "securityTemplate": False,
+        "buttons": [button],
+        "variables": ["name", "item", "order"],
+        "status": {"value": "registered", "label": "등록"},
+        "enable": True,
+        "created": "2026-11-15 12:00:00",
+        "changed": "2026-11-15 12:00:00",
+    }
+    assert too_early.result == "TEMPLATE_NOT_APPROVED"
+    assert requested.item["status"] == {"value": "approved", "label": "승인"}
+    assert requested.item["changed"] == "2026-11-15 12:01:00"
+    assert sent.result == "SUCCESS"
+    assert arrived["content"] == "길동님, 책 발송. 길동"
 
 
-async def test_categories_of_templates_have_groups(env: Environment) -> None:
-    call = await env.caller()
-
+async def test_categories_of_templates_have_groups(call: Caller) -> None:
     answer = await call("template/categories")
 
     groups = {each["groupName"] for each in answer.items}
@@ -97,9 +88,7 @@ async def test_categories_of_templates_have_groups(env: Environment) -> None:
     assert all(re.fullmatch(r"[0-9]{6}", each["code"]) for each in answer.items)
 
 
-async def test_simulator_rejects_a_template_name_that_asks_for_it(env: Environment) -> None:
-    call = await env.caller()
-    sender_key = await register_channel(call)
+async def test_simulator_rejects_a_template_name_that_asks_for_it(call: Caller, sender_key: str) -> None:
     await call_ok(call, "template/create", template_body(sender_key, name="반려될 안내"))
 
     rejected = await call("template/request", _template_key(sender_key))
@@ -126,10 +115,8 @@ async def test_simulator_rejects_a_template_name_that_asks_for_it(env: Environme
     ],
 )
 async def test_template_under_review_waits_for_the_operator(
-    env: Environment, review: ReviewDecision, status: str, sent: str
+    env: Environment, call: Caller, sender_key: str, review: ReviewDecision, status: str, sent: str
 ) -> None:
-    call = await env.caller()
-    sender_key = await register_channel(call)
     created = await call_ok(call, "template/create", template_body(sender_key, name="보류된 안내"))
 
     held = await call("template/request", _template_key(sender_key))
@@ -150,9 +137,9 @@ async def test_template_under_review_waits_for_the_operator(
     assert (await call("message/sendAlimtalk", alimtalk_body(sender_key))).result == sent
 
 
-async def test_edited_template_stays_in_use_until_the_edit_is_approved(env: Environment) -> None:
-    call = await env.caller()
-    sender_key = await register_channel(call)
+async def test_edited_template_stays_in_use_until_the_edit_is_approved(
+    env: Environment, call: Caller, sender_key: str
+) -> None:
     await approve_template(call, sender_key, content="옛글")
     texts = []
 
@@ -188,10 +175,8 @@ async def test_edited_template_stays_in_use_until_the_edit_is_approved(env: Envi
     ],
 )
 async def test_only_a_registered_or_rejected_template_is_deleted(
-    env: Environment, name: str, is_requested: bool, result: str
+    call: Caller, sender_key: str, name: str, is_requested: bool, result: str
 ) -> None:
-    call = await env.caller()
-    sender_key = await register_channel(call)
     body = template_body(sender_key, name=name, image=image_body())
     await call_ok(call, "template/create", body)
     if is_requested:
@@ -206,9 +191,7 @@ async def test_only_a_registered_or_rejected_template_is_deleted(
         assert (await call("template/create", body)).result == "SUCCESS"
 
 
-async def test_template_code_is_taken_once_for_a_profile(env: Environment) -> None:
-    call = await env.caller()
-    sender_key = await register_channel(call)
+async def test_template_code_is_taken_once_for_a_profile(call: Caller, sender_key: str) -> None:
     other_key = await register_channel(call, channelId="@other", cellphone="010-9999-1111")
     await call_ok(call, "template/create", template_body(sender_key))
 
@@ -236,10 +219,8 @@ async def test_template_code_is_taken_once_for_a_profile(env: Environment) -> No
     ],
 )
 async def test_templates_are_listed_newest_first_and_filtered_exactly(
-    env: Environment, query: dict[str, Any], codes: list[str]
+    call: Caller, sender_key: str, query: dict[str, Any], codes: list[str]
 ) -> None:
-    call = await env.caller()
-    sender_key = await register_channel(call)
     other_key = await register_channel(call, channelId="@other", cellphone="010-9999-1111")
     await approve_template(call, sender_key)
     await call_ok(call, "template/create", template_body(sender_key, templateCode="T2"))
@@ -256,10 +237,8 @@ async def test_templates_are_listed_newest_first_and_filtered_exactly(
     [({"status": "approval"}, "status"), ({"page": 0}, "page"), ({"pageSize": 1001}, "pageSize")],
 )
 async def test_template_list_with_invalid_parameters_is_refused(
-    env: Environment, query: dict[str, Any], field: str
+    call: Caller, query: dict[str, Any], field: str
 ) -> None:
-    call = await env.caller()
-
     answer = await call("template/list", query=query)
 
     assert summarize_refusal(answer) == ("INVALID_PARAMETER", {field: "INVALID_PARAMETER"})
@@ -278,10 +257,8 @@ async def test_template_list_with_invalid_parameters_is_refused(
     ],
 )
 async def test_unknown_template_is_not_found(
-    env: Environment, operation: str, change: dict[str, Any], result: str, field: str
+    call: Caller, sender_key: str, operation: str, change: dict[str, Any], result: str, field: str
 ) -> None:
-    call = await env.caller()
-    sender_key = await register_channel(call)
     await call_ok(call, "template/create", template_body(sender_key))
 
     answer = await call(operation, template_body(sender_key, **change))

@@ -10,14 +10,12 @@ from pabal.domain.events.webhook import MAX_WEBHOOKS
 from pabal.store.engine.base import Tx
 from pabal.store.events import webhook_posts, webhooks
 from pabal.store.events.webhook_posts import WebhookPost, pack_body
-from tests.fixtures.virtual import NOON, ApiResponse, Environment
+from tests.fixtures.virtual import NOON, ApiResponse, Caller, Environment
 from tests.fixtures.web import call_ok
 from tests.fixtures.webhook_calls import HOOK, URL, create, get_only, poster_of, stored, verify
 
 
-async def test_webhook_is_created_and_listed_without_its_secret(env: Environment) -> None:
-    call = await env.caller()
-
+async def test_webhook_is_created_and_listed_without_its_secret(call: Caller) -> None:
     made = await create(call, products=["sms", "alimTalk"], description=" 주문 알림 ")
     listed = await get_only(call)
 
@@ -40,9 +38,7 @@ async def test_webhook_is_created_and_listed_without_its_secret(env: Environment
     }
 
 
-async def test_repeated_events_and_products_count_once(env: Environment) -> None:
-    call = await env.caller()
-
+async def test_repeated_events_and_products_count_once(call: Caller) -> None:
     await create(call, events=["limit.near"] * 3, products=["sms", "sms"])
 
     listed = await get_only(call)
@@ -73,9 +69,8 @@ async def test_repeated_events_and_products_count_once(env: Environment) -> None
     ],
 )
 async def test_wrong_webhook_is_refused_and_changes_nothing(
-    env: Environment, changes: dict[str, Any], result: str, field: str
+    call: Caller, changes: dict[str, Any], result: str, field: str
 ) -> None:
-    call = await env.caller()
     made = await create(call)
     before = await get_only(call)
 
@@ -100,8 +95,7 @@ async def test_account_has_at_most_ten_webhooks(env: Environment) -> None:
     await create(call)
 
 
-async def test_update_changes_only_what_it_names(env: Environment) -> None:
-    call = await env.caller()
+async def test_update_changes_only_what_it_names(env: Environment, call: Caller) -> None:
     made = await create(call, products=["sms"], description="one")
     before = await get_only(call)
     await env.wait(60)
@@ -140,8 +134,7 @@ async def test_rotated_secret_is_shown_once_and_the_old_one_signs_along_for_a_da
     assert len(posts[1].headers["webhook-signature"].split()) == 1
 
 
-async def test_disabled_webhook_is_enabled_again(env: Environment) -> None:
-    call = await env.caller()
+async def test_disabled_webhook_is_enabled_again(call: Caller) -> None:
     webhook = {"webhookId": (await create(call))["webhookId"]}
 
     off = (await call_ok(call, "webhook/update", {**webhook, "enabled": False})).item
@@ -150,8 +143,7 @@ async def test_disabled_webhook_is_enabled_again(env: Environment) -> None:
     assert (off["state"]["value"], on["state"]["value"]) == ("disabled", "active")
 
 
-async def test_enabling_a_paused_webhook_tries_its_backlog_at_once(env: Environment) -> None:
-    call = await env.caller()
+async def test_enabling_a_paused_webhook_tries_its_backlog_at_once(env: Environment, call: Caller) -> None:
     made = await create(call)
     webhook_id = int(made["webhookId"])
     await env.store.write(_pause_with_backlog, webhook_id)
@@ -171,8 +163,7 @@ def _pause_with_backlog(tx: Tx, webhook_id: int) -> None:
 
 
 @pytest.mark.parametrize("webhook_id", ["0", "2", "999999999999999999", "9" * 30, "-1", "1.0", "x", "１", "가"])
-async def test_unknown_webhook_is_not_found(env: Environment, webhook_id: str) -> None:
-    call = await env.caller()
+async def test_unknown_webhook_is_not_found(call: Caller, webhook_id: str) -> None:
     await create(call)
     body = {"webhookId": webhook_id}
 
@@ -187,8 +178,7 @@ async def test_unknown_webhook_is_not_found(env: Environment, webhook_id: str) -
     assert {(each.status, each.result) for each in answers} == {(404, "WEBHOOK_NOT_FOUND")}
 
 
-async def test_deleted_webhook_leaves_nothing_behind(env: Environment) -> None:
-    call = await env.caller()
+async def test_deleted_webhook_leaves_nothing_behind(env: Environment, call: Caller) -> None:
     made = await create(call)
     await call_ok(call, "webhook/test", {"webhookId": made["webhookId"]})
 
@@ -198,8 +188,7 @@ async def test_deleted_webhook_leaves_nothing_behind(env: Environment) -> None:
     assert await env.store.read(webhook_posts.count_deliveries, int(made["webhookId"])) == 0
 
 
-async def test_changes_are_written_to_the_audit_log(env: Environment) -> None:
-    call = await env.caller()
+async def test_changes_are_written_to_the_audit_log(env: Environment, call: Caller) -> None:
     webhook = {"webhookId": (await create(call))["webhookId"]}
     await call_ok(call, "webhook/update", {**webhook, "description": "x"})
     await call_ok(call, "webhook/replay", {**webhook, "since": "2026-11-15 11:00"})

@@ -11,7 +11,14 @@ import pytest
 
 from pabal.cli.serving.serve import new_event_loop
 from pabal.service.metrics import Metrics
-from pabal.web.http.connections import ConnectionLimits, ConnectionTable
+from pabal.web.http.connections import (
+    MAX_DEFAULT_CONNECTIONS,
+    MIN_CONNECTIONS,
+    RESERVED_FILES,
+    ConnectionLimits,
+    ConnectionTable,
+    max_connections_for,
+)
 from pabal.web.http.messages import AsgiApp, HttpApp, Receive, Scope, Send
 from pabal.web.http.protocol import serving
 from pabal.world import RealWorld
@@ -326,3 +333,17 @@ def test_connection_whose_first_head_is_refused_is_counted_once() -> None:
             assert (count("all"), count("waiting")) == (1, 1)
 
     run(scenario())
+
+
+@pytest.mark.parametrize(
+    ("files", "connections"),
+    [(32, MIN_CONNECTIONS), (128, 56), (256, 170), (1024, 682), (65_536, MAX_DEFAULT_CONNECTIONS)],
+)
+def test_default_leaves_files_to_the_store_and_carriers(files: int, connections: int) -> None:
+    assert max_connections_for(files) == connections
+
+
+@pytest.mark.parametrize(("wanted", "connections"), [(100, 100), (20_000, 853)])
+def test_setting_is_followed_as_far_as_files_allow(wanted: int, connections: int) -> None:
+    assert max_connections_for(1024, wanted) == connections
+    assert connections + connections // 8 + RESERVED_FILES <= 1024

@@ -5,14 +5,14 @@ import pytest
 from pabal.domain.users.user import Role
 from pabal.store.accounts import accounts
 from pabal.store.users import users
-from tests.fixtures.console import PASSWORD, Browser, make_user, sign_in, signed_in_browser
-from tests.fixtures.console_operate import ALL_SCOPES, HOSTILE, audit_lines, operator_and_account, shown_secret
+from tests.fixtures.console import PASSWORD, Browser, make_user, sign_in
+from tests.fixtures.console_operate import ALL_SCOPES, HOSTILE, audit_lines, shown_secret
 from tests.fixtures.virtual import Caller, Environment
 
 
-async def test_account_is_created_disabled_and_enabled_with_its_keys_and_users(env: Environment) -> None:
-    operator = await signed_in_browser(env, Role.OPERATOR)
-
+async def test_account_is_created_disabled_and_enabled_with_its_keys_and_users(
+    env: Environment, operator: Browser
+) -> None:
     made = await operator.submit("/console/operate/accounts", name=f" {HOSTILE} ")
     again = await operator.submit("/console/operate/accounts", name=HOSTILE)
     nameless = await operator.submit("/console/operate/accounts", name=" ")
@@ -37,9 +37,9 @@ async def test_account_is_created_disabled_and_enabled_with_its_keys_and_users(e
     assert sum("account.disable" in each for each in await audit_lines(env)) == 1
 
 
-async def test_user_is_created_gets_new_password_and_is_disabled(env: Environment) -> None:
-    operator, account = await operator_and_account(env)
-
+async def test_user_is_created_gets_new_password_and_is_disabled(
+    env: Environment, account: str, operator: Browser
+) -> None:
     first = shown_secret(await operator.submit(f"{account}/users", user="Kim", role="viewer"))
     browser = Browser(env.service)
     signed = await browser.submit("/console/login", name="kim", password=first)
@@ -77,10 +77,8 @@ async def test_user_is_created_gets_new_password_and_is_disabled(env: Environmen
     ],
 )
 async def test_invalid_user_form_is_reported_at_its_field(
-    env: Environment, fields: dict[str, str], field: str
+    env: Environment, account: str, operator: Browser, fields: dict[str, str], field: str
 ) -> None:
-    operator, account = await operator_and_account(env)
-
     shown = await operator.submit(f"{account}/users", **fields)
 
     assert shown.status in (400, 409)
@@ -88,8 +86,9 @@ async def test_invalid_user_form_is_reported_at_its_field(
     assert len(await env.store.read(users.list_all)) == 1
 
 
-async def test_account_page_changes_only_keys_and_users_of_that_account(env: Environment) -> None:
-    operator, account = await operator_and_account(env)
+async def test_account_page_changes_only_keys_and_users_of_that_account(
+    env: Environment, account: str, operator: Browser
+) -> None:
     await make_user(env, Role.OWNER, "other")
     await env.caller("other")
     (key,) = await env.store.read(accounts.list_keys)
@@ -111,8 +110,7 @@ async def test_account_page_changes_only_keys_and_users_of_that_account(env: Env
     assert all(each.is_live for each in await env.store.read(accounts.list_keys))
 
 
-async def test_shown_password_does_not_appear_in_audit_log(env: Environment) -> None:
-    operator, account = await operator_and_account(env)
+async def test_shown_password_does_not_appear_in_audit_log(account: str, operator: Browser) -> None:
     word = shown_secret(await operator.submit(f"{account}/users", user="kim", role="owner"))
 
     shown = await operator.get("/console/audit")

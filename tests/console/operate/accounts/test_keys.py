@@ -6,15 +6,15 @@ import re
 import pytest
 
 from pabal.store.accounts import accounts
-from tests.fixtures.console_operate import ALL_SCOPES, HOSTILE, audit_lines, operator_and_account, shown_secret
+from tests.fixtures.console import Browser
+from tests.fixtures.console_operate import ALL_SCOPES, HOSTILE, audit_lines, shown_secret
 from tests.fixtures.virtual import NOON, Caller, Environment
 from tests.fixtures.web import call_ok, sms_body
 
 NEWEST_KEY = re.compile(r'name="after" value="([0-9]+)"')
 
 
-async def test_key_form_submitted_twice_creates_one_key(env: Environment) -> None:
-    operator, account = await operator_and_account(env)
+async def test_key_form_submitted_twice_creates_one_key(env: Environment, account: str, operator: Browser) -> None:
     page = await operator.get(account)
     fields = {"after": NEWEST_KEY.findall(page.text)[0], "name": "계산대", **ALL_SCOPES}
 
@@ -30,9 +30,9 @@ async def test_key_form_submitted_twice_creates_one_key(env: Environment) -> Non
     assert shown_secret(more)
 
 
-async def test_key_is_created_shown_once_used_and_revoked(env: Environment) -> None:
-    operator, account = await operator_and_account(env)
-
+async def test_key_is_created_shown_once_used_and_revoked(
+    env: Environment, account: str, operator: Browser
+) -> None:
     made = await operator.submit(f"{account}/keys", name="계산대", **ALL_SCOPES)
     key = shown_secret(made)
     call = Caller(env.service, key)
@@ -55,8 +55,9 @@ async def test_key_is_created_shown_once_used_and_revoked(env: Environment) -> N
     ]
 
 
-async def test_key_is_limited_to_its_scopes_networks_and_expiry_date(env: Environment) -> None:
-    operator, account = await operator_and_account(env)
+async def test_key_is_limited_to_its_scopes_networks_and_expiry_date(
+    env: Environment, account: str, operator: Browser
+) -> None:
     fields = {"scope_read": "1", "allow": "127.0.0.1\n192.0.2.0/24", "rate": "5", "expires": "2026-11-16"}
 
     call = Caller(env.service, shown_secret(await operator.submit(f"{account}/keys", **fields)))
@@ -87,10 +88,8 @@ async def test_key_is_limited_to_its_scopes_networks_and_expiry_date(env: Enviro
     ],
 )
 async def test_invalid_key_form_is_reported_at_its_field_and_creates_no_key(
-    env: Environment, changes: dict[str, str], field: str
+    env: Environment, account: str, operator: Browser, changes: dict[str, str], field: str
 ) -> None:
-    operator, account = await operator_and_account(env)
-
     shown = await operator.submit(f"{account}/keys", **{**ALL_SCOPES, "name": "가게", **changes})
 
     assert shown.status == 400

@@ -1,18 +1,18 @@
 """The limits of accounts in the console: set by operators, audited, shown to owners."""
 
 from pabal.domain.sends.limits import AccountLimits
-from pabal.domain.users.user import Role
 from pabal.store.accounts import account_limits, accounts
-from tests.fixtures.console import signed_in_browser
-from tests.fixtures.console_operate import audit_lines, operator_and_account
-from tests.fixtures.virtual import Environment
+from tests.fixtures.console import Browser
+from tests.fixtures.console_operate import audit_lines
+from tests.fixtures.virtual import Caller, Environment
 from tests.fixtures.web import sms_body
 
 FIELDS = dict.fromkeys(AccountLimits._fields, "")
 
 
-async def test_operator_sets_limits_which_hold_and_are_audited(env: Environment) -> None:
-    operator, account = await operator_and_account(env)
+async def test_operator_sets_limits_which_hold_and_are_audited(
+    env: Environment, account: str, operator: Browser
+) -> None:
     (first,) = [each.id for each in await env.store.read(accounts.list_accounts)]
 
     done = await operator.submit(f"{account}/limits", **FIELDS | {"receivers_per_day": "1,000"})
@@ -26,9 +26,9 @@ async def test_operator_sets_limits_which_hold_and_are_audited(env: Environment)
     assert [each.partition("account.limits ")[2] for each in lines] == ["receivers_per_day=1000"]
 
 
-async def test_invalid_limit_is_told_beside_its_field_and_changes_nothing(env: Environment) -> None:
-    operator, account = await operator_and_account(env)
-
+async def test_invalid_limit_is_told_beside_its_field_and_changes_nothing(
+    env: Environment, account: str, operator: Browser
+) -> None:
     refused = await operator.submit(f"{account}/limits", **FIELDS | {"receivers_per_day": "<b>"})
 
     assert refused.status == 400
@@ -37,16 +37,9 @@ async def test_invalid_limit_is_told_beside_its_field_and_changes_nothing(env: E
     assert not [each for each in await audit_lines(env) if "account.limits" in each]
 
 
-async def test_only_operators_set_limits(env: Environment) -> None:
-    _, account = await operator_and_account(env)
-    owner = await signed_in_browser(env, Role.OWNER)
-
-    assert (await owner.submit(f"{account}/limits", **FIELDS)).status == 403
-
-
-async def test_owner_sees_limits_and_a_notice_when_one_is_near(env: Environment) -> None:
-    owner = await signed_in_browser(env, Role.OWNER)
-    call = await env.caller()
+async def test_owner_sees_limits_and_a_notice_when_one_is_near(
+    env: Environment, owner: Browser, call: Caller
+) -> None:
     (first,) = [each.id for each in await env.store.read(accounts.list_accounts)]
     assert "하루 수신자" not in (await owner.get("/console")).text
     await env.store.write(account_limits.save, first, AccountLimits(0, 10))

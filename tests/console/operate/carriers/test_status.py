@@ -51,36 +51,32 @@ def test_status_page_shows_longest_delay_in_queue(run_scenario: RunScenario) -> 
     run_scenario(scenario, carriers={post.name: post})
 
 
-def test_status_page_shows_percentiles_of_each_carrier(run_scenario: RunScenario) -> None:
+async def test_status_page_shows_percentiles_of_each_carrier(env: Environment) -> None:
     counts = [0] * (len(RESPONSE_BOUNDS_S) + 1)
     counts[RESPONSE_BOUNDS_S.index(0.01)], counts[RESPONSE_BOUNDS_S.index(2.5)] = 90, 10
+    operator, _ = await operator_and_account(env)
+    await env.store.write(carriers.save_state, CarrierState("telco", "up", NOON, ""))
+    rows = [
+        MinuteLatency("telco", NOON - 2 * MINUTE, "", tuple(counts)),
+        MinuteLatency("telco", NOON - 40 * MINUTE, "", tuple(counts)),
+        MinuteLatency("telco", NOON - 200 * MINUTE, "", tuple(counts)),
+    ]
+    await env.store.write(carriers.save_latencies, rows)
 
-    async def scenario(env: Environment) -> None:
-        operator, _ = await operator_and_account(env)
-        await env.store.write(carriers.save_state, CarrierState("telco", "up", NOON, ""))
-        rows = [
-            MinuteLatency("telco", NOON - 2 * MINUTE, "", tuple(counts)),
-            MinuteLatency("telco", NOON - 40 * MINUTE, "", tuple(counts)),
-            MinuteLatency("telco", NOON - 200 * MINUTE, "", tuple(counts)),
-        ]
-        await env.store.write(carriers.save_latencies, rows)
+    page = (await operator.get("/console/operate?carrier=telco")).text
+    part = (await operator.get("/console/operate/state")).text
+    day = (await operator.get("/console/operate?span=day&carrier=telco")).text
 
-        page = (await operator.get("/console/operate?carrier=telco")).text
-        part = (await operator.get("/console/operate/state")).text
-        day = (await operator.get("/console/operate?span=day&carrier=telco")).text
-
-        for shown in (page, part):
-            assert "절반 8ms · 95% 1.8초 · 99% 2.4초" in shown
-        assert '<th scope="row">전체</th><td>200</td><td>8ms</td><td>1.8초</td><td>2.4초</td>' in page
-        assert '<th scope="row">전체</th><td>300</td>' in day
-        assert len(re.findall('<g tabindex="0"', page)) == 30
-        assert len(re.findall('<g tabindex="0"', day)) == 24
-        assert "11:58 · 응답 100건, 절반 8ms · 95% 1.8초 · 99% 2.4초" in page
-
-    run_scenario(scenario)
+    for shown in (page, part):
+        assert "절반 8ms · 95% 1.8초 · 99% 2.4초" in shown
+    assert '<th scope="row">전체</th><td>200</td><td>8ms</td><td>1.8초</td><td>2.4초</td>' in page
+    assert '<th scope="row">전체</th><td>300</td>' in day
+    assert len(re.findall('<g tabindex="0"', page)) == 30
+    assert len(re.findall('<g tabindex="0"', day)) == 24
+    assert "11:58 · 응답 100건, 절반 8ms · 95% 1.8초 · 99% 2.4초" in page
 
 
-def test_status_page_shows_workers_with_heartbeat_and_clock(run_scenario: RunScenario) -> None:
+async def test_status_page_shows_workers_with_heartbeat_and_clock(env: Environment) -> None:
     def add_workers(tx: Tx) -> None:
         for number, name in enumerate(("good", "silent", "skewed", "new")):
             slots.register(tx, bytes([number]) * 16, f"host:{name}", NOON)
@@ -91,24 +87,21 @@ def test_status_page_shows_workers_with_heartbeat_and_clock(run_scenario: RunSce
                 (beat_at, beat_at + ahead_ms, bytes([number]) * 16),
             )
 
-    async def scenario(env: Environment) -> None:
-        operator, _ = await operator_and_account(env)
-        alone = (await operator.get("/console/operate")).text
-        await env.store.write(add_workers)
+    operator, _ = await operator_and_account(env)
+    alone = (await operator.get("/console/operate")).text
+    await env.store.write(add_workers)
 
-        shown = (await operator.get("/console/operate/state")).text
+    shown = (await operator.get("/console/operate/state")).text
 
-        assert "이 프로세스 하나가 모두 발송합니다" in alone
-        rows = dict(re.findall(r'작업 프로세스">host:(\w+)</td>(.*?)</tr>', shown, re.DOTALL))
-        assert "작동 중" in rows["good"]
-        assert "NTP" not in rows["good"]
-        assert "응답 없음" in rows["silent"]
-        assert "1분 전" in rows["silent"]
-        assert "-7.5초" in rows["skewed"]
-        assert "NTP" in rows["skewed"]
-        assert "시작하는 중" in rows["new"]
-
-    run_scenario(scenario)
+    assert "이 프로세스 하나가 모두 발송합니다" in alone
+    rows = dict(re.findall(r'작업 프로세스">host:(\w+)</td>(.*?)</tr>', shown, re.DOTALL))
+    assert "작동 중" in rows["good"]
+    assert "NTP" not in rows["good"]
+    assert "응답 없음" in rows["silent"]
+    assert "1분 전" in rows["silent"]
+    assert "-7.5초" in rows["skewed"]
+    assert "NTP" in rows["skewed"]
+    assert "시작하는 중" in rows["new"]
 
 
 async def test_status_page_shows_quotas_that_are_used_up(env: Environment) -> None:

@@ -14,25 +14,18 @@ from pabal.store.engine.base import StoreUnavailable, Tx
 from tests.console.manage.test_profiles import CELLPHONE
 from tests.console.manage.test_templates import form_fields
 from tests.fixtures.audit import latest_entries
-from tests.fixtures.console import PageResponse, signed_in_browser
+from tests.fixtures.console import Browser, PageResponse, signed_in_browser
 from tests.fixtures.console_send import form, hidden_fields, review, send
 from tests.fixtures.virtual import (
     NOON,
+    Caller,
     Environment,
     VirtualWorld,
     build_environment,
     open_store,
     run_in_virtual_time,
 )
-from tests.fixtures.web import (
-    CATEGORY,
-    FailingStore,
-    P,
-    T,
-    call_ok,
-    get_latest_token,
-    register_channel,
-)
+from tests.fixtures.web import CATEGORY, FailingStore, P, T, call_ok, get_latest_token, register_channel
 
 SOURCE = Path(pabal.__file__).parent
 WHAT = re.compile(r'"([a-z]+\.[a-z_]+)"')
@@ -70,8 +63,7 @@ async def test_owner_sees_audit_log_of_account_and_operator_sees_all(env: Enviro
     ]
 
 
-async def test_command_is_shown_with_the_user_of_the_system(env: Environment) -> None:
-    operator = await signed_in_browser(env, Role.OPERATOR)
+async def test_command_is_shown_with_the_user_of_the_system(env: Environment, operator: Browser) -> None:
     await env.store.write(audit_log.add, AuditEntry(NOON, None, "command line: kim", None, "store.restore", "a.db"))
 
     shown = rows(await operator.get("/console/audit"))
@@ -106,9 +98,7 @@ async def test_audit_log_is_filtered_by_user_and_paged(env: Environment) -> None
     assert "<b>" not in nobody.text
 
 
-async def test_history_export_is_recorded_in_audit_log(env: Environment) -> None:
-    viewer = await signed_in_browser(env, Role.VIEWER)
-
+async def test_history_export_is_recorded_in_audit_log(env: Environment, viewer: Browser) -> None:
     for ending in ("csv", "xlsx"):
         await viewer.get(f"/console/history.{ending}")
     await viewer.get("/console/history.csv?receiver=1")
@@ -205,8 +195,9 @@ async def test_sent_targets_are_named_by_their_time_and_linked(env: Environment)
     assert f"requests/{sent}" not in everything.text, "the operator acts for no account"
 
 
-async def test_programs_and_invited_roles_are_named_in_the_language_of_the_page(env: Environment) -> None:
-    call = await env.caller()
+async def test_programs_and_invited_roles_are_named_in_the_language_of_the_page(
+    env: Environment, call: Caller
+) -> None:
     await call_ok(call, "webhook/create", {"url": "https://hooks.example/pabal", "events": ["message.result"]})
     owner = await signed_in_browser(env)
     await owner.submit("/console/team/invite", role="viewer")

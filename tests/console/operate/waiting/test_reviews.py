@@ -2,8 +2,6 @@
 
 import re
 
-from pabal.domain.users.user import Role
-from tests.fixtures.console import signed_in_browser
 from tests.fixtures.console_operate import audit_lines, operator_and_account
 from tests.fixtures.virtual import Caller, Environment
 from tests.fixtures.web import call_ok, image_body, register_channel, template_body
@@ -90,10 +88,3 @@ async def test_review_shows_picture_and_buttons_without_choosing_the_account(env
     assert picture.headers["content-type"].startswith("image/")
     for wrong in ("0", "x", "9" * 30):
         assert (await operator.get(f"{PATH}/{wrong}")).status == 404
-
-
-async def test_owners_do_not_see_the_queue(env: Environment) -> None:
-    (first, _) = await two_accounts(env)
-    owner = await signed_in_browser(env, Role.OWNER)
-
-    assert {(await owner.get(path)).status for path in (PATH, f"{PATH}/{first}")} == {403}
