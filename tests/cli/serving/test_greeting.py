@@ -88,3 +88,12 @@ def test_commands_of_the_greeting_can_be_copied(
 
     assert f"`{called} key create --account first`" in greetings(FIRST)
     assert f"`{called} user password admin`" in greetings(FIRST)
+
+
+def test_printed_commands_use_the_store_of_the_service(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.argv", ["pabal", "serve", "--port", "0", "--config=my settings.toml", "--data", "d"])
+
+    shown = greetings(FirstCredentials("key", "password"))
+
+    assert "key create --account first --data d --config 'my settings.toml'`" in shown
+    assert "user password admin --data d --config 'my settings.toml'`" in shown

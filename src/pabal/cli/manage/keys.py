@@ -100,7 +100,7 @@ def _create(settings: Settings, given: argparse.Namespace) -> None:
             max_keys=settings.keys_per_account,
         )
 
-    print(with_store(settings, lambda store: store.write(issue)))
+    print(with_store(settings, lambda store: store.write(issue), may_create=True))
 
 
 def _expiry(spelling: str, settings: Settings) -> Instant:

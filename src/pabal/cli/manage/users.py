@@ -130,7 +130,7 @@ def _create(settings: Settings, given: argparse.Namespace) -> None:
         chosen = choose_account(tx, account, is_new=given.new_account) if account else None
         users.create(tx, chosen, name, role, hash, WORLD.now(), current_actor())
 
-    with_store(settings, lambda store: store.write(create))
+    with_store(settings, lambda store: store.write(create), may_create=True)
     _report(given, Text(f"사용자 {name}을(를) 만들었습니다", f"user {name} is created"), password)
 
 

@@ -1,10 +1,12 @@
 """What the service prints when it is ready, in the language of the command line."""
 
+import argparse
 import os
 import shlex
 import shutil
 import socket
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -21,7 +23,7 @@ _FIRST = Text(
 
   account   {account}
   apiKey    {key}
-            (한 번만 보여 줍니다. `{program} key create --account {account}`로 더 만들 수 있습니다)
+            (한 번만 보여 줍니다. `{program} key create --account {account}{options}`로 더 만들 수 있습니다)
   docs      {base}/docs
   guide     {base}/docs/guide
 """,
@@ -30,7 +32,7 @@ Pabal is running at {base}
 
   account   {account}
   apiKey    {key}
-            (shown only once; `{program} key create --account {account}` creates more)
+            (shown only once; `{program} key create --account {account}{options}` creates more)
   docs      {base}/docs
   guide     {base}/docs/guide
 """,
@@ -40,13 +42,13 @@ _CONSOLE_LOGIN = Text(
   console   {base}/console
   user      {user}
   password  {password}
-            (한 번만 보여 줍니다. 잃어버리면 `{program} user password {user}`로 새로 만드세요)
+            (한 번만 보여 줍니다. 잃어버리면 `{program} user password {user}{options}`로 새로 만드세요)
 """,
     """
   console   {base}/console
   user      {user}
   password  {password}
-            (shown only once; `{program} user password {user}` makes a new one)
+            (shown only once; `{program} user password {user}{options}` makes a new one)
 """,
 )
 _COMMANDS = """
@@ -70,10 +72,10 @@ Nothing leaves this machine: the simulator receives every message. Stop with Ctr
 )
 _REAL_CARRIERS = Text(
     """
-다음 발송 경로로 발송합니다: {carriers}. `{program} doctor`로 점검하세요. Ctrl-C로 멈춥니다.
+다음 발송 경로로 발송합니다: {carriers}. `{program} doctor{options}`로 점검하세요. Ctrl-C로 멈춥니다.
 """,
     """
-Messages are sent through: {carriers}. Check them with `{program} doctor`. Stop with Ctrl-C.
+Messages are sent through: {carriers}. Check them with `{program} doctor{options}`. Stop with Ctrl-C.
 """,
 )
 _AGAIN = Text(
@@ -89,6 +91,10 @@ _WORKERS = Text(
     "파발 워커 {count}개가 실행 중입니다. Ctrl-C로 멈춥니다.",
     "{count} Pabal workers are running. Stop with Ctrl-C.",
 )
+
+_OPTIONS = argparse.ArgumentParser(add_help=False)
+_OPTIONS.add_argument("--data")
+_OPTIONS.add_argument("--config")
 
 
 class FirstCredentials(NamedTuple):
@@ -129,7 +135,7 @@ def greet_workers(count: int) -> str:
 
 
 def _in_language(text: Text, **values: object) -> str:
-    return text.in_language(choose_language()).format(program=_program(), **values)
+    return text.in_language(choose_language()).format(program=_program(), options=_options(sys.argv[1:]), **values)
 
 
 def _program() -> str:
@@ -139,3 +145,9 @@ def _program() -> str:
     if called.name != "pabal" or not called.exists() or (found and called.samefile(found)):
         return "pabal"
     return shlex.quote(min(str(called.absolute()), os.path.relpath(called), key=len))
+
+
+def _options(words: Sequence[str]) -> str:
+    """Return the options with which other commands use the store of this service."""
+    given, _ = _OPTIONS.parse_known_args(words)
+    return "".join(f" --{name} {shlex.quote(value)}" for name, value in vars(given).items() if value is not None)

@@ -27,8 +27,18 @@ def current_actor() -> Actor:
     return Actor(None, f"{COMMAND_LINE_PREFIX}{printable(get_user_name())}")
 
 
-def with_store(settings: Settings, work: Callable[[Store], Awaitable[T]]) -> T:
-    """Open the store, migrate it if the settings allow that, run `work` and close the store."""
+def with_store(settings: Settings, work: Callable[[Store], Awaitable[T]], *, may_create: bool = False) -> T:
+    """Open the store, migrate it if the settings allow that, run `work` and close the store.
+
+    Raises CommandError where there is no store, unless the command may be the first one.
+    """
+    if not may_create and not settings.is_on_postgresql and not settings.store_path.exists():
+        raise CommandError(
+            f"{settings.store_path}에 저장소가 없습니다. 서비스와 같은 --data와 --config를 주세요. 처음이면 먼저"
+            " `pabal serve`를 시작하세요",
+            f"there is no store at {settings.store_path}: give the --data and --config of the service; if there is"
+            " none yet, start `pabal serve` first",
+        )
 
     async def run() -> T:
         store = open_store(settings, WORLD)
