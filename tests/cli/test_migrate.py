@@ -29,7 +29,7 @@ def test_migrate_applies_missing_migrations_once(new_command_line: CommandLine) 
 def test_other_commands_do_not_migrate_if_settings_forbid_it(new_command_line: CommandLine) -> None:
     new_command_line.configure("migrate = false")
 
-    refused = new_command_line("key", "list")
+    refused = new_command_line("key", "create", "--account", "acme")
     assert refused.status == 2
     assert "run `pabal migrate` first" in refused.err
     new_command_line("migrate")
