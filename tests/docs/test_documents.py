@@ -33,6 +33,6 @@ def test_repeating_an_unavailable_service_is_advised_only_with_a_key(name: str) 
 
 @pytest.mark.parametrize("page", ["docs/how-to/operate.md", "docs/ko/how-to/operate.md"])
 def test_operators_page_lists_exactly_the_metrics_that_exist(page: str) -> None:
-    listed = set(re.findall(r"^\| `(pabal_\w+)`", text_of(page), re.MULTILINE))
+    listed = set(re.findall(r"^\| `((?:pabal|process)_\w+)`", text_of(page), re.MULTILINE))
 
     assert listed == metric_names()

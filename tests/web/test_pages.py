@@ -227,7 +227,7 @@ async def test_metrics_are_in_prometheus_format(env: Environment, call: Caller) 
     families = list(text_string_to_metric_families(answer.body.decode()))
     assert answer.headers["content-type"].startswith("text/plain; version=0.0.4")
     assert len(families) > 8
-    assert all(family.name.startswith("pabal_") and family.documentation for family in families)
+    assert all(family.name.startswith(("pabal_", "process_")) and family.documentation for family in families)
     assert {family.type for family in families} <= {"counter", "gauge", "histogram"}
 
 

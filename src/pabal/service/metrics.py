@@ -1,6 +1,7 @@
 """Metrics of the service, for Prometheus."""
 
 import asyncio
+import platform
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 
@@ -8,11 +9,13 @@ from prometheus_client import (
     CollectorRegistry,
     Gauge,
     Histogram,
+    ProcessCollector,
     disable_created_metrics,
     generate_latest,
 )
 from prometheus_client.core import CounterMetricFamily, Metric
 
+from pabal import __version__
 from pabal.domain.sends.message import Outcome, Product
 from pabal.store.engine.group_commit import CommitStats
 from pabal.store.queue.carriers import CarrierState
@@ -61,6 +64,11 @@ class Metrics:
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
         self._store_registry = CollectorRegistry()
+        ProcessCollector(registry=self.registry)
+        build = self._gauge(
+            "pabal_build_info", "The version that runs, and that of Python: 1.", "version", "python"
+        )
+        build.labels(__version__, platform.python_version()).set(1)
         self.store_up = self._gauge("pabal_store_up", "Whether the store answers.")
         self.is_store_up = True
         self.messages_accepted = self._counter("pabal_messages_accepted_total", "Messages accepted.", "product")

@@ -11,6 +11,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from pabal import __version__
 from tests.fixtures import postgres
 from tests.fixtures.live import LiveService, run, serving, wait_until, working
 
@@ -54,6 +55,17 @@ def deliver(live: LiveService, number: int = 5) -> None:
         wait_until(lambda: [is_delivered(client, one) for one in requests], all)
 
 
+def check_process_figures(shown: str) -> None:
+    """Check that the metrics of a process say which version runs, and what the process uses."""
+    build = re.search(r"^pabal_build_info\{(.*)\} 1\.0$", shown, re.M)
+    assert build
+    assert f'version="{__version__}"' in build[1]
+    for name in ("cpu_seconds_total", "resident_memory_bytes", "open_fds", "max_fds", "start_time_seconds"):
+        figure = re.search(rf"^process_{name} (\S+)$", shown, re.M)
+        assert figure, name
+        assert float(figure[1]) > 0, name
+
+
 def test_worker_delivers_accepted_messages_and_stops_on_signal(tmp_path: Path, store: str) -> None:
     with (
         serving(tmp_path / "web", "--no-deliver", store=store, key_rate=0) as web,
@@ -86,10 +98,14 @@ def test_worker_port_serves_only_health_and_metrics(tmp_path: Path, store: str, 
         assert client.post("/api/message/sendSMS.v1.0", json=BODY).status_code == 404
         deliver(web)
 
-        counted = re.search(r"^pabal_carrier_verdicts_total\{.*taken.*\} (\S+)$", client.get("/metrics").text, re.M)
+        shown = client.get("/metrics").text
 
+        counted = re.search(r"^pabal_carrier_verdicts_total\{.*taken.*\} (\S+)$", shown, re.M)
         assert counted
         assert float(counted[1]) == 5
+        with web.client() as interface:
+            check_process_figures(interface.get("/metrics").text)
+        check_process_figures(shown)
         assert work.stop() == 0
 
 
