@@ -44,7 +44,7 @@ COMMANDS = [
 ]
 
 
-MAKING_A_STORE = [["serve"], ["work"], ["migrate"], ["doctor"], ["key", "create"], ["user", "create"]]
+MAKING_A_STORE = [["serve"], ["work"], ["migrate"], ["key", "create"], ["user", "create"]]
 """How the commands begin that make a store; others say that there is none."""
 
 
@@ -113,7 +113,7 @@ def test_every_command_takes_data_and_config_after_its_words(
     if words[:1] in MAKING_A_STORE or words[:2] in MAKING_A_STORE:
         assert new_command_line.data.is_dir() or "--check" in words
     else:
-        assert not (new_command_line.data / "pabal.db").exists()
+        assert not new_command_line.data.exists()
     assert not Path("overridden").exists()
 
 
@@ -126,11 +126,33 @@ def test_settings_of_the_file_are_used(new_command_line: CommandLine, tmp_path: 
     assert new_command_line("key", "list").rows[0][5] == "5/s"
 
 
-def test_look_up_makes_no_store(new_command_line: CommandLine) -> None:
-    refused = new_command_line("key", "list")
+@pytest.mark.parametrize(
+    "words", [["key", "list"], ["account", "list"], ["cancel-after-restore", "--check"], ["number", "list"]]
+)
+def test_look_up_makes_no_store(new_command_line: CommandLine, words: list[str]) -> None:
+    refused = new_command_line(*words)
 
     assert refused.status == 2
     assert f"there is no store at {new_command_line.data / 'pabal.db'}: give the --data and --config" in refused.err
+    assert not new_command_line.data.exists()
+
+
+def test_command_that_makes_a_store_says_where(new_command_line: CommandLine) -> None:
+    first = new_command_line("key", "create", "--account", "acme")
+    second = new_command_line("key", "create", "--account", "acme")
+
+    assert first.err == f"made the store {new_command_line.store}\n"
+    assert second.err == ""
+
+
+def test_advice_of_an_error_uses_the_same_store(
+    command_line: CommandLine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.argv", ["pabal", "key", "revoke", "99", "--data", "here"])
+
+    refused = command_line("key", "revoke", "99")
+
+    assert "`pabal key list --data here`" in refused.err
 
 
 @pytest.mark.parametrize("words", [["migrate"], ["key", "create", "--account", "acme"], ["serve"]])

@@ -96,7 +96,7 @@ def test_commands_speak_korean(command_line: CommandLine, korean: None) -> None:
     assert refused.err == "pabal: 'acne' 계정이 없습니다. 혹시 acme입니까? 새로 만들려면 --new-account를 주세요\n"
     assert HANGUL.search(unknown.err)
     assert revoked.out == "키 1을(를) 폐기했습니다\n"
-    assert "이상  쓸 수 있는 키가 없습니다\n      만드세요: pabal key create --account NAME\n" in found.out
+    assert "이상  쓸 수 있는 키가 없습니다\n      만드세요: `pabal key create --account NAME`\n" in found.out
     assert all(HANGUL.search(line) for line in found.out.splitlines()), found.out
     assert found.status == 1
 

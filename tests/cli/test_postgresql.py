@@ -1,5 +1,6 @@
 """The command line on PostgreSQL: the same words, and never a password."""
 
+import os
 import re
 from pathlib import Path
 
@@ -40,6 +41,19 @@ def test_key_is_created_and_listed(config: Path, capsys: pytest.CaptureFixture[s
     assert re.fullmatch(r"pb_[0-9A-Za-z]{40}\n", made)
     assert "acme" in said(capsys, "key", "list", "--config", str(config))
     assert said(capsys, "migrate", "--config", str(config)) == "the schema is up to date\n"
+
+
+def test_look_up_makes_no_store_in_an_empty_database(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    address = postgres.create_database(f"without_tables_{os.getpid()}", "template1")
+    config = tmp_path / "pabal.toml"
+    config.write_text(f'store = "{with_password(address)}"\n', encoding="utf-8")
+
+    told = said(capsys, "key", "list", "--config", str(config))
+
+    assert "there is no store at postgresql://pabal:…@/" in told
+    with psycopg.connect(address) as connection:
+        assert connection.execute("select 1 from pg_tables where schemaname = 'public'").fetchall() == []
+    postgres.drop_database(f"without_tables_{os.getpid()}")
 
 
 def test_settings_show_the_address_without_its_password(config: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -12,7 +12,6 @@ from pabal import __version__
 from pabal.cli.serving.crash import hide_error_messages
 from pabal.cli.shared.language import choose, say, translate_argparse
 from pabal.domain.base.codes import Refused, TextError
-from pabal.settings.environment import choose_language
 
 
 class Command(NamedTuple):
@@ -210,8 +209,8 @@ def _run(given: argparse.Namespace) -> int:
         return 2
     except Refused as refused:
         first = refused.problems[0]
-        language = choose_language()
-        print(f"pabal: {first.message(language)} {first.code.remedy.in_language(language)}", file=sys.stderr)
+        ko, en = (f"pabal: {first.message(each)} {first.code.remedy.in_language(each)}" for each in ("ko", "en"))
+        say(ko, en, is_error=True)
         return 1
     except StoreUnavailable as error:
         say(

@@ -56,24 +56,67 @@ def test_doctor_says_how_to_fix_what_is_wrong(new_command_line: CommandLine) -> 
     new_command_line("migrate")
     found = new_command_line("doctor")
     assert found.status == 1
-    assert "WRONG there is no live key\n      Create one: pabal key create --account NAME" in found.out
+    assert "WRONG there is no live key\n      Create one: `pabal key create --account NAME`" in found.out
 
 
-def test_doctor_accepts_an_empty_directory(new_command_line: CommandLine) -> None:
+@pytest.mark.parametrize("has_directory", [True, False])
+def test_doctor_makes_no_store(new_command_line: CommandLine, has_directory: bool) -> None:
+    if has_directory:
+        new_command_line.data.mkdir()
+
     found = new_command_line("doctor")
 
     assert found.status == 0
-    assert f"note  missing migrations: {all_migrations()[0].number:04} {all_migrations()[0].name}" in found.out
+    assert f"note  there is no store at {new_command_line.store}\n      Give the --data and --config" in found.out
+    assert new_command_line.data.exists() == has_directory
+    assert not new_command_line.files()
 
 
-def test_doctor_reports_missing_migrations_if_starts_do_not_migrate(new_command_line: CommandLine) -> None:
+def test_doctor_reports_a_service_with_other_data(
+    new_command_line: CommandLine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with answer_with(b'{"time": "", "result": "SUCCESS", "locale": "ko"}') as port:
+        monkeypatch.setenv("PABAL_PORT", str(port))
+
+        found = new_command_line("doctor")
+
+    assert found.status == 1
+    assert "WRONG a Pabal with other data answers" in found.out
+    assert not new_command_line.data.exists()
+
+
+@pytest.mark.parametrize(("setting", "level"), [("true", "note "), ("false", "WRONG")])
+def test_doctor_reports_missing_migrations(new_command_line: CommandLine, setting: str, level: str) -> None:
+    new_command_line.configure(f"migrate = {setting}")
+    new_command_line.data.mkdir()
+    new_command_line.store.touch()
+
+    found = new_command_line("doctor")
+
+    assert found.status == int(level == "WRONG")
+    assert f"{level} missing migrations: {all_migrations()[0].number:04} {all_migrations()[0].name}" in found.out
+    assert "`pabal migrate`." in found.out
+
+
+def test_doctor_reports_a_missing_store_if_starts_do_not_make_it(new_command_line: CommandLine) -> None:
     new_command_line.configure("migrate = false")
 
     found = new_command_line("doctor")
 
     assert found.status == 1
-    assert "WRONG missing migrations: 0001 first" in found.out
-    assert "Run `pabal migrate`." in found.out
+    assert f"WRONG there is no store at {new_command_line.store}" in found.out
+
+
+def test_commands_that_doctor_advises_use_the_same_store(
+    new_command_line: CommandLine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    new_command_line("migrate")
+    monkeypatch.setattr("sys.argv", ["pabal", "doctor", "--data", str(new_command_line.data), "--config=my file"])
+
+    found = new_command_line("doctor")
+
+    options = f"--data {new_command_line.data} --config 'my file'"
+    assert f"Create one: `pabal key create --account NAME {options}`" in found.out
 
 
 def test_doctor_reports_an_unreadable_store(new_command_line: CommandLine) -> None:

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from pabal.cli.data.backup import BACKUP_GUIDE, Progress, require_sqlite
-from pabal.cli.shared.command import WORLD, current_actor, with_store
+from pabal.cli.shared.command import WORLD, current_actor, require_store_file, with_store
 from pabal.cli.shared.language import CommandError, say
 from pabal.cli.shared.options import add_option, add_settings_options
 from pabal.domain.base import dates
@@ -213,6 +213,7 @@ def _cancel_after_restore(settings: Settings, given: argparse.Namespace) -> None
             )
         )
 
+    require_store_file(settings)
     with _require_stopped(settings):
         for line in with_store(settings, count if given.check else work):
             say(*line)

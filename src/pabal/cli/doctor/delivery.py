@@ -64,7 +64,7 @@ async def check_keys(store: Store) -> list[Finding]:
         wrong(
             "쓸 수 있는 키가 없습니다",
             "there is no live key",
-            Text("만드세요: pabal key create --account NAME", "Create one: pabal key create --account NAME"),
+            Text("만드세요: `pabal key create --account NAME`", "Create one: `pabal key create --account NAME`"),
         )
     ]
 

@@ -40,20 +40,21 @@ def declare_doctor(parser: argparse.ArgumentParser) -> None:
 
 
 async def diagnose(settings: Settings, world: World) -> list[Finding]:
-    """Run all checks and return their results.
-
-    Creates the data directory and the store's file if they do not exist; changes nothing else.
-    """
+    """Run all checks and return their results. Creates and changes nothing."""
     findings = [] if settings.is_on_postgresql else _check_directory(settings)
     is_running: bool | None = None
-    if not settings.is_on_postgresql and not any(finding.is_wrong for finding in findings):
+    is_missing = not settings.is_on_postgresql and not settings.store_path.exists()
+    if is_missing and not any(finding.is_wrong for finding in findings):
+        is_running = False
+        findings.append(_no_store(settings))
+    elif not settings.is_on_postgresql and not any(finding.is_wrong for finding in findings):
         is_running = _is_running(settings)
         findings.append(
             ok("서비스가 실행 중입니다", "a service is running on it")
             if is_running
             else ok("실행 중인 서비스가 없습니다", "no service is running on it")
         )
-    if not any(finding.is_wrong for finding in findings):
+    if not is_missing and not any(finding.is_wrong for finding in findings):
         findings += await _check_store(settings, world, is_running)
     answering = await asyncio.to_thread(check_port, settings, is_running=is_running)
     findings += await check_provider(settings, world)
@@ -62,9 +63,9 @@ async def diagnose(settings: Settings, world: World) -> list[Finding]:
 
 def _check_directory(settings: Settings) -> list[Finding]:
     folder = settings.store_path.parent
+    nearest = next((each for each in (folder, *folder.parents) if each.exists()), folder)
     try:
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        probe = folder / ".doctor"
+        probe = nearest / ".doctor"
         probe.write_bytes(b"")
         probe.unlink()
     except OSError as error:
@@ -73,11 +74,23 @@ def _check_directory(settings: Settings) -> list[Finding]:
             f"the data directory {folder} is not writable ({explain_os_error(error).en})",
         )
         return [wrong(*message, explain_directory(folder))]
+    if nearest != folder:
+        return []
     return [
         ok(f"데이터 디렉터리 {folder}에 쓸 수 있습니다", f"the data directory {folder} is writable"),
         *check_files(folder),
         *check_disk(shutil.disk_usage(folder).free),
     ]
+
+
+def _no_store(settings: Settings) -> Finding:
+    place = settings.store_path
+    message = Text(f"{place}에 저장소가 없습니다", f"there is no store at {place}")
+    remedy = Text(
+        "서비스가 쓰는 --data와 --config를 주세요. 처음이면 `pabal serve`를 시작하세요.",
+        "Give the --data and --config of the service. If there is none yet, start `pabal serve`.",
+    )
+    return note(*message, remedy) if settings.migrate else wrong(*message, remedy)
 
 
 def _is_running(settings: Settings) -> bool:

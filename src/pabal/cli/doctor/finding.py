@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from enum import Enum
 from typing import NamedTuple
 
-from pabal.cli.shared.language import choose
+from pabal.cli.shared.language import say
 from pabal.domain.base.codes import Text
 
 NO_REMEDY = Text("", "")
@@ -51,7 +51,7 @@ def wrong(ko: str, en: str, remedy: Text = NO_REMEDY) -> Finding:
 def print_findings(findings: Sequence[Finding]) -> int:
     """Print findings, and return the exit status of `pabal doctor`."""
     for each in findings:
-        print(f"{choose(*each.level.value)} {choose(*each.message)}")
+        say(f"{each.level.value.ko} {each.message.ko}", f"{each.level.value.en} {each.message.en}")
         if each.remedy != NO_REMEDY:
-            print(f"      {choose(*each.remedy)}")
+            say(f"      {each.remedy.ko}", f"      {each.remedy.en}")
     return 1 if any(each.is_wrong for each in findings) else 0

@@ -1,15 +1,9 @@
 """What the service prints when it is ready, in the language of the command line."""
 
-import argparse
-import os
-import shlex
-import shutil
 import socket
-import sys
-from collections.abc import Sequence
-from pathlib import Path
 from typing import NamedTuple
 
+from pabal.cli.shared.printed_commands import program, store_options
 from pabal.domain.base.codes import Text
 from pabal.settings.environment import choose_language
 from pabal.settings.settings import Settings
@@ -92,10 +86,6 @@ _WORKERS = Text(
     "{count} Pabal workers are running. Stop with Ctrl-C.",
 )
 
-_OPTIONS = argparse.ArgumentParser(add_help=False)
-_OPTIONS.add_argument("--data")
-_OPTIONS.add_argument("--config")
-
 
 class FirstCredentials(NamedTuple):
     """What the first start creates: an API key, and a console password if there is no user yet."""
@@ -135,19 +125,4 @@ def greet_workers(count: int) -> str:
 
 
 def _in_language(text: Text, **values: object) -> str:
-    return text.in_language(choose_language()).format(program=_program(), options=_options(sys.argv[1:]), **values)
-
-
-def _program() -> str:
-    """Return how to call this program in the folder where it was started."""
-    found = shutil.which("pabal")
-    called = Path(sys.argv[0])
-    if called.name != "pabal" or not called.exists() or (found and called.samefile(found)):
-        return "pabal"
-    return shlex.quote(min(str(called.absolute()), os.path.relpath(called), key=len))
-
-
-def _options(words: Sequence[str]) -> str:
-    """Return the options with which other commands use the store of this service."""
-    given, _ = _OPTIONS.parse_known_args(words)
-    return "".join(f" --{name} {shlex.quote(value)}" for name, value in vars(given).items() if value is not None)
+    return text.in_language(choose_language()).format(program=program(), options=store_options(), **values)

@@ -5,7 +5,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
-from pabal.cli.shared.language import CommandError
+from pabal.cli.shared.language import CommandError, say
 from pabal.cli.shared.options import add_option
 from pabal.cli.shared.table import printable
 from pabal.service.access.accounts import accounts as account_service
@@ -15,6 +15,7 @@ from pabal.settings.settings import Settings
 from pabal.store.accounts import accounts
 from pabal.store.accounts.audit_log import COMMAND_LINE_PREFIX, Actor
 from pabal.store.engine.base import Store, Tx
+from pabal.store.engine.migrate import all_migrations, pending
 from pabal.store.open_store import apply_migrations, open_store
 from pabal.world import RealWorld
 
@@ -32,23 +33,44 @@ def with_store(settings: Settings, work: Callable[[Store], Awaitable[T]], *, may
 
     Raises CommandError where there is no store, unless the command may be the first one.
     """
-    if not may_create and not settings.is_on_postgresql and not settings.store_path.exists():
-        raise CommandError(
-            f"{settings.store_path}에 저장소가 없습니다. 서비스와 같은 --data와 --config를 주세요. 처음이면 먼저"
-            " `pabal serve`를 시작하세요",
-            f"there is no store at {settings.store_path}: give the --data and --config of the service; if there is"
-            " none yet, start `pabal serve` first",
-        )
+    if not may_create:
+        require_store_file(settings)
 
     async def run() -> T:
         store = open_store(settings, WORLD)
         try:
+            is_new = len(await store.read(pending)) == len(all_migrations())
+            if is_new and not may_create:
+                raise _no_store(settings)
             await apply_migrations(store, settings, WORLD)
+            if is_new:
+                place = _place(settings)
+                say(f"{place}에 저장소를 만들었습니다", f"made the store {place}", is_error=True)
             return await work(store)
         finally:
             await store.close()
 
     return asyncio.run(run())
+
+
+def require_store_file(settings: Settings) -> None:
+    """Raise CommandError if the store would be a SQLite file that does not exist."""
+    if not settings.is_on_postgresql and not settings.store_path.exists():
+        raise _no_store(settings)
+
+
+def _place(settings: Settings) -> str:
+    return settings.redacted_store if settings.is_on_postgresql else str(settings.store_path)
+
+
+def _no_store(settings: Settings) -> CommandError:
+    place = _place(settings)
+    return CommandError(
+        f"{place}에 저장소가 없습니다. 서비스와 같은 --data와 --config를 주세요. 처음이면 먼저 `pabal serve`를"
+        " 시작하세요",
+        f"there is no store at {place}: give the --data and --config of the service; if there is none yet, start"
+        " `pabal serve` first",
+    )
 
 
 async def find_account_id(store: Store, name: str) -> int:

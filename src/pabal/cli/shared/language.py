@@ -3,6 +3,7 @@
 import argparse
 import sys
 
+from pabal.cli.shared.printed_commands import complete_commands
 from pabal.domain.base.codes import Text, TextError
 from pabal.settings.environment import choose_language
 
@@ -37,8 +38,8 @@ def choose(ko: str, en: str) -> str:
 
 
 def say(ko: str, en: str, *, is_error: bool = False) -> None:
-    """Print a line for people; errors go to standard error."""
-    print(choose(ko, en), file=sys.stderr if is_error else sys.stdout)
+    """Print a line for people, with commands that can be copied; errors go to standard error."""
+    print(complete_commands(choose(ko, en)), file=sys.stderr if is_error else sys.stdout)
 
 
 def translate_argparse() -> None:
