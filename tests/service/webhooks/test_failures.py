@@ -29,12 +29,14 @@ def event_id_of(request_id: bytes) -> str:
 
 
 def test_delays_grow_and_end_after_a_day() -> None:
-    delays = [retry_delay_ms(tries, 0.5) for tries in range(1, MAX_TRIES)]
+    delays = [retry_delay_ms(tries, HOUR, 0.5) for tries in range(1, MAX_TRIES)]
 
     assert [each and each // 1000 for each in delays[:7]] == list(EXPECTED_DELAYS_S)
     assert 23 * HOUR < sum(each or 0 for each in delays) <= 24 * HOUR
-    assert retry_delay_ms(MAX_TRIES, 0.5) is None
-    assert (retry_delay_ms(2, 0.0), retry_delay_ms(2, 1.0)) == (48_000, 72_000)
+    assert retry_delay_ms(MAX_TRIES, DAY, 0.5) is None
+    assert retry_delay_ms(MAX_TRIES, DAY - 1, 0.5) == HOUR
+    assert retry_delay_ms(MAX_TRIES - 1, DAY, 0.5) == HOUR
+    assert (retry_delay_ms(2, 0, 0.0), retry_delay_ms(2, 0, 1.0)) == (48_000, 72_000)
 
 
 @pytest.mark.parametrize("failure", [BROKEN, DEAD, PostResult(302, b"", 5)])
@@ -70,7 +72,8 @@ async def test_a_post_that_fails_at_its_last_try_is_given_up_and_counted(
     one = await add_webhook(env)
     await env.send(sms())
     await env.wait(3)
-    await env.store.write(lambda tx: tx.execute("update webhook_posts set tries = ?", (MAX_TRIES - 1,)))
+    sql = "update webhook_posts set tries = ?, created_at = created_at - ?"
+    await env.store.write(lambda tx: tx.execute(sql, (MAX_TRIES - 1, DAY)))
     await env.wait(120)
 
     assert len(endpoints.posts) == 2

@@ -17,6 +17,7 @@ from pabal.service.webhooks.retries import (
     BACKLOG_MS,
     MAX_BACKLOG,
     MAX_UNFINISHED,
+    RETRY_SOON_INTERVAL_MS,
     TRIAL_INTERVAL_MS,
     PostPace,
     PostWindow,
@@ -64,6 +65,11 @@ class EndpointPoster:
         """How many posts are stored, as far as known; at the start there may be some."""
         self._lag_ms = 0
         """How far making posts is behind the events."""
+        self._has_failed = webhook.failures > 0
+        """Whether a post has failed since the last one that was delivered."""
+        self._must_retry_soon = not self._has_failed
+        """Whether the endpoint answers again, and posts may still wait; at the start there may be some."""
+        self._retried_soon_at = 0
         self._is_stopping = False
         now = context.world.now()
         self._positions_stored_at = now
@@ -113,7 +119,7 @@ class EndpointPoster:
         if capacity <= 0:
             return MAX_IDLE_S
         has_more = await self._make_posts(now)
-        waits = [MAX_IDLE_S]
+        waits = [MAX_IDLE_S, await self._retry_soon(now)]
         if self._known and self._known.held_until is not None and self._known.held_until > now:
             waits.append((self._known.held_until - now) / SECOND)
         if self._unfinished > len(self._in_flight):
@@ -137,6 +143,24 @@ class EndpointPoster:
             due = await self._read_due(MAX_INSTANT, 1)
         for post in due.posts:
             self._start(post, is_trial=True)
+        return MAX_IDLE_S
+
+    async def _retry_soon(self, now: Instant) -> float:
+        """Have posts that wait for a retry tried if the endpoint answers again; return how long to wait for that.
+
+        The window paces them: it is narrow after an outage.
+        """
+        if not self._must_retry_soon or self._unfinished <= len(self._in_flight):
+            return MAX_IDLE_S
+        elapsed_ms = now - self._retried_soon_at
+        if 0 <= elapsed_ms < RETRY_SOON_INTERVAL_MS:
+            return (RETRY_SOON_INTERVAL_MS - elapsed_ms) / SECOND
+        self._must_retry_soon, self._retried_soon_at = False, now
+        try:
+            await self._context.store.write(retries.retry_soon, self.webhook.id, now)
+        except StoreUnavailable:
+            self._must_retry_soon, self._retried_soon_at = True, 0
+            raise
         return MAX_IDLE_S
 
     @property
@@ -213,6 +237,7 @@ class EndpointPoster:
         context, now = self._context, self._context.world.now()
         if result.is_success:
             self._window.widen()
+            self._must_retry_soon, self._has_failed = self._must_retry_soon or self._has_failed, False
             was_paused = await self._persist(lambda tx: retries.record_success(tx, post, delivery))
             context.metrics.webhook_posts.add(1, "delivered")
             context.metrics.webhook_events.add(len(post.event_ids), "delivered")
@@ -221,13 +246,14 @@ class EndpointPoster:
                 self._log("webhook works again; posting its backlog", delivery)
             return
         self._window.narrow()
+        self._must_retry_soon, self._has_failed = False, True
         context.metrics.webhook_posts.add(1, "failed")
         if result.status == GONE:
             await self._persist(lambda tx: retries.record_gone(tx, post, delivery, now))
             self.webhook = self.webhook._replace(state=WebhookState.DISABLED)
             self._log("webhook answered 410 Gone; it is disabled now", delivery)
             return
-        delay_ms = retry_delay_ms(post.tries + 1, context.world.random())
+        delay_ms = retry_delay_ms(post.tries + 1, now - post.created_at, context.world.random())
         failed = await self._persist(
             lambda tx: retries.record_failure(tx, post, delivery, delay_ms, now, is_trial=is_trial)
         )

@@ -31,15 +31,24 @@ MAX_BACKLOG = 1_000_000
 
 _FIRST_DELAYS_MS = (5 * SECOND, 1 * MINUTE, 5 * MINUTE, 15 * MINUTE, 30 * MINUTE)
 _LAST_DELAY_MS = 1 * HOUR
-_RETRY_PERIOD_MS = 24 * HOUR
+RETRY_PERIOD_MS = 24 * HOUR
 _JITTER = 0.2
-MAX_TRIES = 1 + len(_FIRST_DELAYS_MS) + (_RETRY_PERIOD_MS - sum(_FIRST_DELAYS_MS)) // _LAST_DELAY_MS
+RETRY_SOON_TRIES = PAUSE_FAILURES
+"""A post that failed this often was refused while others were delivered: an outage alone pauses the endpoint."""
+RETRY_SOON_MS = 5 * MINUTE
+"""Longest wait of such a post while its endpoint answers; others are due at the first answer."""
+RETRY_SOON_INTERVAL_MS = 5 * SECOND
+"""How often posts become due that way: an endpoint that refuses some has a first answer after each of them."""
+MAX_TRIES = 1 + len(_FIRST_DELAYS_MS) + (RETRY_PERIOD_MS - sum(_FIRST_DELAYS_MS)) // _LAST_DELAY_MS
 """After this many tries, in about 24 hours, a delivery is given up."""
 
 
-def retry_delay_ms(tries: int, random: float) -> int | None:
-    """Return how long after the last of these tries the next one follows; None: the post is given up."""
-    if tries >= MAX_TRIES:
+def retry_delay_ms(tries: int, age_ms: int, random: float) -> int | None:
+    """Return how long after the last of these tries of a post the next one follows; None: it is given up.
+
+    A post that was tried early, because its endpoint answered again, has had its tries before its time is over.
+    """
+    if tries >= MAX_TRIES and age_ms >= RETRY_PERIOD_MS:
         return None
     delay = _FIRST_DELAYS_MS[tries - 1] if tries <= len(_FIRST_DELAYS_MS) else _LAST_DELAY_MS
     return round(delay * (1 + _JITTER * (2 * random - 1)))
@@ -63,10 +72,13 @@ def record_success(tx: Tx, post: WebhookPost, delivery: Delivery) -> bool:
     """Record that a post was delivered; return whether its endpoint was paused until now."""
     webhook_posts.finish(tx, [post.id])
     webhook_posts.add_deliveries(tx, [delivery])
-    was_paused = webhooks.record_success(tx, post.webhook_id, delivery.tried_at)
-    if was_paused:
-        webhook_posts.retry_all(tx, post.webhook_id, delivery.tried_at)
-    return was_paused
+    return webhooks.record_success(tx, post.webhook_id, delivery.tried_at)
+
+
+def retry_soon(tx: Tx, webhook_id: int, now: Instant) -> None:
+    """Have the posts that wait for a retry tried now, or soon if they have failed often: their endpoint answers."""
+    webhook_posts.retry_all(tx, webhook_id, now, RETRY_SOON_TRIES)
+    webhook_posts.retry_all(tx, webhook_id, now + RETRY_SOON_MS)
 
 
 def record_failure(

@@ -22,6 +22,7 @@ from pabal.store.events import events
 MAX_DELIVERIES = 1000
 """Most tries of a webhook that are listed; older ones are deleted."""
 MAX_INSTANT = 2**62
+_ANY_TRIES = 2**31 - 1
 _COMPRESSION_LEVEL = 1
 _encode = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder(dict[str, Any]).decode
@@ -167,10 +168,11 @@ def retry(tx: Tx, post_id: bytes, tries: int, due_at: Instant) -> None:
     tx.execute("update webhook_posts set tries = ?, due_at = ? where id = ?", (tries, due_at, post_id))
 
 
-def retry_all(tx: Tx, webhook_id: int, due_at: Instant) -> None:
-    """Have all posts of a webhook tried again by an instant: it works again."""
+def retry_all(tx: Tx, webhook_id: int, due_at: Instant, below_tries: int = _ANY_TRIES) -> None:
+    """Have the posts of a webhook with fewer tries than these tried again by an instant: it works again."""
     tx.execute(
-        "update webhook_posts set due_at = ? where webhook_id = ? and due_at > ?", (due_at, webhook_id, due_at)
+        "update webhook_posts set due_at = ? where webhook_id = ? and due_at > ? and tries < ?",
+        (due_at, webhook_id, due_at, below_tries),
     )
 
 
