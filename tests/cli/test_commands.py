@@ -145,9 +145,7 @@ def test_command_that_makes_a_store_says_where(new_command_line: CommandLine) ->
     assert second.err == ""
 
 
-def test_advice_of_an_error_uses_the_same_store(
-    command_line: CommandLine, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_advice_of_an_error_uses_the_same_store(command_line: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.argv", ["pabal", "key", "revoke", "99", "--data", "here"])
 
     refused = command_line("key", "revoke", "99")

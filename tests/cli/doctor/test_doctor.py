@@ -98,15 +98,6 @@ def test_doctor_reports_missing_migrations(new_command_line: CommandLine, settin
     assert "`pabal migrate`." in found.out
 
 
-def test_doctor_reports_a_missing_store_if_starts_do_not_make_it(new_command_line: CommandLine) -> None:
-    new_command_line.configure("migrate = false")
-
-    found = new_command_line("doctor")
-
-    assert found.status == 1
-    assert f"WRONG there is no store at {new_command_line.store}" in found.out
-
-
 def test_commands_that_doctor_advises_use_the_same_store(
     new_command_line: CommandLine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
