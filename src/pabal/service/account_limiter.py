@@ -13,8 +13,7 @@ from pabal.domain.base.dates import SECOND, Instant
 from pabal.domain.events.event import EventType
 from pabal.domain.events.notice import NoticeKind
 from pabal.domain.sends.limits import NO_LIMITS, QUOTAS, AccountLimits, Limit
-from pabal.domain.sends.message import Product
-from pabal.domain.sends.price import HUNDREDTHS_PER_WON, format_won
+from pabal.domain.sends.price import HUNDREDTHS_PER_WON, Hundredths, format_won
 from pabal.service.metrics import Metrics
 from pabal.service.policy import Policy
 from pabal.service.setup_cache import SetupCache, SetupChanges
@@ -58,11 +57,11 @@ class Charge(NamedTuple):
             if share.period == period:
                 share.held += amount
 
-    def refund_cost(self, messages: int, total: int) -> None:
-        """Give back the price of some of the messages, which end without being sent."""
-        for share, amount, period in self.taken:
+    def refund_cost(self, amount: Hundredths) -> None:
+        """Give back what was reserved for messages that end without being sent."""
+        for share, _, period in self.taken:
             if share.limit is Limit.BUDGET and share.period == period:
-                share.held += amount * messages // total
+                share.held += amount
 
 
 NO_CHARGE = Charge()
@@ -87,21 +86,12 @@ class _Share:
         """Whether too little was left when it was last looked up."""
 
 
-class _Charged(NamedTuple):
-    """A limit that counts for the sends of one product."""
-
-    share: _Share
-    value: int
-    per_receiver: int
-    """How much each receiver takes of it."""
-
-
 class _AccountShares:
     def __init__(self) -> None:
         self.by_limit = {limit: _Share(limit) for limit in Limit}
         self.limits: AccountLimits = NO_LIMITS
-        self.charged: dict[int, list[_Charged]] = {}
-        """What counts under these limits, by the number of a product."""
+        self.charged: list[tuple[_Share, int]] = []
+        """The limits that count, each with its value."""
         self.waiting = 0
         """Receivers of sends that wait for a share."""
         self.refill_lock = asyncio.Lock()
@@ -136,8 +126,8 @@ class AccountLimiter:
         """Return the limits of an account, at most about a second old."""
         return self._limits.get_cached(account_id) or await self._limits.get(account_id) or NO_LIMITS
 
-    async def charge(self, account_id: int, product: Product, receivers: int) -> Charge:
-        """Take a send from its account's limits: from all of them, or from none.
+    async def charge(self, account_id: int, receivers: int, cost: Hundredths) -> Charge:
+        """Take a send from its account's limits, with what it costs at most: from all of them, or from none.
 
         Raises Refused: RATE_LIMITED, LIMIT_EXCEEDED. Raises StoreUnavailable.
         """
@@ -147,7 +137,7 @@ class AccountLimiter:
         account = self._shares.get(account_id)
         if account is None:
             account = self._shares[account_id] = _AccountShares()
-        wants = self._wants(account, limits, product, receivers)
+        wants = self._wants(account, limits, receivers, cost)
         account.waiting += receivers
         try:
             if not self._covers_all(wants):
@@ -186,29 +176,24 @@ class AccountLimiter:
             await self._store.write(account_limits.give_back, returns)
 
     def _wants(
-        self, account: _AccountShares, limits: AccountLimits, product: Product, receivers: int
+        self, account: _AccountShares, limits: AccountLimits, receivers: int, cost: Hundredths
     ) -> list[_Want]:
         now = self._world.now()
         if account.limits is not limits:
-            account.limits, account.charged = limits, {}
-        charged = account.charged.get(product.number)
-        if charged is None:
-            charged = account.charged[product.number] = self._find_charged(account, limits, product)
+            account.limits, account.charged = limits, self._find_charged(account, limits)
+        amounts = (
+            (share, value, cost if share.limit is Limit.BUDGET else receivers) for share, value in account.charged
+        )
         return [
-            _Want(share, value, self._period_of(share, now), receivers * per_receiver)
-            for share, value, per_receiver in charged
+            _Want(share, value, self._period_of(share, now), amount) for share, value, amount in amounts if amount
         ]
 
-    def _find_charged(self, account: _AccountShares, limits: AccountLimits, product: Product) -> list[_Charged]:
-        found = []
-        for limit, share in account.by_limit.items():
-            value, per_receiver = limits.get(limit), 1
-            if limit is Limit.BUDGET:
-                value *= HUNDREDTHS_PER_WON
-                per_receiver = self._policy.first_price_of(product) or 0
-            if value and per_receiver:
-                found.append(_Charged(share, value, per_receiver))
-        return found
+    def _find_charged(self, account: _AccountShares, limits: AccountLimits) -> list[tuple[_Share, int]]:
+        return [
+            (share, limits.get(limit) * (HUNDREDTHS_PER_WON if limit is Limit.BUDGET else 1))
+            for limit, share in account.by_limit.items()
+            if limits.get(limit)
+        ]
 
     def _period_of(self, share: _Share, now: Instant) -> dates.Period:
         if share.is_rate:

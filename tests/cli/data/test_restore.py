@@ -277,15 +277,16 @@ def test_restored_in_flight_message_without_receipt_ends_as_unknown(command_line
 
 @pytest.fixture
 def older(tmp_path: Path, second_step: None) -> Path:
-    """A backup of a version that did not know the second migration, with a message that is due."""
+    """A backup of a version that did not know the last migration, with a message that is due."""
 
     def make(tx: Tx) -> None:
         tx.execute(
             "create table migrations (number integer primary key, name text not null, applied_at {big} not null)"
         )
-        for statement in split_statements(all_migrations()[0].sql):
-            tx.execute(statement)
-        tx.execute("insert into migrations values (1, ?, 0)", (all_migrations()[0].name,))
+        for step in all_migrations()[:-1]:
+            for statement in split_statements(step.sql):
+                tx.execute(statement)
+            tx.execute("insert into migrations values (?, ?, 0)", (step.number, step.name))
         store_request(tx, 1, at=NOW - HOUR)
 
     file = tmp_path / "older.db"
@@ -298,7 +299,7 @@ def test_older_backup_is_restored_without_migration(command_line: CommandLine, o
 
     assert done.status == 0
     assert f"{LABEL}; `pabal migrate` or the next start applies them" in done.out
-    assert sqlite_backup.query_file(command_line.store, sqlite_backup.schema_version) == 1
+    assert sqlite_backup.query_file(command_line.store, sqlite_backup.schema_version) == NUMBER - 1
 
 
 def test_older_backup_is_migrated_if_messages_are_cancelled(command_line: CommandLine, older: Path) -> None:

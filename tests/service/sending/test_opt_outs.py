@@ -132,7 +132,7 @@ def test_opted_out_receivers_cost_nothing_and_are_not_duplicates(tmp_path: Path)
         finally:
             await env.service.stop()
 
-        assert (list(accepted.opted_out), accepted.duplicates) == ([0], 1)
+        assert (list(accepted.opted_out), accepted.duplicates) == ([0], [2])
         assert [each.used for each in usage if each.limit is Limit.BUDGET] == [9_00]
 
     run_in_virtual_time(whole())

@@ -13,9 +13,11 @@ from pabal.domain.sends.message import Status
 from pabal.domain.users.user import Role
 from pabal.service.access.contacts import contact_groups as group_service
 from pabal.service.access.users import team
+from pabal.service.policy import build_policy
 from pabal.service.sending import accept, replace
 from pabal.service.sending.accept import AcceptedRequest, NewRequest
 from pabal.service.sending.replace import Replacement
+from pabal.settings.settings import load
 from pabal.store.accounts import accounts
 from pabal.store.accounts.audit_log import AuditEntry
 from pabal.store.engine.base import Tx
@@ -29,6 +31,8 @@ from tests.fixtures.postgres_store import new_request, open_postgres, query_outs
 from tests.fixtures.rows import ACCOUNT, sms
 from tests.fixtures.store_modes import list_words
 from tests.fixtures.virtual import NOON
+
+POLICY = build_policy(load({}))
 
 TIMEOUT_S = 30
 Work = Callable[[Tx], Any]
@@ -74,7 +78,7 @@ def test_scheduled_request_is_replaced_once(address: str, keys: tuple[str, str])
     old = scheduled(1)
 
     def replacing(number: int, key: str) -> Work:
-        return lambda tx: replace._replace(tx, Replacement(old.request_id, scheduled(number, key), []))
+        return lambda tx: replace._replace(tx, Replacement(old.request_id, scheduled(number, key), []), POLICY)
 
     results = collide(
         address, lambda tx: accept.store_request(tx, old), replacing(2, keys[0]), replacing(3, keys[1])
@@ -98,7 +102,7 @@ async def test_connection_lost_at_the_commit_leaves_neither_both_nor_none(
         await store.write(accept.store_request, old)
         cutter.cuts.extend(cuts)
 
-        stored = await store.write(replace._replace, Replacement(old.request_id, new, []))
+        stored = await store.write(replace._replace, Replacement(old.request_id, new, []), POLICY)
 
         assert stored == AcceptedRequest(new.request_id, True)
     assert cutter.cuts == []

@@ -71,7 +71,7 @@ def expired(tx: Tx) -> Any:
 
 
 def cancelled(tx: Tx) -> Any:
-    return cancel.cancel(tx, ACCOUNT, request_id(1), None, NOON)
+    return cancel.cancel(tx, POLICY, ACCOUNT, request_id(1), None, NOON)
 
 
 def registered(tx: Tx) -> None:

@@ -1,7 +1,8 @@
 """Prices of messages, in hundredths of a won."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
+from itertools import groupby
 from typing import NamedTuple
 
 from pabal.domain.sends.message import Outcome, Product
@@ -46,6 +47,14 @@ class Prices:
             return price
         return price if self._by_carrier[carrier].charges_failed else 0
 
+    def most_of(self, carrier: str | None, price: Hundredths, fallback: Hundredths) -> Hundredths:
+        """Return the most that a message and its fallback cost together; `carrier` is that of the message.
+
+        Only one of them is delivered, so it is the dearer one, or both where failed messages are charged.
+        """
+        charges_failed = carrier in self._by_carrier and self._by_carrier[carrier].charges_failed
+        return price + fallback if charges_failed else max(price, fallback)
+
     @cache  # noqa: B019 - there is one for the whole process, and few carriers and outcomes
     def costs_of(self, carrier: str | None, outcome: Outcome) -> tuple[tuple[Product, Hundredths], ...]:
         """Return the cost of a message of each product that ended so, without products that have no price."""
@@ -56,6 +65,21 @@ class Prices:
         """Return the carriers by price; those without one come last, and equal ones stay in their order."""
         prices = {name: self.price_of(name, product) for name in carriers}
         return sorted(prices, key=lambda name: (prices[name] is None, prices[name] or 0))
+
+
+def encode_amounts(amounts: Sequence[Hundredths]) -> str:
+    """Return amounts as they are stored: runs of equal ones, such as `650*2 3000*1`."""
+    return " ".join(f"{amount}*{len(list(equal))}" for amount, equal in groupby(amounts))
+
+
+def find_amount(stored: str, number: int) -> Hundredths:
+    """Return one of the amounts that `encode_amounts` wrote, counted from 1; 0: there are fewer."""
+    for run in stored.split():
+        amount, _, messages = run.partition("*")
+        number -= int(messages)
+        if number <= 0:
+            return int(amount)
+    return 0
 
 
 def format_won(amount: Hundredths) -> str:

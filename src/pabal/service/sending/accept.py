@@ -10,10 +10,13 @@ from pabal.domain.base.dates import Instant
 from pabal.domain.content.image import Image
 from pabal.domain.people.opt_out import AdReceiver
 from pabal.domain.sends.message import Outcome, Product
+from pabal.domain.sends.price import Hundredths, encode_amounts
 from pabal.domain.sends.sending import SMALL_RECEIVERS, Sending
+from pabal.service.account_limiter import Charge
 from pabal.service.context import Context
 from pabal.service.fair_queue import SWEPT_BEFORE_MS, LaneKey
 from pabal.service.next_due import refresh_next_due
+from pabal.service.sending.budgets import amounts_of
 from pabal.service.sending.duplicates import DuplicateGuard, build_guard, find_duplicates
 from pabal.service.sending.preconditions import WAKE_HORIZON_MS, build_ad_receivers, choose_carrier
 from pabal.store.accounts import audit_log
@@ -42,15 +45,15 @@ class AcceptedRequest(NamedTuple):
 
     request_id: bytes
     is_new: bool
-    duplicates: int = 0
-    """Receivers whose message was recorded as failed because they got the same text recently."""
+    duplicates: Sequence[int] = ()
+    """Indexes of the receivers whose message was recorded as failed because they got the same text recently."""
     opted_out: Sequence[int] = ()
     """Indexes of the receivers whose message was recorded as failed because they want no advertising."""
 
     @property
-    def dropped(self) -> int:
-        """How many messages were recorded as failed from the start."""
-        return self.duplicates + len(self.opted_out)
+    def dropped(self) -> Sequence[int]:
+        """Indexes of the receivers whose message was recorded as failed from the start."""
+        return [*self.duplicates, *self.opted_out]
 
 
 class NewRequest(NamedTuple):
@@ -78,6 +81,8 @@ class NewRequest(NamedTuple):
     """Finds those who have."""
     position: Instant | None = None
     """The time of its jobs, if not the scheduled one: their position among the due jobs of other accounts."""
+    amounts: Sequence[Hundredths] = ()
+    """What is reserved of the account's budget for each message; empty: nothing."""
 
     @property
     def ready_at(self) -> Instant:
@@ -119,15 +124,22 @@ async def accept_request(
         prepare_request, context, account_id, sending, idempotency_key, audit_entry=audit_entry, key_id=key_id
     )
     new_request = await prepare()
-    charge = await context.limiter.charge(account_id, sending.product, len(new_request.messages))
+    charge = await charge_request(context, new_request)
     with charge:
         new_request, accepted = await _store_where_reachable(context, new_request, prepare)
     if accepted.is_new:
-        announce_request(context, sending.product, new_request, accepted)
-        charge.refund_cost(accepted.dropped, len(new_request.messages))
+        announce_request(context, sending.product, new_request, accepted, charge)
     else:
         charge.refund()
     return accepted
+
+
+async def charge_request(context: Context, request: NewRequest) -> Charge:
+    """Take a request from its account's limits.
+
+    Raises Refused: RATE_LIMITED, LIMIT_EXCEEDED.
+    """
+    return await context.limiter.charge(request.account_id, len(request.messages), sum(request.amounts))
 
 
 async def _store_where_reachable(
@@ -141,7 +153,9 @@ async def _store_where_reachable(
         except NodeUnavailable as error:
             if error.is_uncertain or new_request.idempotency_key:
                 raise
-        new_request = await prepare_another()
+        again = await prepare_another()
+        row = again.request._replace(reserved=new_request.request.reserved)  # what was charged
+        new_request = again._replace(request=row, amounts=new_request.amounts)
     return new_request, await context.store.write(store_request, new_request)
 
 
@@ -169,6 +183,7 @@ async def prepare_request(
     rows = messages.build_rows(request_id, account_id, sending.product, sending.receivers)
     few, lane = rows if len(rows) <= SMALL_RECEIVERS else (), sending.lane
     limits = await context.limiter.limits_of(account_id)
+    amounts = amounts_of(context.policy, limits, sending)
     ready_at = _position(context, account_id, LaneKey(carrier, slot, lane), len(rows), now, scheduled_at)
     deadline = (
         scheduled_at + context.policy.lifetime_ms(sending.product, sending.expire_minutes)
@@ -180,7 +195,9 @@ async def prepare_request(
     return NewRequest(
         request_id,
         account_id,
-        requests.build_row(request_id, account_id, sending, scheduled_at, key_id, user_id, deadline),
+        requests.build_row(
+            request_id, account_id, sending, scheduled_at, key_id, user_id, deadline, encode_amounts(amounts)
+        ),
         rows,
         sending.image,
         carrier,
@@ -195,6 +212,7 @@ async def prepare_request(
         ad_receivers=build_ad_receivers(account_id, sending),
         hash_keys=context.policy.hash_keys,
         position=ready_at,
+        amounts=amounts,
     )
 
 
@@ -210,12 +228,15 @@ def _position(
     return context.fair_queue.position_new(account_id, key, receivers, now, is_shared=is_shared)
 
 
-def announce_request(context: Context, product: Product, request: NewRequest, accepted: AcceptedRequest) -> None:
-    """Count a stored send in the metrics, and wake its deliverer if it is due."""
+def announce_request(
+    context: Context, product: Product, request: NewRequest, accepted: AcceptedRequest, charge: Charge
+) -> None:
+    """Count a stored send in the metrics, wake its deliverer if it is due, and give back what it does not need."""
     context.metrics.messages_accepted.add(len(request.messages), product.code)
     if accepted.dropped:
-        ended = [Outcome.DUPLICATE] * accepted.duplicates + [Outcome.OPTED_OUT] * len(accepted.opted_out)
+        ended = [Outcome.DUPLICATE] * len(accepted.duplicates) + [Outcome.OPTED_OUT] * len(accepted.opted_out)
         context.count_ended([(product, outcome) for outcome in ended])
+        charge.refund_cost(sum(request.amounts[index] for index in accepted.dropped) if request.amounts else 0)
     if request.scheduled_at <= request.now + WAKE_HORIZON_MS:
         context.wake([request.carrier])
 
@@ -274,7 +295,9 @@ def _end_undeliverable(
         ended = [(new_request.messages[index][0], outcome) for index, outcome in sorted(outcomes.items())]
         queue.remove(tx, [one for one, _ in ended])
         messages.finish(tx, ended, new_request.now)
-        found[request_id] = AcceptedRequest(request_id, True, len(ended) - len(opted_out), opted_out)
+        found[request_id] = AcceptedRequest(
+            request_id, True, [index for index in outcomes if outcomes[index] is Outcome.DUPLICATE], opted_out
+        )
     return [found.get(each.request_id, each) if each.is_new else each for each in accepted]
 
 

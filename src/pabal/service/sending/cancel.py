@@ -1,11 +1,13 @@
 """Cancels waiting messages."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from pabal.domain.base import identifiers
 from pabal.domain.base.codes import Code, Refused
 from pabal.domain.base.dates import Instant
 from pabal.service.context import Context
+from pabal.service.policy import Policy
 from pabal.service.sending.budgets import record_ended
 from pabal.store.accounts import audit_log
 from pabal.store.accounts.audit_log import AuditEntry
@@ -34,6 +36,7 @@ class SweepStep(NamedTuple):
 
 def cancel(
     tx: Tx,
+    policy: Policy,
     account_id: int,
     request_id: bytes,
     message_id: bytes | None,
@@ -48,8 +51,13 @@ def cancel(
     waiting = messages.find_waiting(tx, account_id, request_id, message_id)
     dropped = queue.remove_unclaimed(tx, waiting)
     campaign_requests.recount_soon(tx, request_id, now)
-    record_ended(tx, [(one, None, None) for one in dropped])
-    return CancelResult(meant, messages.cancel(tx, dropped, now))
+    return CancelResult(meant, cancel_messages(tx, policy, dropped, now))
+
+
+def cancel_messages(tx: Tx, policy: Policy, waiting: Sequence[bytes], now: Instant) -> int:
+    """Cancel waiting messages that have left the queue, and give back what was reserved; return how many."""
+    record_ended(tx, policy, [(one, 0) for one in waiting])
+    return messages.cancel(tx, waiting, now)
 
 
 async def cancel_request(
@@ -71,20 +79,22 @@ async def cancel_request(
     low, high = (message_id, message_id) if message_id else identifiers.message_id_range(request_id)
     if not await context.store.read(messages.count_by_status, account_id, low, high):
         raise Refused(Code.REQUEST_NOT_FOUND, "messageId" if message_id else "requestId")
-    done = await context.store.write(cancel, account_id, request_id, message_id, context.world.now(), audit_entry)
+    now = context.world.now()
+    done = await context.store.write(cancel, context.policy, account_id, request_id, message_id, now, audit_entry)
     context.count_cancelled(done.canceled)
     return done
 
 
-def cancel_profile_batch(tx: Tx, profile_id: int, after: tuple[Instant, bytes], now: Instant) -> SweepStep:
+def cancel_profile_batch(
+    tx: Tx, policy: Policy, profile_id: int, after: tuple[Instant, bytes], now: Instant
+) -> SweepStep:
     """Cancel a batch of a deleted profile's waiting messages."""
     found = requests.list_by_profile(tx, profile_id, after, SWEEP_BATCH_REQUESTS)
     canceled = 0
     for _, request_id, account_id in found:
         waiting = messages.find_waiting(tx, account_id, request_id, None)
         dropped = queue.remove_unclaimed(tx, waiting)
-        record_ended(tx, [(one, None, None) for one in dropped])
-        canceled += messages.cancel(tx, dropped, now)
+        canceled += cancel_messages(tx, policy, dropped, now)
         campaign_requests.recount_soon(tx, request_id, now)
     if len(found) < SWEEP_BATCH_REQUESTS:
         profiles.mark_swept(tx, profile_id)
@@ -105,6 +115,8 @@ async def cancel_profile_messages(context: Context, profile_id: int) -> None:
     """Cancel the waiting messages of one deleted profile, in batches."""
     after: tuple[Instant, bytes] | None = (context.world.now(), b"")
     while after is not None:
-        swept = await context.store.write(cancel_profile_batch, profile_id, after, context.world.now())
+        swept = await context.store.write(
+            cancel_profile_batch, context.policy, profile_id, after, context.world.now()
+        )
         context.count_cancelled(swept.canceled)
         after = swept.next_after

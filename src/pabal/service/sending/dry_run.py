@@ -9,6 +9,7 @@ from pabal.domain.sends.message import Product
 from pabal.domain.sends.price import Hundredths
 from pabal.domain.sends.sending import Receiver, Sending, fill_text
 from pabal.service.context import Context
+from pabal.service.sending.budgets import amounts_of
 from pabal.service.sending.duplicates import build_guard, look_for_duplicates
 from pabal.service.sending.preconditions import build_ad_receivers, choose_carrier
 from pabal.store.people import opt_outs
@@ -46,7 +47,8 @@ async def dry_run(context: Context, account_id: int, sending: Sending) -> DryRun
     limits = await context.limiter.limits_of(account_id)
     now = context.world.now()
     guard = build_guard(account_id, sending, limits, context.policy, now)
-    charge = await context.limiter.charge(account_id, sending.product, len(sending.receivers))
+    amounts = amounts_of(context.policy, limits, sending)
+    charge = await context.limiter.charge(account_id, len(sending.receivers), sum(amounts))
     charge.refund()
     dropped = await context.store.read(look_for_duplicates, guard, now) if guard else []
     return DryRun(

@@ -8,6 +8,7 @@ from pabal.domain.base.codes import Code, Refused, Text
 from pabal.domain.sends.message import Status
 from pabal.domain.sends.sending import Sending, fill_text
 from pabal.service.context import Context
+from pabal.service.policy import Policy
 from pabal.service.sending import accept, compose
 from pabal.service.sending.accept import AcceptedRequest, IdempotencyKey, NewRequest
 from pabal.service.sending.cancel import cancel
@@ -50,12 +51,11 @@ async def replace_request(
     if await context.store.read(campaign_requests.campaigns_by_request, [old_id]):
         raise Refused(Code.INVALID_STATE, "", NOT_WAITING)
     new = await accept.prepare_request(context, account_id, sending, idempotency_key, audit_entry=audit_entry)
-    charge = await context.limiter.charge(account_id, sending.product, len(new.messages))
+    charge = await accept.charge_request(context, new)
     with charge:
-        stored = await context.store.write(_replace, Replacement(old_id, new, _texts_of(sending)))
+        stored = await context.store.write(_replace, Replacement(old_id, new, _texts_of(sending)), context.policy)
     if stored.is_new:
-        accept.announce_request(context, sending.product, new, stored)
-        charge.refund_cost(stored.dropped, len(new.messages))
+        accept.announce_request(context, sending.product, new, stored, charge)
         context.count_cancelled(old.total)
     else:
         charge.refund()
@@ -63,7 +63,7 @@ async def replace_request(
 
 
 @transaction(retryable=True)
-def _replace(tx: Tx, replacement: Replacement) -> AcceptedRequest:
+def _replace(tx: Tx, replacement: Replacement, policy: Policy) -> AcceptedRequest:
     old_id, new, texts = replacement
     if tx.is_retry and requests.existing_ids(tx, [new.request_id]):
         return AcceptedRequest(new.request_id, True)
@@ -73,7 +73,7 @@ def _replace(tx: Tx, replacement: Replacement) -> AcceptedRequest:
     (stored,) = accept.store_requests(tx, [new])
     if not stored.is_new:
         return stored  # this form was submitted before
-    done = cancel(tx, new.account_id, old_id, None, new.now)
+    done = cancel(tx, policy, new.account_id, old_id, None, new.now)
     left = messages.count_by_status(tx, new.account_id, *identifiers.message_id_range(old_id))
     has_begun = old is None or old.scheduled_at <= new.now or left.keys() & {Status.SENDING, Status.COMPLETED}
     if has_begun or not done.canceled:

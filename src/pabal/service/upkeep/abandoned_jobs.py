@@ -9,6 +9,7 @@ from pabal.domain.sends.message import Outcome, Product, Status
 from pabal.domain.sends.route import SIMULATOR_KIND
 from pabal.service.delivery.outcome.finish import finish
 from pabal.service.policy import Policy
+from pabal.service.sending.cancel import cancel_messages
 from pabal.store.engine.base import Tx
 from pabal.store.messages import messages
 from pabal.store.queue import carriers, queue, queue_admin
@@ -57,7 +58,7 @@ def cancel_some(tx: Tx, slot: int, carrier: str, policy: Policy, now: Instant) -
     stored = messages.get(tx, [one for one, _ in found])
     waiting = [one for one, each in stored.items() if each.status is Status.WAITING]
     queue.remove(tx, sorted(waiting))
-    messages.cancel(tx, waiting, now)
+    cancel_messages(tx, policy, waiting, now)
     finish(tx, [(one, Outcome.UNKNOWN) for one, _ in sorted(found) if one not in set(waiting)], policy, now)
     return len(found)
 

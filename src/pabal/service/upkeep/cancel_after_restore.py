@@ -8,6 +8,7 @@ from pabal.domain.base.codes import Text
 from pabal.domain.base.dates import Instant
 from pabal.service.delivery.claiming.claim_tx import hold_in_doubt
 from pabal.service.policy import Policy
+from pabal.service.sending.cancel import cancel_messages
 from pabal.store.campaigns import campaigns
 from pabal.store.engine.base import Priority, Tx, transaction
 from pabal.store.messages import messages
@@ -41,7 +42,7 @@ def cancel_after_restore(tx: Tx, policy: Policy, now: Instant) -> CancelAfterRes
     last = b""
     while found := queue_admin.find_maybe_sent(tx, now, last, BATCH):
         last = found[-1][0]
-        cancelled += messages.cancel(tx, queue.remove_unclaimed(tx, [one for one, _, _ in found]), now)
+        cancelled += cancel_messages(tx, policy, queue.remove_unclaimed(tx, [one for one, _, _ in found]), now)
         begun = sorted((carrier, one) for one, carrier, has_begun in found if has_begun)
         held += len(begun)
         for carrier, ids in groupby(begun, itemgetter(0)):

@@ -11,6 +11,8 @@ from pabal.domain.people.inbound import Inbound
 from pabal.domain.people.opt_out import OptOut
 from pabal.domain.sends.message import Status
 from pabal.service.context import Context
+from pabal.service.policy import Policy
+from pabal.service.sending.cancel import cancel_messages
 from pabal.service.sending.drafts import contains_number, find_lines
 from pabal.store.accounts import audit_log
 from pabal.store.accounts.audit_log import AuditEntry
@@ -95,7 +97,7 @@ async def erase(
     await store.write(_erase_elsewhere, context.policy.hash_keys, account_id, phone)
     last: bytes | None = b""
     while last is not None:
-        result, last = await store.write(_erase_some, account_id, phone, last, context.world.now())
+        result, last = await store.write(_erase_some, context.policy, account_id, phone, last, context.world.now())
         erased, cancelled, pending = erased + result[0], cancelled + result[1], pending + result[2]
     context.count_cancelled(cancelled)
     rows += await _erase_campaign_rows(store, account_id, phone, began_at)
@@ -191,13 +193,13 @@ def _erase_elsewhere(tx: Tx, keys: HashKeys, account_id: int, phone: str) -> Non
 
 
 def _erase_some(
-    tx: Tx, account_id: int, phone: str, after: bytes, now: Instant
+    tx: Tx, policy: Policy, account_id: int, phone: str, after: bytes, now: Instant
 ) -> tuple[tuple[int, int, int], bytes | None]:
     """Erase some messages; return how many were erased, cancelled and postponed, and after which id to go on."""
     ids = personal_data.find_message_ids(tx, account_id, phone, after, BATCH)
     stored = messages.get(tx, ids)
     waiting = [one for one, each in stored.items() if each.status is Status.WAITING]
-    cancelled = messages.cancel(tx, queue.remove_unclaimed(tx, waiting), now)
+    cancelled = cancel_messages(tx, policy, queue.remove_unclaimed(tx, waiting), now)
     totals = requests.get_totals(tx, {identifiers.request_id_of(one) for one in ids})
     for request_id in totals:
         campaign_requests.recount_soon(tx, request_id, now)

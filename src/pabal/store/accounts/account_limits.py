@@ -204,10 +204,8 @@ def _lock(tx: Tx, account_id: int, limit: Limit) -> tuple[Instant, int, int]:
 
 
 class EndedGroup(NamedTuple):
-    """Messages of one account that ended alike."""
+    """Messages that ended alike, as versions recorded them that left their amount to the correction."""
 
-    account_id: int
-    requested_at: Instant
     product: Product
     is_fallback: bool
     """Whether they were fallbacks, for which nothing was reserved."""
@@ -218,45 +216,64 @@ class EndedGroup(NamedTuple):
     messages: int
 
 
+_NOBODY = EndedGroup(Product.SMS, True, None, None, 0)
+"""Changes nothing where a version corrects it that does not know amounts."""
+
+
+class BudgetCorrection(NamedTuple):
+    """What messages of one request add to the budget that was reserved for them."""
+
+    account_id: int
+    requested_at: Instant
+    amount: int | None
+    """In hundredths of a won; None: it follows from how they ended."""
+    ended: EndedGroup = _NOBODY
+
+
 def accounts_with_budget(tx: Tx) -> set[int]:
     return {row[0] for row in tx.fetch_all("select account_id from account_limits where budget_per_month > 0")}
 
 
-def add(tx: Tx, ended: Sequence[EndedGroup]) -> None:
-    """Add ended messages as rows, so that workers do not wait for one counter."""
-    for each in ended:
+def add(tx: Tx, corrections: Sequence[BudgetCorrection]) -> None:
+    """Add corrections as rows, so that workers do not wait for one counter."""
+    for each in corrections:
+        product, is_fallback, carrier, outcome, messages = each.ended
         tx.execute(
             "insert into budget_corrections"
-            " (account_id, requested_at, product, is_fallback, carrier, outcome, messages)"
-            " values (?, ?, ?, ?, ?, ?, ?)",
+            " (account_id, requested_at, amount, product, is_fallback, carrier, outcome, messages)"
+            " values (?, ?, ?, ?, ?, ?, ?, ?)",
             (
                 each.account_id,
                 each.requested_at,
-                each.product.number,
-                int(each.is_fallback),
-                each.carrier,
-                each.outcome.number if each.outcome else None,
-                each.messages,
+                each.amount,
+                product.number,
+                int(is_fallback),
+                carrier,
+                outcome.number if outcome else None,
+                messages,
             ),
         )
 
 
-def take(tx: Tx, limit: int) -> list[EndedGroup]:
+def take(tx: Tx, limit: int) -> list[BudgetCorrection]:
     """Remove some of the oldest entries and return them."""
     rows = tx.fetch_all(
         "delete from budget_corrections where id in (select id from budget_corrections order by id limit ?)"
-        " returning account_id, requested_at, product, is_fallback, carrier, outcome, messages",
+        " returning account_id, requested_at, amount, product, is_fallback, carrier, outcome, messages",
         (limit,),
     )
     return [
-        EndedGroup(
+        BudgetCorrection(
             account_id,
             requested_at,
-            PRODUCT_BY_NUMBER[product],
-            bool(is_fallback),
-            carrier,
-            None if outcome is None else OUTCOME_BY_NUMBER[outcome],
-            messages,
+            amount,
+            EndedGroup(
+                PRODUCT_BY_NUMBER[product],
+                bool(is_fallback),
+                carrier,
+                None if outcome is None else OUTCOME_BY_NUMBER[outcome],
+                messages,
+            ),
         )
-        for account_id, requested_at, product, is_fallback, carrier, outcome, messages in rows
+        for account_id, requested_at, amount, product, is_fallback, carrier, outcome, messages in rows
     ]

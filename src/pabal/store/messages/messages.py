@@ -126,6 +126,16 @@ def get(tx: Tx, message_ids: Iterable[bytes]) -> dict[bytes, Message]:
     return read_rows(rows, from_row)
 
 
+def get_costs(tx: Tx, message_ids: Iterable[bytes]) -> dict[bytes, int]:
+    """Return what these messages have cost, of those that have ended and whose cost is known."""
+    rows = tx.execute_many(
+        "select id, cost from messages where id in ({list}) and id {within} and slot {same_slot}"
+        " and cost is not null",
+        [(one,) for one in message_ids],
+    )
+    return dict(rows)
+
+
 def mark_sending(tx: Tx, message_ids: Iterable[bytes]) -> None:
     """Mark waiting messages as sending, although no carrier gets them: a message that waits cannot fail."""
     tx.execute_many(

@@ -22,7 +22,7 @@ _COLUMNS = (
     "id, account_id, product, total, scheduled_at, sender, subject, content, variables, buttons,"
     " has_image, image_link, is_ad, fallback_sender, fallback_content,"
     " profile_id, channel_id, sender_key, template_code, expire_minutes, expires_at,"
-    " brand, opt_out_number, parts"
+    " reserved, brand, opt_out_number, parts"
 )
 
 
@@ -52,6 +52,8 @@ class Request(NamedTuple):
     """The lifetime that its caller gave; None: the default of its product."""
     expires_at: Instant | None = None
     """Its deadline, where it had to be stored; None: it follows from the scheduled time and the lifetime."""
+    reserved: str | None = None
+    """What was reserved for each message, as `price.encode_amounts` writes it; None: only the first price was."""
     brand: BrandMessage | None = None
     """What a brand message has besides, and friend talk that is delivered as one."""
     opt_out_number: str | None = None
@@ -91,6 +93,7 @@ class RequestRow(NamedTuple):
     parts: str | None
     key_id: int | None
     user_id: int | None
+    reserved: str
     expires_at: Instant | None = None
     """Its deadline, where the deadline sweep would overlook its jobs."""
 
@@ -103,6 +106,7 @@ def build_row(
     key_id: int | None = None,
     user_id: int | None = None,
     expires_at: Instant | None = None,
+    reserved: str = "",
 ) -> RequestRow:
     """Return the row of a request; built before the transaction, because others wait for that."""
     fallback = sending.fallback
@@ -131,6 +135,7 @@ def build_row(
         encode_parts(sending.parts),
         key_id,
         user_id,
+        reserved,
         expires_at,
     )
 

@@ -12,7 +12,7 @@ from pabal.domain.sends.message import Outcome, Status
 from pabal.service.delivery.claiming.ad_rules import hold_back_ads
 from pabal.service.delivery.outcome.finish import FinishResult, finish
 from pabal.service.policy import Policy
-from pabal.service.sending.budgets import record_ended
+from pabal.service.sending.cancel import cancel_messages
 from pabal.store.engine.base import Tx
 from pabal.store.kakao import profile_mappings, profiles
 from pabal.store.messages import messages, requests
@@ -286,8 +286,7 @@ def _end_messages_of_deleted_profiles(
     orphans = [message for message in due if shared[identifiers.request_id_of(message.id)].profile_id in deleted]
     waiting = [message.id for message in orphans if message.status is Status.WAITING]
     queue.remove(tx, waiting)
-    record_ended(tx, [(message_id, None, None) for message_id in waiting])
-    cancelled = messages.cancel(tx, waiting, now)
+    cancelled = cancel_messages(tx, policy, waiting, now)
     sending = [(message.id, Outcome.UNDELIVERABLE) for message in orphans if message.status is Status.SENDING]
     return finish(tx, sending, policy, now), cancelled, {message.id for message in orphans}
 

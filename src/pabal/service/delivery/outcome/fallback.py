@@ -47,10 +47,13 @@ class _FallbackText(NamedTuple):
     receiver: AdReceiver
 
 
-def add_fallbacks(tx: Tx, failed: Sequence[bytes], policy: Policy, now: Instant) -> FinishResult:
-    """Add a text message for each failed message whose request asks for it."""
+def add_fallbacks(tx: Tx, failed: Sequence[bytes], policy: Policy, now: Instant) -> tuple[FinishResult, set[bytes]]:
+    """Add a text message for each failed message whose request asks for it.
+
+    Returns also the messages whose fallback goes on.
+    """
     if not failed:
-        return FinishResult([], set())
+        return FinishResult([], set()), set()
     shared = requests.get(tx, {identifiers.request_id_of(one) for one in failed})
     deleted = profiles.find_deleted(
         tx, {each.profile_id for each in shared.values() if each.profile_id is not None}
@@ -74,9 +77,12 @@ def add_fallbacks(tx: Tx, failed: Sequence[bytes], policy: Policy, now: Instant)
             texts.append(_compose_text(origin, request, policy, number))
     unwilling = opt_outs.find(tx, policy.hash_keys, {each.receiver for each in texts if each.is_ad})
     result = FinishResult([], set())
-    for each in texts:
-        _add_fallback(tx, each, each.is_ad and each.receiver in unwilling, policy, now, result)
-    return result
+    replaced = {
+        each.origin.id
+        for each in texts
+        if _add_fallback(tx, each, each.is_ad and each.receiver in unwilling, policy, now, result)
+    }
+    return result, replaced
 
 
 def _add_fallback(
@@ -86,7 +92,8 @@ def _add_fallback(
     policy: Policy,
     now: Instant,
     result: FinishResult,
-) -> None:
+) -> bool:
+    """Add the fallback of one message; return whether it is to be sent."""
     origin, request, content = text.origin, text.request, text.content
     is_complete = content is not None and (not request.is_ad or advertising.has_marks(content))
     fitting = sending.choose_text_product(content) if content is not None and is_complete else None
@@ -101,10 +108,10 @@ def _add_fallback(
         ended = Outcome.UNDELIVERABLE
     message_id = identifiers.make_message_id(request.id, identifiers.number_of(origin.id) + request.total)
     if not messages.add_fallback(tx, origin, message_id, product, content or "", ended, now):
-        return
+        return False
     if ended:
         result.ended.append((product, ended))
-        return
+        return False
     assert carrier is not None
     is_too_late = text.is_ad and dates.is_night(now, policy.zone)
     ready_at = dates.next_night_end(now, policy.zone) if is_too_late else now
@@ -114,6 +121,7 @@ def _add_fallback(
     lane = queue.Lane.SMALL if request.total <= sending.SMALL_RECEIVERS else queue.Lane.CAMPAIGN
     queue.add(tx, message_id, carrier, lane, ready_at)
     result.carriers_to_wake.add(carrier)
+    return True
 
 
 def _compose_text(origin: Message, request: Request, policy: Policy, opt_out_number: str) -> _FallbackText:

@@ -4,7 +4,7 @@ from collections.abc import Container, Mapping, Sequence
 from types import MappingProxyType
 
 from pabal.domain.base.dates import Instant
-from pabal.domain.sends.message import PRODUCT_BY_NUMBER, Outcome
+from pabal.domain.sends.message import PRODUCT_BY_NUMBER, Outcome, Product
 from pabal.service.delivery.outcome.fallback import FinishResult as FinishResult
 from pabal.service.delivery.outcome.fallback import add_fallbacks
 from pabal.service.policy import Policy
@@ -61,10 +61,10 @@ def finish(
         for one, product in finished
         if product in PRODUCT_BY_NUMBER  # else the row is damaged: it has ended, and that is all
     ]
-    if policy.prices:
-        _record_costs(tx, removed, [one for one, _ in final], outcomes)
     failed = [one for one, product in final if outcomes[one] not in _WITHOUT_FALLBACK and not product.is_text]
-    fallbacks = add_fallbacks(tx, failed, policy, now)
+    fallbacks, replaced = add_fallbacks(tx, failed, policy, now)
+    if policy.prices:
+        _record_costs(tx, removed, final, outcomes, policy, replaced)
     ends = [(product, outcomes[one]) for one, product in final]
     return FinishResult(ends + fallbacks.ended, fallbacks.carriers_to_wake)
 
@@ -80,12 +80,18 @@ def _details_of(
 
 
 def _record_costs(
-    tx: Tx, removed: Sequence[queue.RemovedJob], final: Sequence[bytes], outcomes: Mapping[bytes, Outcome]
+    tx: Tx,
+    removed: Sequence[queue.RemovedJob],
+    final: Sequence[tuple[bytes, Product]],
+    outcomes: Mapping[bytes, Outcome],
+    policy: Policy,
+    replaced: Container[bytes],
 ) -> None:
-    """Record which carrier took the messages that have ended, for the budgets of their accounts."""
+    """Record what messages have cost that ended, for the budgets of their accounts."""
     took = {
         one: carrier
         for one, carrier, references in removed
         if references is not None or outcomes[one] is Outcome.DELIVERED
     }
-    record_ended(tx, [(one, took.get(one), outcomes[one]) for one in final])
+    ended = [(one, policy.prices.cost_of(took.get(one), product, outcomes[one]) or 0) for one, product in final]
+    record_ended(tx, policy, ended, replaced)

@@ -288,13 +288,12 @@ async def _create_request(context: Context, campaign: Campaign, sending: Sending
         drops_duplicates=True,  # one repeated number must not halt a campaign
         user_id=campaign.user_id,
     )
-    charge = await context.limiter.charge(campaign.account_id, sending.product, len(receivers))
+    charge = await accept.charge_request(context, new_request)
     with charge:
         context.nodes.check(identifiers.slot_of(new_request.request_id))
         stored = await context.store.write(_store_request, campaign, block, new_request)
     if stored:
-        accept.announce_request(context, sending.product, new_request, stored)
-        charge.refund_cost(stored.dropped, len(receivers))
+        accept.announce_request(context, sending.product, new_request, stored, charge)
     else:
         charge.refund()
     return stored is not None
@@ -330,7 +329,7 @@ async def _check_usable(context: Context, campaign: Campaign, sending: Sending) 
 async def _cancel_requests(context: Context, campaign: Campaign) -> None:
     for part in await context.store.read(campaign_requests.list_unfinished, campaign.id):
         done = await context.store.write(
-            cancel.cancel, campaign.account_id, part.request_id, None, context.world.now()
+            cancel.cancel, context.policy, campaign.account_id, part.request_id, None, context.world.now()
         )
         context.count_cancelled(done.canceled)
     await context.store.write(
