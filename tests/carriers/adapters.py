@@ -23,7 +23,6 @@ from tests.carriers.conformance import (
 )
 from tests.fakes.solapi.server import FakeSolapi
 from tests.fakes.solapi.state import Group, SolapiMessage
-from tests.fixtures.transports import OverHttpx
 from tests.fixtures.virtual import VirtualWorld
 
 
@@ -56,7 +55,7 @@ class SolapiAdapter(RelayAdapter):
         settings = SolapiSettings(
             name="it", window=window, rate=rate, poll_seconds=1, api_key=key, api_secret=secret
         )
-        transport = OverHttpx(self.new_transport())
+        transport = self.new_transport()
         process = VirtualWorld(len(self._transports))  # a salt is never used twice, also not by another process
         client = SolapiClient("http://127.0.0.1", key, secret, process, transport=transport)
         return SolapiCarrier(settings, self.dependencies(world), client)

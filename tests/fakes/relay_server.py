@@ -1,4 +1,4 @@
-"""What every fake relay shares: an ASGI application with faults, on a port or in memory, and its command."""
+"""What every fake relay shares: a server with faults, on a port or in memory, and its command."""
 
 import argparse
 import asyncio
@@ -7,12 +7,13 @@ import gc
 import signal
 import time
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable
 from typing import Any, TypeVar
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qsl, unquote, urlsplit
 
 import httpx
 
+from pabal.outbound.calls import Failure, HttpAnswer, HttpRequest, NotConnected, Unanswered
 from tests.fakes.nhncloud.answers import Reply, Request
 from tests.fakes.nhncloud.faults import ConnectionCut, ConnectionRefused, Fault, FaultInjector
 from tests.fakes.nhncloud.wire import Listener, listening
@@ -50,11 +51,12 @@ class Router:
 
 
 class RelayServer(ABC):
-    """A fake relay as an ASGI application."""
+    """A fake relay."""
 
     faults: FaultInjector
     listener: Listener
     webhooks: Any
+    clock: Callable[[], int]
 
     @abstractmethod
     async def answer(self, request: Request) -> Reply:
@@ -68,21 +70,6 @@ class RelayServer(ABC):
     def address(self) -> str:
         """The base URL of a server that listens on a port."""
         return f"http://127.0.0.1:{self.listener.port}"
-
-    async def __call__(self, scope: Any, receive: Callable[[], Awaitable[Any]], send: Any) -> None:
-        """Answer as an ASGI application. Raises ConnectionCut to break the connection."""
-        body = b""
-        while True:
-            event = await receive()
-            body += event.get("body", b"")
-            if not event.get("more_body"):
-                break
-        headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
-        query = dict(parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True))
-        reply = await self.answer(Request(scope["method"], scope["path"], query, headers, body))
-        sent = [(b"content-type", reply.content_type.encode()), (b"content-length", b"%d" % len(reply.body))]
-        await send({"type": "http.response.start", "status": reply.status, "headers": sent})
-        await send({"type": "http.response.body", "body": reply.body})
 
 
 @contextlib.asynccontextmanager
@@ -98,49 +85,54 @@ async def serving_relay(relay: R, port: int) -> AsyncIterator[R]:
                 await posting
 
 
-class RelayTransport(httpx.AsyncBaseTransport):
-    """Calls a server in this process, with the caller's timeout and the errors of real connections.
+class RelayTransport:
+    """Calls a server in this process, with the errors of real connections.
 
     As over a socket, a call continues after its caller timed out, until the transport is closed.
     """
 
     def __init__(self, relay: RelayServer) -> None:
-        self._inner = httpx.ASGITransport(relay)
-        self._running_calls: set[asyncio.Task[httpx.Response]] = set()
+        self._relay = relay
+        self._running_calls: set[asyncio.Task[Reply]] = set()
         self.is_unreachable = False
 
-    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+    async def send(self, request: HttpRequest) -> HttpAnswer:
+        """Make a call, as the service's own connections do."""
         if self.is_unreachable:
-            raise httpx.ConnectError("All connection attempts failed", request=request)
-        timeout_s = request.extensions.get("timeout", {}).get("read")
-        call = asyncio.create_task(self._inner.handle_async_request(request))
+            raise NotConnected(Failure.CONNECTION, "All connection attempts failed")
+        call = asyncio.create_task(self._relay.answer(_parse(request)))
         self._running_calls.add(call)
         call.add_done_callback(self._on_done)
-        await asyncio.wait((call,), timeout=timeout_s)
-        if not call.done():
-            raise httpx.ReadTimeout("no answer in time", request=request)
+        await asyncio.wait((call,))
         try:
-            return call.result()
+            reply = call.result()
         except asyncio.CancelledError:
-            raise httpx.ReadError("the transport was closed", request=request) from None
+            raise Unanswered(Failure.CONNECTION, "the transport was closed") from None
         except ConnectionRefused:
-            raise httpx.ConnectError("All connection attempts failed", request=request) from None
+            raise NotConnected(Failure.CONNECTION, "All connection attempts failed") from None
         except ConnectionCut:
-            why = "Server disconnected without sending a response."
-            raise httpx.RemoteProtocolError(why, request=request) from None
+            raise Unanswered(Failure.CONNECTION, "Server disconnected without sending a response.") from None
+        return HttpAnswer(reply.status, httpx.Headers({"Content-Type": reply.content_type}), reply.body)
 
-    async def aclose(self) -> None:
+    async def close(self) -> None:
         """Cancel the calls whose callers timed out."""
         left = tuple(self._running_calls)
         for call in left:
             call.cancel()
         await asyncio.gather(*left, return_exceptions=True)
 
-    def _on_done(self, call: "asyncio.Task[httpx.Response]") -> None:
+    def _on_done(self, call: "asyncio.Task[Reply]") -> None:
         self._running_calls.discard(call)
         if not call.cancelled() and (error := call.exception()) and not isinstance(error, ConnectionCut):
             context = {"message": "the fake server failed", "exception": error}
             asyncio.get_running_loop().call_exception_handler(context)
+
+
+def _parse(request: HttpRequest) -> Request:
+    url = urlsplit(request.url)
+    query = dict(parse_qsl(url.query, keep_blank_values=True))
+    headers = {name.lower(): value for name, value in request.headers.items()}
+    return Request(request.method, unquote(url.path), query, headers, request.body)
 
 
 def command_parser(name: str, description: str | None, port: int) -> argparse.ArgumentParser:

@@ -6,13 +6,14 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-import httpx
+import msgspec
 import pytest
 
 from pabal.carriers.smpp import protocol
 from pabal.carriers.smpp.carrier import SmppCarrier
 from pabal.carriers.smpp.pdu import Pdu
 from pabal.domain.users.user import Role
+from pabal.outbound.calls import HttpAnswer, HttpRequest
 from tests.fakes.nhncloud.channel import BRAND_TEMPLATE_CODE
 from tests.fakes.smsc.scripted import (
     BINDS,
@@ -81,27 +82,30 @@ def drop(connection: SmscConnection, request: Pdu) -> None:
     connection.pipe.close()
 
 
-def answer_with(status: int, body: str, content_type: str = "application/json") -> Callable[..., httpx.Response]:
+def answer_with(status: int, body: str, content_type: str = "application/json") -> Callable[..., HttpAnswer]:
     """Return a gateway that gives one answer to every call."""
-    return lambda request: httpx.Response(status, text=body, headers={"content-type": content_type})
+    return lambda request: HttpAnswer(status, {"Content-Type": content_type}, body.encode())
 
 
-def echo_request(request: httpx.Request) -> httpx.Response:
+def echo_request(request: HttpRequest) -> HttpAnswer:
     """Answer with the whole call, as the error page of a gateway may do."""
-    return httpx.Response(500, content=str(request.url).encode() + request.content)
+    return HttpAnswer(500, {}, request.url.encode() + request.body)
 
 
-def echo_as_message(request: httpx.Request) -> httpx.Response:
+def echo_as_message(request: HttpRequest) -> HttpAnswer:
     """Answer with an error whose message repeats the call."""
-    said = request.content.decode(errors="replace") + str(request.url)
-    header = {"isSuccessful": False, "resultCode": -1000, "resultMessage": said}
-    return httpx.Response(200, json={"header": header})
+    return refuse(request.body.decode(errors="replace") + request.url)
 
 
-def error_message(said: str) -> Callable[[httpx.Request], httpx.Response]:
+def error_message(said: str) -> Callable[[HttpRequest], HttpAnswer]:
     """Return a relay whose errors all have one message."""
+    return lambda request: refuse(said)
+
+
+def refuse(said: str) -> HttpAnswer:
+    """Return an error with a message."""
     header = {"isSuccessful": False, "resultCode": -1000, "resultMessage": said}
-    return lambda request: httpx.Response(200, json={"header": header})
+    return HttpAnswer(200, {}, msgspec.json.encode({"header": header}))
 
 
 async def send_canaries(call: Caller) -> None:
@@ -123,7 +127,7 @@ async def send_canaries(call: Caller) -> None:
 def run_with_carriers(
     folder: Path,
     smsc: ScriptedSmsc,
-    override: Callable[[httpx.Request], httpx.Response] | None = None,
+    override: Callable[[HttpRequest], HttpAnswer] | None = None,
     faults: Sequence[str] = (),
 ) -> list[str]:
     """Send canaries through both carriers; return the secrets, and what people see of the carriers at the end."""

@@ -10,7 +10,6 @@ from pabal.domain.sends.message import Product
 from tests.carriers.conformance import virtual_clock
 from tests.fakes.nhncloud.server import FakeNhnCloud
 from tests.fakes.relay_server import RelayTransport
-from tests.fixtures.transports import OverHttpx
 from tests.fixtures.virtual import VirtualWorld
 
 DAY_S = 24 * 3600.0
@@ -25,7 +24,7 @@ async def test_picture_is_uploaded_again_before_the_relay_deletes_it() -> None:
     """SMS ko/console-guide.md: attachments are kept for seven days."""
     relay, world = FakeNhnCloud(virtual_clock, seed=1), VirtualWorld()
     client = NhnCloudClient(
-        "http://relay.invalid", "smsAppKey0123456", "smsSecret", transport=OverHttpx(RelayTransport(relay))
+        "http://relay.invalid", "smsAppKey0123456", "smsSecret", transport=RelayTransport(relay)
     )
     uploads = ImageUploads(load, client, None, world)
     used: list[int | str] = []

@@ -10,7 +10,6 @@ from tests.fakes.nhncloud.state import IN_PROGRESS, NO_CODE
 from tests.fakes.relay_server import RelayTransport
 from tests.fixtures.nhncloud import SENDER_KEY, NhnCloud
 from tests.fixtures.relay_delivery import RELAY, SENDER
-from tests.fixtures.transports import OverHttpx
 from tests.fixtures.virtual import ApiResponse, Caller, Environment
 from tests.fixtures.web import alimtalk_body, call_ok, describe_outcome, get_message, receivers_of, sms_body
 
@@ -183,7 +182,7 @@ async def test_results_of_foreign_messages_are_ignored(env: Environment, fixture
     call = await fixture.add_channel(env)
     relay = fixture.relay
     someone = NhnCloudClient(
-        "http://127.0.0.1", relay.sms_app_key, relay.sms_secret_key, transport=OverHttpx(RelayTransport(relay))
+        "http://127.0.0.1", relay.sms_app_key, relay.sms_secret_key, transport=RelayTransport(relay)
     )
     body = {"body": "남의 글", "sendNo": SENDER, "recipientList": [{"recipientNo": "01012341234"}]}
     await someone.request("POST", "/sms/v3.0/appKeys/{appkey}/sender/sms", body=body, timeout_s=1)

@@ -19,7 +19,6 @@ from tests.fakes.relay_server import RelayTransport
 from tests.fakes.solapi.server import FakeSolapi
 from tests.fixtures.relay import template_body
 from tests.fixtures.solapi import Solapi
-from tests.fixtures.transports import OverHttpx
 from tests.fixtures.virtual import Environment, VirtualWorld
 from tests.fixtures.web import PHONE, alimtalk_body, call_ok, channel_body, receivers_of
 
@@ -44,7 +43,7 @@ def known(relay: FakeSolapi) -> str:
 
 @pytest.fixture
 def provider(relay: FakeSolapi, known: str) -> SolapiProvider:
-    transport = OverHttpx(RelayTransport(relay))
+    transport = RelayTransport(relay)
     keys = (relay.api_key, relay.api_secret)
     return SolapiProvider(SolapiClient("http://127.0.0.1", *keys, VirtualWorld(), transport=transport), 5.0)
 

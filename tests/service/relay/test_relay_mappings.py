@@ -22,7 +22,6 @@ from tests.fakes.nhncloud.channel import CHANNEL, SENDER_KEY, TEMPLATE
 from tests.fakes.relay_server import RelayTransport
 from tests.fakes.solapi import channel as solapi_channel
 from tests.fakes.solapi.server import FakeSolapi
-from tests.fixtures.transports import OverHttpx
 from tests.fixtures.two_relays import HOME, OTHER, OTHER_KEY, SYNC_ROUND_S, TwoRelays, no_image
 from tests.fixtures.virtual import Caller, Environment, VirtualWorld
 from tests.fixtures.web import (
@@ -254,7 +253,7 @@ async def test_alimtalk_fails_over_to_a_relay_of_another_kind(stage: TwoRelays) 
     settings = SolapiSettings(name=OTHER, api_key=solapi.api_key, api_secret=solapi.api_secret)
 
     def build() -> SolapiCarrier:
-        transport = OverHttpx(RelayTransport(solapi))
+        transport = RelayTransport(solapi)
         client = SolapiClient("http://127.0.0.1", settings.api_key, settings.api_secret, world, transport=transport)
         around = Dependencies(world, no_image, InMemoryCursor(), lambda _: None)
         return SolapiCarrier(settings, around, client, SolapiProvider(client, 5))

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import functools
 import ssl
 from collections.abc import Iterator, Mapping
 from email.utils import parsedate_to_datetime
@@ -63,7 +64,7 @@ class HttpClient:
     ) -> None:
         """`transport` replaces the network in tests. Raises BadSetting for a CA file that cannot be read."""
         try:
-            self._context = ssl.create_default_context(cafile=ca_file)
+            self._context = _trust(ca_file)
         except OSError as error:
             why = explain_os_error(error)
             raise BadSetting(f"tls_ca: 읽을 수 없습니다({why.ko})", f"tls_ca: cannot be read ({why.en})") from None
@@ -124,6 +125,12 @@ class HttpClient:
         if self._transport is None:
             self._transport = HttpConnections(self._context)
         return self._transport
+
+
+@functools.cache
+def _trust(ca_file: Path | None) -> ssl.SSLContext:
+    """Return what tells whether a server is the one meant; reading the authorities takes 50 ms."""
+    return ssl.create_default_context(cafile=ca_file)
 
 
 def _server_time(answer: HttpAnswer) -> Instant | None:
