@@ -91,9 +91,21 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             each.add_marker(pytest.mark.slow)
         if _is_redundant(each) or (os.environ.get("PABAL_TORTURE") and _grows(each)):
             each.add_marker(pytest.mark.torture)
+    _leave_first_cases([each for each in items if not each.get_closest_marker("torture")])
     repeated = {each for each in on_others if not _uses_store(each)}
     config.hook.pytest_deselected(items=list(repeated))
     items[:] = [each for each in items if each not in repeated]
+
+
+def _leave_first_cases(items: list[pytest.Item]) -> None:
+    """Mark all but the first case of each test with `first_case`."""
+    met = set()
+    for each in items:
+        if each.get_closest_marker("first_case"):
+            test = (each.path, each.name.partition("[")[0])
+            if test in met:
+                each.add_marker(pytest.mark.torture)
+            met.add(test)
 
 
 def _engine_of(item: pytest.Item) -> str:

@@ -70,6 +70,7 @@ def test_campaign_file_with_invalid_rows_is_uploaded_sent_and_followed(
         check_page(page, f"requests-{language}-{screen}")
 
 
+@pytest.mark.torture
 def test_scheduled_campaign_is_cancelled_after_confirmation(env: BrowserEnvironment, tmp_path: Path) -> None:
     with env.signed_in() as page:
         write_message(page)
@@ -86,6 +87,7 @@ def test_scheduled_campaign_is_cancelled_after_confirmation(env: BrowserEnvironm
         expect(page.locator("form[action$='/cancel']")).to_have_count(0)
 
 
+@pytest.mark.torture
 def test_unusable_campaign_file_is_reported_and_can_be_replaced(env: BrowserEnvironment, tmp_path: Path) -> None:
     with env.signed_in() as page:
         write_message(page)

@@ -159,6 +159,7 @@ def test_page_is_usable_by_keyboard(env: BrowserEnvironment) -> None:
         assert page.evaluate("document.activeElement.name") == "receiver"
 
 
+@pytest.mark.torture
 def test_operator_switches_account(env: BrowserEnvironment) -> None:
     env.user(Role.VIEWER, "second")
     send(env, "010-1111-2222")
@@ -226,6 +227,7 @@ def test_template_is_written_with_preview_reviewed_and_approved(
         check_page(page, f"templates-{language}-{screen}")
 
 
+@pytest.mark.torture
 @in_each_language_and_screen
 def test_template_image_is_previewed_and_shown_after_saving(
     env: BrowserEnvironment, language: str, screen: str, tmp_path: Path

@@ -86,6 +86,7 @@ def behind_network(browser: Browser, folder: Path, **settings: Any) -> Iterator[
         yield BrowserEnvironment(live, browser, found.base_url), found
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize(
     ("flow", "language", "screen"),
     [
@@ -107,6 +108,7 @@ def test_flow_goes_on_after_lost_requests_and_answers(
         run(flow, Case(env, failing, page, language, screen))
 
 
+@pytest.mark.torture
 def test_poll_leaves_the_page_while_a_form_is_to_be_tried_again(network: Behind) -> None:
     env, failing = network
     with env.signed_in(expects_failures=True) as page:
@@ -127,6 +129,7 @@ def test_poll_leaves_the_page_while_a_form_is_to_be_tried_again(network: Behind)
         accounts.set_threshold(case, "")
 
 
+@pytest.mark.torture
 @pytest.mark.parametrize(
     ("language", "screen"),
     [pytest.param(*way, marks=() if not place else pytest.mark.torture) for place, way in enumerate(WAYS)],

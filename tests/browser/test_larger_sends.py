@@ -84,6 +84,7 @@ def noise(width: int, height: int) -> bytes:
     )
 
 
+@pytest.mark.torture
 @in_both_ways
 def test_campaign_shows_its_funnel_and_is_found_again(env: BrowserEnvironment, language: str, screen: str) -> None:
     with env.signed_in(language=language, screen=screen) as page:
@@ -188,6 +189,7 @@ def test_columns_of_files_and_pasted_tables_are_mapped(env: BrowserEnvironment, 
         expect(page.locator("#first-message")).to_contain_text("김철수님께")
 
 
+@pytest.mark.torture
 @in_both_ways
 def test_preferences_make_lms_and_fallbacks_by_themselves(
     env: BrowserEnvironment, language: str, screen: str

@@ -115,6 +115,7 @@ def test_created_key_works_in_a_real_request(env: BrowserEnvironment, language: 
         check_page(page, f"operate-audit-{language}-{screen}")
 
 
+@pytest.mark.torture
 @in_each_language_and_screen
 def test_numbers_are_registered_and_overview_shows_sent_messages(
     env: BrowserEnvironment, language: str, screen: str

@@ -157,6 +157,7 @@ def test_owner_sees_the_last_use_of_keys_and_changes_a_rate(
         expect(page.locator("tbody tr").first).to_contain_text("900")
 
 
+@pytest.mark.torture
 @in_both_ways
 def test_time_of_a_scheduled_request_is_changed(env: BrowserEnvironment, language: str, screen: str) -> None:
     with env.signed_in(language=language, screen=screen) as page:

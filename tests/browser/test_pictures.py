@@ -71,6 +71,7 @@ def show_send(page: Page) -> None:
 SHOWS = {"message": show_message, "overview": show_overview, "phone": show_phone, "send": show_send}
 
 
+@pytest.mark.torture
 @pytest.mark.usefixtures("shop")
 @pytest.mark.parametrize("language", ["ko", pytest.param("en", marks=pytest.mark.torture)])
 def test_pictures_are_taken_and_small(env: BrowserEnvironment, language: str) -> None:

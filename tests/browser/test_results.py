@@ -177,6 +177,7 @@ def change_webhook(page: Page, receiver: Receiver, name: str) -> None:
     expect(page.get_by_text(LONG)).to_have_count(0)
 
 
+@pytest.mark.torture
 @in_each_language_and_screen
 def test_opt_outs_are_added_imported_found_exported_and_removed(
     env: BrowserEnvironment, language: str, screen: str
@@ -233,6 +234,7 @@ def upload(page: Page, text: str) -> None:
     form.locator("button").click()
 
 
+@pytest.mark.torture
 @in_each_language_and_screen
 def test_inbound_messages_are_shown_to_their_account_and_others_to_operators(
     env: BrowserEnvironment, smsc: Peer, language: str, screen: str

@@ -67,6 +67,7 @@ def arrived(page: Page, number: str) -> None:
     expect(page.locator(".bubble")).to_have_count(1)
 
 
+@pytest.mark.torture
 @in_both_ways
 def test_long_sms_is_changed_to_lms_and_sent(env: BrowserEnvironment, language: str, screen: str) -> None:
     number = {"ko": "010-2000-0001", "en": "010-2000-0002"}[language]
@@ -125,6 +126,7 @@ def test_sms_is_sent_by_keyboard_only(env: BrowserEnvironment) -> None:
         arrived(page, "010-2000-0003")
 
 
+@pytest.mark.torture
 @in_both_ways
 def test_mms_is_sent_with_image(env: BrowserEnvironment, language: str, screen: str) -> None:
     number = {"ko": "010-2000-0011", "en": "010-2000-0012"}[language]
@@ -218,6 +220,7 @@ def test_focus_and_scroll_stay_when_form_parts_change(env: BrowserEnvironment, s
         expect(page.get_by_role("alert")).to_be_focused()
 
 
+@pytest.mark.torture
 @pytest.mark.parametrize("type", ["friendTalkText", "friendTalkWideImage"])
 def test_other_friend_talk_types_are_sent(env: BrowserEnvironment, shop: str, type: str) -> None:
     number = {"friendTalkText": "010-2000-0031", "friendTalkWideImage": "010-2000-0032"}[type]
@@ -232,6 +235,7 @@ def test_other_friend_talk_types_are_sent(env: BrowserEnvironment, shop: str, ty
         arrived(page, number)
 
 
+@pytest.mark.torture
 def test_schedule_is_set_and_removed(env: BrowserEnvironment) -> None:
     with env.signed_in() as page:
         begin(page, "sms", "010-2000-0041")
@@ -246,6 +250,7 @@ def test_schedule_is_set_and_removed(env: BrowserEnvironment) -> None:
         expect(page.locator("#wrong-sendDate")).to_be_empty()
 
 
+@pytest.mark.torture
 def test_test_message_is_sent_to_own_phone(env: BrowserEnvironment) -> None:
     with env.signed_in() as page:
         begin(page, "sms", "010-2000-0051, 홍길동")
@@ -387,6 +392,7 @@ def test_typed_content_never_runs_as_script(env: BrowserEnvironment, shop: str) 
     assert dialogs == []
 
 
+@pytest.mark.torture
 def test_send_page_follows_dark_color_scheme(env: BrowserEnvironment) -> None:
     with env.signed_in(color_scheme="dark") as page:
         begin(page, "sms", "010-12\n010-2000-0099")

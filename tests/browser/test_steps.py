@@ -210,6 +210,7 @@ def documented_steps() -> dict[str, int]:
     return {task: int(count) for task, count in re.findall(r"^\| ([A-Z][^|]+) \| ([0-9]+) \|", text, re.MULTILINE)}
 
 
+@pytest.mark.torture
 def test_each_common_task_takes_the_steps_that_the_page_says(office: BrowserEnvironment) -> None:
     counted = {}
     with office.signed_in() as page:

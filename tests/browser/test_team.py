@@ -59,6 +59,7 @@ def test_contacts_are_imported_and_sent_to_as_a_group(env: BrowserEnvironment, l
         expect(page.locator(".counts").first).to_contain_text("2")
 
 
+@pytest.mark.torture
 @in_both_ways
 def test_schedule_is_changed_and_failed_receivers_get_it_again(
     env: BrowserEnvironment, language: str, screen: str

@@ -79,6 +79,7 @@ def test_unreachable_database_is_reported(config: Path, capsys: pytest.CaptureFi
     assert re.fullmatch(r"pabal: the store is not available \(.*does not exist\); run `pabal doctor`\n", refused)
 
 
+@pytest.mark.torture
 @pytest.mark.slow
 def test_processes_share_a_database_and_doctor_lists_the_workers(tmp_path: Path) -> None:
     store = with_password(postgres.empty_database())

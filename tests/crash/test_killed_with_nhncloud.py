@@ -42,6 +42,7 @@ FAULTS: tuple[dict[str, Any], ...] = (
 Phones = Iterator[str]
 
 
+@pytest.mark.torture
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "has_webhooks",

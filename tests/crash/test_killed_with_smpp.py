@@ -20,6 +20,7 @@ SUBMITS_BEFORE_KILL = 400
 ANSWER_AFTER_MS = 10
 
 
+@pytest.mark.first_case
 @pytest.mark.slow
 @pytest.mark.parametrize("on_doubt", ["resend", "hold"])
 def test_nothing_is_lost_when_killed_with_a_full_window(tmp_path: Path, on_doubt: str) -> None:

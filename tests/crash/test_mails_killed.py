@@ -52,6 +52,7 @@ async def prepare(data: Path) -> None:
     await store.close()
 
 
+@pytest.mark.torture
 @pytest.mark.slow
 def test_mail_in_flight_at_a_kill_is_sent_again_with_its_id(tmp_path: Path) -> None:
     asyncio.run(_run(tmp_path / "data"))

@@ -19,6 +19,7 @@ ARRIVAL_TIMEOUT_S = 600.0
 """Longer than the first three pauses before a retry."""
 
 
+@pytest.mark.torture
 @pytest.mark.slow
 @pytest.mark.parametrize("engine", ENGINES)
 def test_results_arrive_though_the_receiver_is_killed(engine: str, tmp_path: Path) -> None:

@@ -57,6 +57,7 @@ class DeliveryResult(NamedTuple):
         return {receiver for receiver, each in self.statuses.items() if each is status}
 
 
+@pytest.mark.torture
 @pytest.mark.slow
 def test_unanswered_messages_are_resent_when_smsc_crashes(tmp_path: Path) -> None:
     seen = _run_with_crashes(tmp_path, CarrierBehavior("resend", echoes_reference=False))
@@ -70,6 +71,7 @@ def test_unanswered_messages_are_resent_when_smsc_crashes(tmp_path: Path) -> Non
     assert twice <= _last_before_crash(seen.submitted_per_run), "only messages in flight are sent twice"
 
 
+@pytest.mark.first_case
 @pytest.mark.slow
 @pytest.mark.parametrize("is_echoed", [False, True])
 def test_held_messages_are_never_sent_twice_when_smsc_crashes(tmp_path: Path, is_echoed: bool) -> None:

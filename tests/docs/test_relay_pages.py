@@ -87,6 +87,7 @@ def list_messages(live: LiveService, key: str) -> list[str]:
     return [each["sendingStatus"]["value"] for each in items]
 
 
+@pytest.mark.first_case
 @pytest.mark.slow
 @pytest.mark.parametrize("page", FIRST_STEPS)
 def test_first_steps_end_with_a_delivered_text_and_the_adopted_channel(

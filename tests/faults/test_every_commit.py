@@ -50,6 +50,7 @@ def run_and_check(folder: Path, cutter: CuttingProxy, *cuts: Cut) -> None:
     check_promises(simulation)
 
 
+@pytest.mark.first_case
 @pytest.mark.slow
 @pytest.mark.parametrize("cut", [Cut.BEFORE, Cut.AFTER])
 def test_nothing_is_lost_or_duplicated_whichever_commit_is_cut(

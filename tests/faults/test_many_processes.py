@@ -25,6 +25,7 @@ PAUSE_S = 8.0
 """Longer than a worker may miss heartbeats before it is evicted."""
 
 
+@pytest.mark.torture
 @pytest.mark.slow
 def test_cluster_survives_killed_and_paused_processes_under_load(tmp_path: Path) -> None:
     with dedicated_server() as server:

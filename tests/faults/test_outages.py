@@ -70,6 +70,7 @@ async def use_up_connections(scenario: FaultScenario) -> None:
         assert PASSWORD not in refused.stderr
 
 
+@pytest.mark.torture
 @pytest.mark.slow
 def test_nothing_is_lost_or_duplicated_through_server_faults(tmp_path: Path) -> None:
     """One service goes through all faults, so that each fault meets the state that the one before left."""
@@ -91,6 +92,7 @@ def test_nothing_is_lost_or_duplicated_through_server_faults(tmp_path: Path) -> 
         scenario.run(inject_faults)
 
 
+@pytest.mark.torture
 @pytest.mark.slow
 def test_nothing_is_lost_or_duplicated_when_commits_are_cut(tmp_path: Path) -> None:
     rng = Random(8)

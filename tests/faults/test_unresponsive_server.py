@@ -125,6 +125,7 @@ async def test_slow_transaction_has_no_timeout(server: DedicatedServer) -> None:
         assert await store.read(sleep) == "done"
 
 
+@pytest.mark.torture
 @pytest.mark.slow
 async def test_close_does_not_wait_for_an_unresponsive_server(server: DedicatedServer) -> None:
     async with open_postgres(server.store) as store:

@@ -46,6 +46,7 @@ def run(folder: Path, *words: str | Path) -> str:
     return done.stdout
 
 
+@pytest.mark.torture
 @pytest.mark.slow
 def test_program_with_a_generated_client_has_strict_types(folder: Path) -> None:
     run(folder, sys.executable, "-m", "mypy", "--strict", "--python-executable", GENERATORS / "python", "drive.py")

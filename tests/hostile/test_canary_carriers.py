@@ -173,6 +173,7 @@ SMSC_FAILURES: dict[str, dict[int, Handler]] = {
 }
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("kind", SMSC_FAILURES)
 def test_no_canary_is_logged_whatever_an_smsc_answers(tmp_path: Path, lines: list[io.StringIO], kind: str) -> None:
     smsc = ScriptedSmsc()
@@ -194,6 +195,7 @@ RELAY_FAILURES: dict[str, Any] = {
 }
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("kind", RELAY_FAILURES)
 def test_no_canary_is_logged_whatever_a_relay_answers(tmp_path: Path, lines: list[io.StringIO], kind: str) -> None:
     secrets = run_with_carriers(tmp_path, ScriptedSmsc(), override=RELAY_FAILURES[kind])

@@ -47,6 +47,7 @@ def test_every_endpoint_is_searched() -> None:
     assert searched == {endpoint.path for endpoint in ENDPOINTS}
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("operation", SENDS)
 def test_worst_send_costs_ten_times_its_decoding_and_its_messages(tmp_path: Path, operation: str) -> None:
     """Messages that are accepted cost what those of a plain send cost: they are stored."""
@@ -78,6 +79,7 @@ def test_worst_send_costs_ten_times_its_decoding_and_its_messages(tmp_path: Path
     run_undelivered(tmp_path, scenario)
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize(("operation", "number"), OTHERS)
 def test_worst_body_of_an_endpoint_costs_ten_times_its_decoding(
     tmp_path: Path, operation: str, number: int

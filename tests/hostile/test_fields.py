@@ -156,6 +156,7 @@ def _operation(endpoint: Endpoint) -> str:
     return endpoint.path.removeprefix("/api/").removesuffix(".v1.0")
 
 
+@pytest.mark.first_case
 @each_body_endpoint
 async def test_bad_value_of_any_field_is_refused_and_stores_nothing(env: Environment, endpoint: Endpoint) -> None:
     operation = _operation(endpoint)

@@ -66,6 +66,7 @@ def test_any_excel_file_is_read_or_refused() -> None:
         read_or_refuse(b"PK\x03\x04" + body[4:])
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("part", PARTS)
 def test_any_xml_in_a_part_of_an_excel_file_is_read_or_refused(part: str) -> None:
     original = str(PARTS[part]).encode()

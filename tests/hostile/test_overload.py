@@ -103,6 +103,7 @@ def count_delivered(live: LiveService, attempts: list[Attempt]) -> int:
     return sum(each["totalCount"] == 1 for each in found)
 
 
+@pytest.mark.first_case
 def test_overloaded_service_refuses_quickly_and_keeps_what_it_accepts(tmp_path: Path) -> None:
     check_overload(tmp_path, 6)
 

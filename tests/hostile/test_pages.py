@@ -82,6 +82,7 @@ def _is_answer(status: int) -> bool:
     return status < 500 or status == 503
 
 
+@pytest.mark.first_case
 @each_page
 async def test_page_answers_bad_paths_and_fields(env: Environment, page: Page) -> None:
     await register_channel(await env.caller())

@@ -106,6 +106,7 @@ def test_dripping_head_is_refused_in_time(live: LiveService) -> None:
         assert drip(connection, b"a").startswith(b"HTTP/1.1 408")
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("framing", ["length", "chunks"])
 @pytest.mark.parametrize("page", ["interface", "console", "nobody"])
 def test_dripping_body_is_refused_in_time(live: LiveService, page: str, framing: str) -> None:
@@ -148,6 +149,7 @@ def ask_without_reading(connection: RawConnection) -> None:
     connection.send(request * (MAX_PIPELINED + 1))
 
 
+@pytest.mark.torture
 def test_refused_body_that_goes_on_for_ever_is_cut_off(live: LiveService) -> None:
     with connected(live) as connection:
         connection.send(send_head(live, b"Content-Length: 100000000000"))
@@ -212,6 +214,7 @@ def test_health_checks_are_answered_when_all_connections_are_busy(tmp_path: Path
             assert count_closed(live, "refused") > 0
 
 
+@pytest.mark.torture
 def test_bodies_without_a_length_hold_little_memory(tmp_path: Path) -> None:
     with serving(tmp_path / "data", key_rate=0, max_held_bytes_per_key=8 * MEGABYTE, body_seconds=2) as live:
         get_status(live)

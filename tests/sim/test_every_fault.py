@@ -42,6 +42,7 @@ FAULT_TARGETS = [
 ]
 
 
+@pytest.mark.first_case
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("target", "kind", "group"),

@@ -13,6 +13,7 @@ SEEDS = 120 if os.environ.get("PABAL_TORTURE") else 2
 SEEDS_ON_POSTGRESQL = max(1, SEEDS // 16)
 
 
+@pytest.mark.first_case
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(SEEDS))
 def test_every_promise_holds_through_crashes_and_with_a_faulty_carrier(seed: int, tmp_path: Path) -> None:
@@ -24,6 +25,7 @@ def test_every_promise_holds_through_crashes_and_with_a_faulty_carrier(seed: int
     assert len(final_state.requests) > 20
 
 
+@pytest.mark.torture
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(SEEDS_ON_POSTGRESQL))
 def test_every_promise_holds_on_postgresql_too(seed: int, tmp_path: Path) -> None:

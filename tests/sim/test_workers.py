@@ -22,6 +22,7 @@ def run_seed(seed: int, folder: Path, bug: PlantedBug | None = None) -> ClusterS
     return simulation
 
 
+@pytest.mark.first_case
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(SEEDS))
 def test_every_promise_holds_with_three_workers(seed: int, tmp_path: Path) -> None:
@@ -31,6 +32,7 @@ def test_every_promise_holds_with_three_workers(seed: int, tmp_path: Path) -> No
     assert len(final_state.requests) > 10
 
 
+@pytest.mark.first_case
 @pytest.mark.slow
 @pytest.mark.parametrize("name", PLANTED_BUGS)
 def test_planted_bug_is_found(name: str, tmp_path: Path) -> None:
@@ -44,6 +46,7 @@ def test_planted_bug_is_found(name: str, tmp_path: Path) -> None:
     pytest.fail("not found")
 
 
+@pytest.mark.torture
 @pytest.mark.slow
 def test_a_seed_replays_identically(tmp_path: Path) -> None:
     first, second = (run_seed(7, tmp_path / name).trace.events for name in ("first", "second"))

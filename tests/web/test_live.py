@@ -222,6 +222,7 @@ def test_expect_continue_is_answered_before_the_body_is_sent(live: LiveService) 
     assert b'"result":"SUCCESS"' in answer, "head and body came together"
 
 
+@pytest.mark.first_case
 def test_stop_during_sends_loses_nothing_and_next_start_sends_the_rest(tmp_path: Path) -> None:
     data = tmp_path / "data"
     with serving(data, key_rate=0) as live:

@@ -93,6 +93,7 @@ async def test_invalid_rows_are_refused(rows: Any, env: Environment, fixture: Nh
     ]
 
 
+@pytest.mark.torture
 async def test_block_service_is_read_without_webhooks_and_after_errors(env: Environment, fixture: NhnCloud) -> None:
     call = await fixture.add_channel(env)
     await set_number(env, "acme", OPT_OUT)

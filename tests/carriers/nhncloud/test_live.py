@@ -123,6 +123,7 @@ def _code(record: dict[str, Any]) -> str:
     return str((record.get("resultCode") or {}).get("value", ""))
 
 
+@pytest.mark.first_case
 def test_every_product_is_sent_and_its_result_read(scenario: Scenario) -> None:
     key = scenario.relay.sender_key
     alimtalk = {"senderKey": key, "templateCode": TEMPLATE}

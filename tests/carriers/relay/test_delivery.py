@@ -92,6 +92,7 @@ async def test_relay_codes_become_outcomes(
     assert await outcomes_for(call, receiver) == [f"{kind} {end}"]
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize(("fixture", "kind", "fault_name"), CASES, indirect=["fixture"])
 async def test_every_message_ends_and_none_is_sent_twice(
     env: Environment, fixture: RelayFixture, kind: str, fault_name: str, request: pytest.FixtureRequest

@@ -128,6 +128,7 @@ async def test_smsc_that_responds_late_gets_each_message_once(
     assert [await env.outcomes_of(each) for each in requests] == [[DONE]] * 5
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize(
     "max_resends", [pytest.param(each, marks=pytest.mark.settings(max_resends=each)) for each in (0, 1, 2)]
 )

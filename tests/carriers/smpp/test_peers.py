@@ -46,6 +46,7 @@ def test_long_text_has_the_maximum_length() -> None:
     assert len(LONG_LATIN.encode("cp949")) == 2000
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize(
     ("encoding", "codings"), [("auto", [UCS_2, GSM, UCS_2]), ("ucs2", [UCS_2] * 3), ("cp949", [CP949] * 3)]
 )
@@ -76,6 +77,7 @@ def test_texts_arrive_readable_and_receipts_complete_them(
         assert bytes.fromhex(hangul["raw"]).decode("cp949") == HANGUL
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("encoding", ["auto", "cp949"])
 def test_segmented_text_ends_when_every_segment_is_reported(kind: str, tmp_path: Path, encoding: str) -> None:
     with (
@@ -103,6 +105,7 @@ def _has_all_parts(parts: list[PeerEvent]) -> bool:
     return len(wanted) == 2 and sum(wanted.values()) == len(parts)
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize(
     ("says", "carrier", "ended"),
     [
@@ -167,6 +170,7 @@ def _completed(client: httpx.Client, request: str) -> int:
     return int(answer["item"]["counts"]["completed"])
 
 
+@pytest.mark.first_case
 def test_with_a_wrong_password_messages_wait_and_the_service_stays_up(kind: str, tmp_path: Path) -> None:
     with (
         running_peer(kind, password="changed") as peer,

@@ -29,6 +29,7 @@ async def back_up_under_load(live: LiveService, file: Path, wishes: RequestLog) 
     return before, during, status
 
 
+@pytest.mark.torture
 @pytest.mark.slow
 def test_backup_under_load_contains_every_answered_request(tmp_path: Path) -> None:
     file, wishes = tmp_path / "backup.db", RequestLog()

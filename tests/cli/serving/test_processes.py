@@ -114,6 +114,7 @@ def test_processes_share_a_port_and_the_work(two: LiveService, ports: int) -> No
     assert not any(map(is_running, pids))
 
 
+@pytest.mark.torture
 @pytest.mark.slow
 def test_many_sends_at_once_are_each_delivered_at_the_first_attempt(two: LiveService, store: str) -> None:
     async def send_all() -> None:
@@ -169,6 +170,7 @@ def test_processes_stop_by_themselves_when_their_parent_is_killed(two: LiveServi
     assert two.log.read_text(encoding="utf-8").count("the parent process has died; stopping") == 2
 
 
+@pytest.mark.torture
 @pytest.mark.slow
 def test_workers_of_one_command_deliver_for_an_interface(tmp_path: Path, store: str) -> None:
     with (

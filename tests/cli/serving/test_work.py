@@ -122,6 +122,7 @@ def test_worker_reports_a_port_in_use(tmp_path: Path, store: str) -> None:
     )
 
 
+@pytest.mark.torture
 def test_worker_takes_over_from_a_killed_worker(tmp_path: Path, store: str) -> None:
     with (
         serving(tmp_path / "web", "--no-deliver", store=store, key_rate=0) as web,

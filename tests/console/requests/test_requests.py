@@ -90,6 +90,7 @@ async def test_list_pages_continue_where_the_last_ended(env: Environment, call: 
     assert seen == sorted(sent, reverse=True)
 
 
+@pytest.mark.torture
 @pytest.mark.settings(max_receivers=1)
 async def test_list_skips_many_requests_of_campaigns(env: Environment, call: Caller, browser: Browser) -> None:
     single = (await call_ok(call, "message/sendSMS", sms_body())).request_id

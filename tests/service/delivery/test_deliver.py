@@ -73,6 +73,7 @@ async def test_verdict_decides_status_and_outcome(
     assert env.metric_value("pabal_carrier_verdicts_total", carrier=DEFAULT_CARRIER, verdict=verdict.label) == 1
 
 
+@pytest.mark.first_case
 async def test_accepted_message_is_not_submitted_again(env: Environment, carrier: FakeCarrier) -> None:
     await env.send(sms())
     await env.wait(3600)

@@ -170,6 +170,7 @@ async def test_profile_deleted_with_a_lost_answer_is_suspended_and_can_be_delete
     assert (await call("sender/list")).items == []
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize(("kind", "how", "words"), UNTAKEN)
 @pytest.mark.parametrize(("step", "passed"), [("GET", 0), ("POST", 0), ("PUT", 0), ("GET", 1)])
 async def test_template_that_does_not_reach_the_relay_stays_registered(
@@ -194,6 +195,7 @@ async def test_template_that_does_not_reach_the_relay_stays_registered(
     assert await template_status(call) == "inspecting"
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("kind", TAKEN)
 @pytest.mark.parametrize("step", ["POST", "PUT"])
 @pytest.mark.parametrize("does_ask_again", [True, False])

@@ -48,6 +48,7 @@ def check_unavailable(answer: ApiResponse, words: str) -> None:
         assert secret not in str(answer.body)
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize(("kind", "how", "words"), AWAY)
 @pytest.mark.parametrize("step", ["/senders", "/templates", "GET /alimtalk"])
 async def test_relay_that_does_not_answer_changes_nothing(

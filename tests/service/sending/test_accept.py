@@ -149,6 +149,7 @@ async def test_sender_numbers_are_not_checked_with_only_the_simulator(env: Envir
 REPEATABLE = IdempotencyKey("key", b"digest")
 
 
+@pytest.mark.first_case
 async def test_repeated_request_is_stored_once_and_gets_the_same_answer(env: Environment) -> None:
     owner = await account_id_of(env)
     assert await find_accepted(env.context, owner, REPEATABLE) is None

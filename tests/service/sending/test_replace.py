@@ -30,6 +30,7 @@ async def replace(env: Environment, old: bytes, sending: Sending, key: str = "k"
     return await replace_request(env.context, account_id, old, sending, IdempotencyKey(key, digest), entry)
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("receivers", [1, 25])
 async def test_new_text_goes_out_at_the_new_time_and_the_old_never(
     env: Environment, carrier: FakeCarrier, receivers: int
@@ -57,6 +58,7 @@ async def test_repeated_form_replaces_once(env: Environment) -> None:
     assert await count_rows(env, "requests") == 2
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("deed", ["sent", "expedited", "cancelled"])
 async def test_request_that_does_not_wait_is_not_replaced(
     env: Environment, carrier: FakeCarrier, deed: str
@@ -89,6 +91,7 @@ async def test_request_of_another_account_is_not_found(env: Environment) -> None
     assert {status for status, _ in await env.outcomes_of(old)} == {Status.WAITING}
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("action", ["refuse", "drop"])
 async def test_duplicate_guard_lets_a_request_replace_its_own_text(
     start: Start, carrier: FakeCarrier, action: str

@@ -375,6 +375,7 @@ def test_concurrent_heartbeats_never_take_the_same_slot() -> None:
     assert sorted(map(len, held)) == [2, 2, 3, 3, 3, 3]
 
 
+@pytest.mark.torture
 def test_concurrent_mutual_evictions_leave_all_slots_to_live_workers() -> None:
     both = threading.Barrier(2)
 

@@ -56,6 +56,7 @@ async def test_message_in_doubt_that_is_never_transmitted_again_ends_at_its_time
     assert await count_rows(env, "jobs") == 0
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("can_look_up", [False, True])
 async def test_message_whose_lease_ran_out_ends_though_its_carrier_stays_away(
     start: Start, can_look_up: bool

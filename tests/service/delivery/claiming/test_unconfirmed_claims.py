@@ -109,6 +109,7 @@ class UnavailableFromSettlement:
             raise StoreUnavailable("outage")
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("holds_in_doubt", [False, True])
 async def test_messages_accepted_before_a_long_store_outage_are_not_submitted_again(
     start: Start, tmp_path: Path, holds_in_doubt: bool

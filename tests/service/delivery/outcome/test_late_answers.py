@@ -149,6 +149,7 @@ async def test_answer_for_a_message_that_has_ended_changes_nothing(start: Start)
 # The number of resends.
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("max_resends", [0, 1, 3])
 @pytest.mark.carrier(answer=leave_in_doubt)
 @pytest.mark.settings(sms_timeout_hours=1)

@@ -120,6 +120,7 @@ async def test_receipt_after_a_rejection_changes_nothing(env: Environment, carri
     assert await env.outcomes_of(request_id) == [(FAILED, Outcome.SPAM)]
 
 
+@pytest.mark.first_case
 async def test_unmatched_receipt_is_counted_and_deleted_after_an_hour(
     env: Environment, carrier: FakeCarrier
 ) -> None:
@@ -134,6 +135,7 @@ async def test_unmatched_receipt_is_counted_and_deleted_after_an_hour(
     assert await count_rows(env, "receipts") == 0
 
 
+@pytest.mark.first_case
 @pytest.mark.carrier(answer=lambda attempt: Accepted("used again"))
 async def test_expired_unmatched_receipt_does_not_end_a_later_message(
     env: Environment, carrier: FakeCarrier
@@ -149,6 +151,7 @@ async def test_expired_unmatched_receipt_does_not_end_a_later_message(
     assert await env.outcomes_of(request_id) == [(DONE, GOOD)]
 
 
+@pytest.mark.first_case
 @pytest.mark.carrier(answer=lambda attempt: Accepted("same"))
 @pytest.mark.settings(sms_timeout_hours=1)
 async def test_reused_reference_belongs_to_the_later_message(env: Environment, carrier: FakeCarrier) -> None:
@@ -165,6 +168,7 @@ async def test_reused_reference_belongs_to_the_later_message(env: Environment, c
     assert await count_rows(env, "receipts") == 0
 
 
+@pytest.mark.first_case
 @pytest.mark.carrier(answer=lambda attempt: Accepted("same"))
 async def test_messages_that_share_a_reference_are_each_submitted_once(
     env: Environment, carrier: FakeCarrier

@@ -24,6 +24,7 @@ from tests.fixtures.slot_sharing import (
 )
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("number", [1, 2, 3, 5, 8, 10])
 async def test_processes_share_the_slots_evenly_and_submit_each_message_once(cluster: Cluster, number: int) -> None:
     processes = [await cluster.start_process(f"host:{each}") for each in range(number)]
@@ -73,6 +74,7 @@ async def test_messages_from_a_web_only_process_are_submitted_within_a_poll_inte
     assert sorted((await cluster.workers()).values()) == ["one", "two"]
 
 
+@pytest.mark.first_case
 async def test_housekeeping_runs_only_on_the_holder_of_its_slot_even_after_a_death(cluster: Cluster) -> None:
     processes = [await cluster.start_process(f"host:{each}") for each in range(3)]
     await cluster.wait(REBALANCE_S)

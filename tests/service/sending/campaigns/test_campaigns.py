@@ -74,6 +74,7 @@ async def test_campaign_that_was_not_started_is_not_sent(env: Environment, carri
     assert carrier.submitted == []
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("cut", [1, 2, 3, 5, 8])
 async def test_restart_during_a_campaign_loses_and_duplicates_nothing(
     tmp_path: Path, carrier: FakeCarrier, cut: int
