@@ -279,7 +279,6 @@ def test_move_is_audited(source: Path, target: str, on_target: CommandLine) -> N
     assert found == [(current_actor().name, "store.move", f"{rows:,}")]
 
 
-@pytest.mark.torture
 @pytest.mark.slow
 def test_move_is_refused_while_a_worker_is_alive(
     source: Path, target: str, on_target: CommandLine, tmp_path: Path
@@ -334,7 +333,6 @@ def test_tables_that_are_left_out_exist(source: Path) -> None:
     assert names >= LEFT_OUT - {MOVED_TABLE}
 
 
-@pytest.mark.torture
 @pytest.mark.slow
 def test_killed_move_is_continued(tmp_path: Path, source: Path, target: str) -> None:
     tables = tables_of(source)
