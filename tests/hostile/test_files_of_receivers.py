@@ -2,6 +2,7 @@
 
 import io
 import struct
+import time
 import tracemalloc
 import zipfile
 
@@ -15,6 +16,7 @@ from tests.fixtures.sheets import MAIN, PARTS, excel_of, excel_with, sheet_xml
 pytestmark = pytest.mark.slow
 
 MAX_PEAK_BYTES = 40 * 1024 * 1024
+MAX_CPU_S = 2.0
 BOMB = "".join(f'<!ENTITY e{n} "{f"&e{n - 1};" * 10 if n else "x" * 1000}">' for n in range(6))
 """A billion laughs: the last entity has 100 million characters."""
 
@@ -96,6 +98,16 @@ def test_file_in_utf_16_without_dtd_is_read() -> None:
 )  # fmt: skip
 def test_hostile_rows_are_refused_with_little_memory(rows: str, said: str) -> None:
     assert said in refusal_of(excel_of(rows))
+
+
+def test_millions_of_empty_cells_in_one_row_are_refused_in_little_time() -> None:
+    bomb = excel_of(f"<row>{'<c/>' * 12_000_000}</row>")
+    began_s = time.process_time()
+
+    assert "including empty ones" in refusal_of(bomb, is_measured=False)
+
+    assert len(bomb) < 50_000
+    assert time.process_time() - began_s < MAX_CPU_S
 
 
 def test_cells_without_a_value_cost_nothing_in_whatever_column() -> None:

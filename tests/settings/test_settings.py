@@ -95,6 +95,8 @@ SPELLINGS: dict[str, tuple[str, str, Any]] = {
     "api_key": ("pb_1", '"pb_1"', "pb_1"),
     "max_contacts": ("10", "10", 10),
     "keys_per_account": ("5", "5", 5),
+    "file_cpu_seconds": ("5", "5", 5),
+    "file_memory_mb": ("256", "256", 256),
     "draft_days": ("3", "3", 3),
     "approval_receivers": ("500", "500", 500),
 }

@@ -57,6 +57,21 @@ class Settings(
         "Maximum number of contacts in the address book of an account.",
         min_value=1,
     )
+    file_cpu_seconds: int = setting(
+        60,
+        "콘솔에 올린 파일 하나를 읽는 데 쓸 수 있는 CPU 시간(초)입니다. 넘으면 파일을 거부합니다. 열을 미리 볼 때는"
+        " 5초까지입니다.",
+        "CPU seconds that reading one uploaded file of the console may take; beyond, the file is refused. A preview"
+        " of its columns may take 5.",
+        min_value=1,
+        max_value=3600,
+    )
+    file_memory_mb: int = setting(
+        512,
+        "콘솔에 올린 파일 하나를 읽는 프로세스의 최대 메모리(MB)입니다. 넘으면 파일을 거부합니다.",
+        "Memory in MB of the process that reads one uploaded file of the console; beyond, the file is refused.",
+        min_value=128,
+    )
     draft_days: int = setting(
         7,
         "콘솔에서 작성하다 만 내용과 보내지 않은 캠페인을 마지막 변경 뒤 보관하는 일수입니다.",

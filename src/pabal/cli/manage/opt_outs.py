@@ -127,12 +127,11 @@ def _list(settings: Settings, given: argparse.Namespace) -> None:
 
 
 def _import(settings: Settings, given: argparse.Namespace) -> None:
-    from pabal.console.contacts.opt_out_file import check_file, read_batches  # costs every command 0.1 s
+    from pabal.console.contacts.opt_out_file import read_opt_outs  # costs every command 0.1 s
 
     try:
         with given.file.open("rb") as file:
-            total = list(check_file(file))[-1]
-            entries = [each for batch in read_batches(file) for each in batch]
+            entries = [each for part in read_opt_outs(file) if isinstance(part, list) for each in part]
     except OSError as error:
         raise CommandError(
             f"{given.file}: 읽을 수 없습니다({explain_os_error(error).ko})",
@@ -146,7 +145,7 @@ def _import(settings: Settings, given: argparse.Namespace) -> None:
     added = with_store(
         settings, lambda store: _store(store, settings, given.account, entries, opt_outs.IMPORT_ACTION)
     )
-    say(f"{total}행 가운데 {added}행을 추가했습니다", f"{added} of {total} rows added")
+    say(f"{len(entries)}행 가운데 {added}행을 추가했습니다", f"{added} of {len(entries)} rows added")
 
 
 def _export(settings: Settings, given: argparse.Namespace) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import BinaryIO, NamedTuple
 
 from starlette.responses import Response
@@ -11,7 +12,6 @@ from pabal.console.sheets import mapping, sheet, sheet_limits
 from pabal.console.sheets.mapping import FIELD, IGNORE, PHONE, FileHead, cell_of, is_number
 from pabal.console.sheets.sheet import SheetRow
 from pabal.console.shell.download import BOM, attach, csv_line, dated_name, unescape_formula
-from pabal.console.shell.form_body import File
 from pabal.console.shell.form_fields import parse_id
 from pabal.console.shell.page_request import PageRequest
 from pabal.domain.base.codes import Code, Refused, Text
@@ -48,6 +48,24 @@ class ContactBatch(NamedTuple):
     entries: list[ContactEntry]
     bad: list[BadContact]
     duplicates: int
+
+
+def preview_file(file: BinaryIO, *, fields: Sequence[str]) -> Iterator[FileHead]:
+    """Yield the columns of a file; raises Refused as `mapping.read_head` does."""
+    yield read_head(file, fields)
+
+
+def read_contacts(
+    file: BinaryIO, *, form: Mapping[str, str], fields: Sequence[str]
+) -> Iterator[list[str] | ContactBatch]:
+    """Yield what each column of a file holds, then its contacts in batches.
+
+    Raises Refused as `read_mapping` and `sheet.read_rows` do.
+    """
+    head = read_head(file, fields)
+    roles = read_mapping(form, head)
+    yield roles
+    yield from read_batches(file, head, roles)
 
 
 def read_head(file: BinaryIO, fields: Sequence[str]) -> FileHead:
@@ -161,11 +179,12 @@ class ImportResult:
 async def show_columns(request: PageRequest) -> Response:
     """Answer with the columns of the chosen file, each with what it seems to hold, to be changed."""
     try:
-        head = await _read_head(request, _file(request))
+        fields = (await load_book(request)).book.fields
+        async with request.open_file(partial(preview_file, fields=fields), is_preview=True) as parts:
+            head = await anext(parts)
     except Refused as refused:
         return _render_columns(request, None, [], refused)
-    book = (await load_book(request)).book
-    return _render_columns(request, head, [*book.fields, *_new_fields(head, book.fields)])
+    return _render_columns(request, head, [*fields, *_new_fields(head, fields)])
 
 
 async def import_contacts(request: PageRequest) -> Response:
@@ -175,13 +194,9 @@ async def import_contacts(request: PageRequest) -> Response:
     """
     result = ImportResult()
     try:
-        file = _file(request)
-        with request.site.file_checks.hold(request.account_id):
-            head = await _read_head(request, file)
-            roles = read_mapping(request.fields, head)
-            await _add_fields(request, fields_in(roles))
-            group_ids = await _chosen_groups(request)
-            await _import(request, file.stream, head, roles, group_ids, result)
+        fields = (await load_book(request)).book.fields
+        async with request.open_file(partial(read_contacts, form=dict(request.fields), fields=fields)) as parts:
+            await _import(request, parts, result)
     except Refused as refused:
         if refused.code is Code.RATE_LIMITED:
             raise
@@ -206,20 +221,6 @@ async def _export_lines(request: PageRequest, view: BookView) -> AsyncGenerator[
     while found := await contacts.list_some(request.context, request.account_id, chosen, after, EXPORT_BATCH):
         after = found[-1].id
         yield "".join(csv_line(to_cells(each, fields)) for each in found).encode()
-
-
-def _file(request: PageRequest) -> File:
-    file = request.files.get("file")
-    if file is None or not file.name:
-        raise Refused(Code.MISSING_PARAMETER, "file")
-    if file.size_bytes > sheet_limits.MAX_FILE_BYTES:
-        raise Refused(Code.PAYLOAD_TOO_LARGE, "file")
-    return file
-
-
-async def _read_head(request: PageRequest, file: File) -> FileHead:
-    fields = (await load_book(request)).book.fields
-    return await request.site.threads.run(read_head, file.stream, fields)
 
 
 def _new_fields(head: FileHead, known: Sequence[str]) -> list[str]:
@@ -256,29 +257,28 @@ async def _chosen_groups(request: PageRequest) -> list[int]:
 
 
 async def _import(
-    request: PageRequest,
-    stream: BinaryIO,
-    head: FileHead,
-    roles: Sequence[str],
-    group_ids: Sequence[int],
-    result: ImportResult,
+    request: PageRequest, parts: AsyncGenerator[list[str] | ContactBatch, None], result: ImportResult
 ) -> None:
     """Save the contacts of a file; `result` counts them, also where a later row ends it.
 
     Raises Refused for a full address book, and for a file that cannot be read to its end.
     """
     updates = request.field("known") == "update"
-    batches = read_batches(stream, head, roles)
-    while (batch := await request.site.threads.run(next, batches, None)) is not None:
-        result.duplicates += batch.duplicates
-        result.bad_count += len(batch.bad)
-        result.bad += batch.bad[: SHOWN_BAD_ROWS - len(result.bad)]
-        if batch.entries:
-            new = ImportBatch(request.account_id, batch.entries, group_ids, updates)
+    group_ids: list[int] = []
+    async for part in parts:
+        if isinstance(part, list):
+            await _add_fields(request, fields_in(part))
+            group_ids = await _chosen_groups(request)
+            continue
+        result.duplicates += part.duplicates
+        result.bad_count += len(part.bad)
+        result.bad += part.bad[: SHOWN_BAD_ROWS - len(result.bad)]
+        if part.entries:
+            new = ImportBatch(request.account_id, part.entries, group_ids, updates)
             saved = await contacts.import_batch(request.context, new)
             result.added += saved.added
             result.changed += saved.changed
-            result.known += len(batch.entries) - saved.added - saved.changed
+            result.known += len(part.entries) - saved.added - saved.changed
 
 
 async def _add_audit_entry(request: PageRequest, result: ImportResult) -> None:

@@ -28,8 +28,19 @@ class _Columns(NamedTuple):
     reason: int | None
 
 
-def check_file(file: BinaryIO) -> Iterator[int]:
-    """Yield how many opt-outs a file has so far, in steps, so that the caller can pause.
+def read_opt_outs(file: BinaryIO) -> Iterator[int | list[OptOutEntry]]:
+    """Yield how many opt-outs a file has, then these in batches, some of them empty.
+
+    Raises Refused before the first one, as `_check_file` does.
+    """
+    yield _check_file(file)
+    for columns, rows in _read(file):
+        for first in range(0, len(rows), MAX_PHONE_NUMBERS):
+            yield [_parse(row, columns) for row in rows[first : first + MAX_PHONE_NUMBERS]]
+
+
+def _check_file(file: BinaryIO) -> int:
+    """Return how many opt-outs a file has.
 
     Raises Refused: what is wrong with the file, or with which of its rows.
     """
@@ -50,18 +61,11 @@ def check_file(file: BinaryIO) -> Iterator[int]:
                 break
         if len(problems) == MAX_NAMED_ROWS:
             break
-        yield count
     if problems:
         raise Refused.from_problems(problems)
     if not count:
         raise Refused(Code.MISSING_PARAMETER, "file", Text("번호가 없습니다.", "It has no numbers."))
-
-
-def read_batches(file: BinaryIO) -> Iterator[list[OptOutEntry]]:
-    """Yield the opt-outs of a checked file in batches, some of them empty."""
-    for columns, rows in _read(file):
-        for first in range(0, len(rows), MAX_PHONE_NUMBERS):
-            yield [_parse(row, columns) for row in rows[first : first + MAX_PHONE_NUMBERS]]
+    return count
 
 
 def to_cells(each: OptOut) -> list[str]:

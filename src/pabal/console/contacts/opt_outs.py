@@ -1,7 +1,7 @@
 """The page of opt-outs: list, search, add, remove, import and export."""
 
 from collections.abc import AsyncGenerator, Callable
-from typing import BinaryIO, TypeVar
+from typing import TypeVar
 from urllib.parse import urlencode
 
 from starlette.responses import Response
@@ -56,14 +56,9 @@ async def import_opt_outs(request: PageRequest) -> Response:
 
     Raises Refused: RATE_LIMITED where too many files are being read.
     """
-    file = request.files.get("file")
     try:
-        if file is None:
-            raise Refused(Code.MISSING_PARAMETER, "file")
-        if file.size_bytes > sheet_limits.MAX_FILE_BYTES:
-            raise Refused(Code.PAYLOAD_TOO_LARGE, "file")
-        with request.site.file_checks.hold(request.account_id):
-            added, count = await _import(request, file.stream)
+        async with request.open_file(opt_out_file.read_opt_outs) as parts:
+            added, count = await _import(request, parts)
     except Refused as refused:
         if refused.code is Code.RATE_LIMITED:
             raise
@@ -77,19 +72,15 @@ async def export_opt_outs(request: PageRequest) -> Response:
     return attach(dated_name(request, "pabal-opt-outs", "csv"), _export_lines(request))
 
 
-async def _import(request: PageRequest, stream: BinaryIO) -> tuple[int, int]:
+async def _import(request: PageRequest, parts: AsyncGenerator[int | list[OptOutEntry], None]) -> tuple[int, int]:
     """Return how many opt-outs of a file were not there, and how many it has."""
-    threads = request.site.threads
     count = added = 0
-    steps = opt_out_file.check_file(stream)
-    while (found := await threads.run(next, steps, None)) is not None:
-        count = found
-    await audit.add_entry(request.context, request.audit_entry(opt_outs.IMPORT_ACTION, f"{count:,}"))
-    batches = opt_out_file.read_batches(stream)
-    while (batch := await threads.run(next, batches, None)) is not None:
-        if batch:
-            new = NewOptOuts(request.account_id, batch, OptOutSource.CONSOLE)
-            added += await opt_outs.add(request.context, new)
+    async for part in parts:
+        if isinstance(part, int):
+            count = part
+            await audit.add_entry(request.context, request.audit_entry(opt_outs.IMPORT_ACTION, f"{count:,}"))
+        elif part:
+            added += await opt_outs.add(request.context, NewOptOuts(request.account_id, part, OptOutSource.CONSOLE))
     return added, count
 
 

@@ -8,6 +8,8 @@ MAX_ROWS = 200_000
 MAX_ROW_NUMBER = 1_048_576
 """Excel's own limit; empty rows count."""
 MAX_COLUMNS = 200
+MAX_ROW_CELLS = 16_384
+"""Excel's own limit; cells without a value count."""
 MAX_ROW_CHARACTERS = 500_000
 MAX_TEXT_CHARACTERS = 64 * 1024 * 1024
 """All cells of a file: a few packed bytes can name one long text in every cell."""
@@ -23,6 +25,17 @@ def check_row_number(number: int) -> None:
         raise Refused(Code.TOO_MANY_RECEIVERS, "file", text)
 
 
+def check_file_size(size_bytes: int) -> None:
+    """Raise Refused(PAYLOAD_TOO_LARGE) for a file that is too large."""
+    if size_bytes > MAX_FILE_BYTES:
+        megabytes = MAX_FILE_BYTES // (1024 * 1024)
+        text = Text(
+            f"파일은 {megabytes} MB까지 올릴 수 있습니다. 나누어 올리세요.",
+            f"A file can have up to {megabytes} MB. Split it.",
+        )
+        raise Refused(Code.PAYLOAD_TOO_LARGE, "file", text)
+
+
 def refusal(ko: str, en: str) -> Refused:
     return Refused(Code.INVALID_PARAMETER, "file", Text(ko, en))
 
@@ -36,6 +49,13 @@ def too_many_columns() -> Refused:
     return refusal(
         f"열은 {MAX_COLUMNS}개까지입니다. 쓰지 않는 열을 지우세요.",
         f"A file can have up to {MAX_COLUMNS} columns. Delete those that are not needed.",
+    )
+
+
+def too_many_cells() -> Refused:
+    return refusal(
+        f"한 행에 빈 셀을 포함해 {MAX_ROW_CELLS:,}셀까지입니다. 빈 열을 지우거나 CSV로 올리세요.",
+        f"A row can have up to {MAX_ROW_CELLS:,} cells, including empty ones. Delete empty columns, or use CSV.",
     )
 
 
@@ -71,4 +91,19 @@ def excel_with_dtd() -> Refused:
     return refusal(
         "Excel 파일에 허용되지 않는 XML 선언(DTD)이 있습니다. Excel에서 .xlsx로 다시 저장해 올리세요.",
         "The Excel file contains a document type definition (DTD), which is not allowed. Save it as .xlsx again.",
+    )
+
+
+def out_of_time() -> Refused:
+    return refusal(
+        "파일을 읽는 데 시간이 너무 오래 걸려 멈췄습니다. 빈 행과 열을 지우거나 CSV로 저장하거나 나누어 올리세요.",
+        "Reading the file took too much computing time and was stopped. Delete empty rows and columns, save it as"
+        " CSV, or split it.",
+    )
+
+
+def out_of_memory() -> Refused:
+    return refusal(
+        "파일을 읽는 데 메모리가 너무 많이 필요해 멈췄습니다. CSV로 저장하거나 나누어 올리세요.",
+        "Reading the file needs too much memory and was stopped. Save it as CSV, or split it.",
     )

@@ -6,9 +6,11 @@ from typing import BinaryIO, NamedTuple
 
 from pabal.console.sheets.sheet_limits import (
     MAX_COLUMNS,
+    MAX_ROW_CELLS,
     check_row_number,
     excel_too_large,
     excel_unreadable,
+    too_many_cells,
     too_many_columns,
 )
 from pabal.console.sheets.xlsx_numbers import (
@@ -241,6 +243,7 @@ class _Rows:
         self._row: ExcelRow | None = None
         self._number = 0
         self._column = -1
+        self._cells = 0
         self._columns: dict[str, int] = {}
         self._kind = self._style = ""
         self._current = _CellText()
@@ -254,6 +257,9 @@ class _Rows:
     def start(self, name: str, attributes: dict[str, str]) -> None:
         tag = name if ":" not in name else local_name(name)
         if tag == "c":
+            self._cells += 1
+            if self._cells > MAX_ROW_CELLS:
+                raise too_many_cells()
             self._column = self._find_column(attributes.get("r"))
             self._kind, self._style = attributes.get("t", "n"), attributes.get("s", "")
             self._current.take()
@@ -282,6 +288,7 @@ class _Rows:
         check_row_number(number)
         self._number = number
         self._column = -1
+        self._cells = 0
         self._row = ExcelRow(number, {})
 
     def _find_column(self, spelled: str | None) -> int:

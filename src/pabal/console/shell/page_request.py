@@ -1,9 +1,10 @@
 """A request for a page, as its handler sees it."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, BinaryIO, TypeVar
 from urllib.parse import quote, urlsplit
 
 import msgspec
@@ -13,11 +14,12 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from pabal.checks.body import forms
 from pabal.checks.body.call import ApiCall
 from pabal.checks.body.locale import Locale
+from pabal.console.sheets import sheet_limits
 from pabal.console.shell import cookies
 from pabal.console.shell.cookies import make_token
 from pabal.console.shell.form_body import File
 from pabal.console.shell.site import MENU_GROUPS, MenuGroup, MenuLink, Site
-from pabal.domain.base.codes import LANGUAGES, Refused, Text
+from pabal.domain.base.codes import LANGUAGES, Code, Refused, Text
 from pabal.domain.base.dates import Instant
 from pabal.domain.people import phone
 from pabal.domain.users.user import Role, User
@@ -25,6 +27,8 @@ from pabal.service.access.accounts.audit import Actor, AuditEntry
 from pabal.service.access.sign_in.sign_in import ConsoleSession, SignInSource
 from pabal.service.access.sign_in.throttle import IpAddress
 from pabal.service.context import Context
+
+T = TypeVar("T")
 
 _BROWSERS = (
     ("Whale/", "Whale"),
@@ -48,6 +52,8 @@ _SYSTEMS = (
     ("CrOS", "ChromeOS"),
     ("Linux", "Linux"),
 )
+CALLER_LEFT = "pabal.caller_left"
+"""The extension of our server that tells when a browser has closed its side of the connection."""
 HOME = "/console"
 SIGN_IN = "/console/login"
 CHOOSE_ACCOUNT = "/console/accounts"
@@ -226,6 +232,31 @@ class PageRequest:
         """Where a sign-in from this browser comes from."""
         device_token = cookies.read_secret(self.http, cookies.DEVICE, is_https=self.is_https)
         return SignInSource(self.address, device_token, describe_browser(self.http.headers.get("user-agent", "")))
+
+    @asynccontextmanager
+    async def open_file(
+        self, read: Callable[[BinaryIO], Iterator[T]], *, is_preview: bool = False
+    ) -> AsyncIterator[AsyncGenerator[T, None]]:
+        """Give what `read`, which can be pickled, finds in the form's `file`, part by part, while it waits.
+
+        Raises Refused: MISSING_PARAMETER, PAYLOAD_TOO_LARGE, RATE_LIMITED where too many files are being read, and
+        as `FileProcesses.read` does.
+        """
+        file = self.files.get("file")
+        if file is None or not file.name:
+            raise Refused(Code.MISSING_PARAMETER, "file")
+        sheet_limits.check_file_size(file.size_bytes)
+        with self.site.file_checks.hold(self.account_id):
+            parts = self.site.file_processes.read(file.stream, read, self._wait_until_gone, is_preview=is_preview)
+            async with aclosing(parts):
+                yield parts
+
+    async def _wait_until_gone(self) -> None:
+        if has_left := self.http.scope.get("extensions", {}).get(CALLER_LEFT):
+            await has_left()
+            return
+        while (await self.http.receive())["type"] != "http.disconnect":
+            pass
 
     def render(self, template: str, status: int = 200, /, **values: object) -> Response:
         """Answer with a page, or with a part of one."""

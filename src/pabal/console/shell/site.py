@@ -2,12 +2,12 @@
 
 import asyncio
 import logging
-import os
 from collections import Counter
 from collections.abc import Coroutine, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
+from pabal.console.shell.file_processes import FileProcesses
 from pabal.console.shell.rendering import TextCatalog, load_assets, load_templates
 from pabal.domain.base.codes import LANGUAGES, Code, Refused, Text
 from pabal.domain.users.user import Role
@@ -41,10 +41,8 @@ MENU_GROUPS = {
 """Keys of pages by the key of their group; each has an icon of the same name in static/icons.svg."""
 RETRY_AFTER_S = 10.0
 MAX_FILE_CHECKS = 4
-"""Files of campaigns that one process checks at the same time; each may take 150 MB."""
+"""Files and groups of receivers that the service reads at the same time; `file_memory_mb` limits each file."""
 MAX_FILE_CHECKS_PER_ACCOUNT = 2
-MAX_FILE_PROCESSES = 2
-"""Of these, how many have a process of their own, which takes 55 MB with 100,000 rows."""
 FILES_BUSY = Text(
     "다른 파일을 확인하고 있습니다. 그 확인이 끝난 뒤 파일을 다시 올리세요.",
     "Other files are being checked. Upload the file again when they are done.",
@@ -129,14 +127,13 @@ class Site:
         self.menu = menu
         self.is_test_environment = not settings.has_real_carriers
         """Whether the simulator is the only carrier, so that no message leaves the machine."""
-        self.threads = WorkerThreads(context.world, "files", threads=1)
-        """For files: their checks and exports, step by step; Python runs one thread at a time, so a second would
+        self.threads = WorkerThreads(context.world, "rows", threads=1)
+        """For exports and groups of receivers, step by step; Python runs one thread at a time, so a second would
         compete with calls and sign-ins."""
         self.password_threads = WorkerThreads(context.world, "passwords")
         """For passwords alone, so that nobody's file delays a sign-in."""
         self.file_checks = ConcurrencyLimit(MAX_FILE_CHECKS, MAX_FILE_CHECKS_PER_ACCOUNT, FILES_BUSY)
-        can_have_processes = context.world.has_threads and os.name == "posix"
-        self.file_processes = asyncio.Semaphore(MAX_FILE_PROCESSES if can_have_processes else 0)
+        self.file_processes = FileProcesses(context.world, settings)
         self.provider_calls = ConcurrencyLimit(MAX_PROVIDER_CALLS, MAX_PROVIDER_CALLS_PER_NETWORK, PROVIDER_BUSY)
         self.assets = load_assets()
         self._templates = {language: load_templates(texts, language) for language in LANGUAGES}

@@ -1,6 +1,7 @@
 """The file of a campaign: uploaded, its columns found, validated row by row, its invalid rows to be downloaded."""
 
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
+from functools import partial
 from typing import BinaryIO
 
 from starlette.responses import Response
@@ -9,15 +10,13 @@ from pabal.console.sheets import mapping, sheet, sheet_limits
 from pabal.console.sheets.mapping import FIELD, IGNORE, PHONE, REFERENCE, FileHead
 from pabal.console.sheets.sheet import Columns
 from pabal.console.shell.download import BOM, attach, csv_line
-from pabal.console.shell.form_body import File
 from pabal.console.shell.page_request import PageRequest
 from pabal.console.upload.campaign_message import UPLOAD_PATH, campaign_audit_entry, get_campaign, load_validator
-from pabal.console.upload.file_process import FileCheck, open_validation
-from pabal.console.upload.row_validation import RowValidator
+from pabal.console.upload.row_validation import FileValidation, RowValidator
 from pabal.domain.base.codes import Code, Refused, Text
 from pabal.domain.base.dates import MINUTE, Instant
 from pabal.service.sending.campaigns import campaign_files
-from pabal.service.sending.campaigns.campaign_files import Campaign, FileSummary, InvalidRow
+from pabal.service.sending.campaigns.campaign_files import Campaign, FileFindings, FileSummary, InvalidRow
 
 STALE_AFTER = 1 * MINUTE
 """Reading a file was interrupted if it has not advanced for this long: by a restart, or without the store."""
@@ -31,14 +30,6 @@ FILE_REFUSED = Text(
     "다른 파일을 확인하고 있거나 이미 보낸 캠페인입니다. 화면을 새로 고치세요.",
     "Another file is being checked, or the campaign has already been sent. Reload the page.",
 )
-FILE_ABANDONED = Text(
-    "확인이 끝나기 전에 연결이 끊겨 확인을 멈췄습니다. 파일을 다시 올리세요.",
-    "The connection was closed before the check ended, so it was stopped. Upload the file again.",
-)
-_TOO_LARGE = Text(
-    f"파일은 {sheet_limits.MAX_FILE_BYTES // (1024 * 1024)} MB까지 올릴 수 있습니다.",
-    f"A file can have up to {sheet_limits.MAX_FILE_BYTES // (1024 * 1024)} MB.",
-)
 
 
 async def receive_file(request: PageRequest) -> Response:
@@ -48,13 +39,15 @@ async def receive_file(request: PageRequest) -> Response:
     """
     campaign = await get_campaign(request)
     validator = await load_validator(request, campaign)
-    file = request.files.get("file")
-    if file is None:
-        raise Refused(Code.MISSING_PARAMETER, "file")
-    if file.size_bytes > sheet_limits.MAX_FILE_BYTES:
-        raise Refused(Code.PAYLOAD_TOO_LARGE, "file", _TOO_LARGE)
-    with request.site.file_checks.hold(request.account_id):
-        await _validate_file(request, campaign, validator, file)
+    skips_duplicates = bool(request.field("once"))
+    read = partial(
+        validate_file,
+        form=dict(request.fields),
+        validator=validator.without_keys(),
+        skips_duplicates=skips_duplicates,
+    )
+    async with request.open_file(read) as parts:
+        await _store_findings(request, campaign, parts, skips_duplicates=skips_duplicates)
     return request.redirect(f"{UPLOAD_PATH}/{campaign.id.hex()}")
 
 
@@ -76,45 +69,61 @@ def is_stale(campaign: Campaign, now: Instant) -> bool:
     return campaign.changed_at < now - STALE_AFTER
 
 
-async def _validate_file(request: PageRequest, campaign: Campaign, validator: RowValidator, file: File) -> None:
+def validate_file(
+    content: BinaryIO, *, form: Mapping[str, str], validator: RowValidator, skips_duplicates: bool
+) -> Iterator[FileFindings | FileSummary]:
+    """Yield what each part of a file has, and at last its summary.
+
+    Raises Refused where the file cannot be used.
+    """
+    head = read_head(content, validator.variables)
+    validation = FileValidation(
+        sheet.read_rows(content),
+        validator,
+        skips_duplicates=skips_duplicates,
+        columns=read_columns(form, head, validator.variables),
+        has_names=head.has_names,
+    )
+    while (findings := validation.validate_next_rows()) is not None:
+        yield findings
+    found = validation.columns
+    yield FileSummary(validation.shared, found.names if found else (), found.unused if found else ())
+
+
+async def _store_findings(
+    request: PageRequest,
+    campaign: Campaign,
+    parts: AsyncGenerator[FileFindings | FileSummary, None],
+    *,
+    skips_duplicates: bool,
+) -> None:
     """Read a file to its end, storing the result part by part."""
-    context, site = request.context, request.site
-    skips_duplicates = bool(request.field("once"))
-    started_at = await campaign_files.begin_reading(
+    context = request.context
+    changed_at = await campaign_files.begin_reading(
         context,
         campaign,
-        file.name[:MAX_FILE_NAME_CHARACTERS],
+        request.files["file"].name[:MAX_FILE_NAME_CHARACTERS],
         skips_duplicates,
         request.now - STALE_AFTER,
         campaign_audit_entry(request, campaign, "file"),
     )
-    if started_at is None:
+    if changed_at is None:
         raise Refused(Code.INVALID_STATE, "", FILE_REFUSED)
-    changed_at = started_at
-
-    def next_change() -> Instant:
-        return max(request.now, changed_at + 1)
-
     try:
-        head = await site.threads.run(read_head, file.stream, validator.variables)
-        columns = read_columns(request.fields, head, validator.variables)
-        check = FileCheck(validator, columns, head.has_names, skips_duplicates)
-        async with open_validation(site.threads, site.file_processes, file, check) as validation:
-            while (findings := await validation.validate_next_rows()) is not None:
-                if await request.http.is_disconnected():
-                    raise Refused(Code.INVALID_STATE, "", FILE_ABANDONED)
-                now = next_change()
-                has_found = findings.block is not None or findings.invalid_rows
-                if not has_found and now < changed_at + PROGRESS_INTERVAL:
-                    continue  # it only read blank rows
-                if not await campaign_files.add_findings(context, campaign, findings, changed_at, now):
-                    raise Refused(Code.INVALID_STATE, "", FILE_REFUSED)
-                changed_at = now
-            found = validation.columns
-            summary = FileSummary(validation.shared, found.names if found else (), found.unused if found else ())
-        await campaign_files.end_reading(context, campaign, summary, changed_at, next_change())
+        async for found in parts:
+            now = max(request.now, changed_at + 1)
+            if isinstance(found, FileSummary):
+                await campaign_files.end_reading(context, campaign, found, changed_at, now)
+                return
+            has_found = found.block is not None or found.invalid_rows
+            if not has_found and now < changed_at + PROGRESS_INTERVAL:
+                continue  # it only read blank rows
+            if not await campaign_files.add_findings(context, campaign, found, changed_at, now):
+                raise Refused(Code.INVALID_STATE, "", FILE_REFUSED)
+            changed_at = now
     except Refused as refused:
-        await campaign_files.refuse_file(context, campaign, refused.problems, changed_at, next_change())
+        now = max(request.now, changed_at + 1)
+        await campaign_files.refuse_file(context, campaign, refused.problems, changed_at, now)
 
 
 async def _invalid_row_chunks(request: PageRequest, campaign: Campaign) -> AsyncGenerator[bytes, None]:
@@ -139,10 +148,8 @@ async def show_columns(request: PageRequest) -> Response:
     head, problem = None, ""
     try:
         variables = (await load_validator(request, campaign)).variables
-        file = request.files.get("file")
-        if file is None or not file.name:
-            raise Refused(Code.MISSING_PARAMETER, "file")
-        head = await request.site.threads.run(read_head, file.stream, variables)
+        async with request.open_file(partial(preview_file, variables=variables), is_preview=True) as parts:
+            head = await anext(parts)
     except Refused as refused:
         problem = refused.problems[0].message(request.locale.language)
     return request.render(
@@ -164,6 +171,11 @@ def _missing(request: PageRequest, head: FileHead, variables: Sequence[str]) -> 
     held = {each.role for each in head.columns}
     missing = [name for name in variables if f"{FIELD}{name}" not in held]
     return [*([] if PHONE in held else [request.t("columns.phone")]), *missing[: sheet.MAX_SHOWN_NAMES]]
+
+
+def preview_file(content: BinaryIO, *, variables: Sequence[str]) -> Iterator[FileHead]:
+    """Yield the columns of a file; raises Refused as `read_head` does."""
+    yield read_head(content, variables)
 
 
 def read_head(file: BinaryIO, variables: Sequence[str]) -> FileHead:

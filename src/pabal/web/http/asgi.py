@@ -8,6 +8,8 @@ from pabal.web.http.exchange import HttpExchange
 from pabal.web.http.messages import AsgiApp, ClientDisconnected, HeaderLines
 
 _VERSIONS = {"version": "3.0", "spec_version": "2.3"}
+CALLER_LEFT = "pabal.caller_left"
+"""An extension of ASGI: awaits `HttpExchange.wait_until_left`."""
 _WITHOUT_BODY = (204, 304)
 _NAME = re.compile(rb"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _NOT_IN_VALUE = re.compile(rb"[\x00-\x08\x0a-\x1f\x7f]")
@@ -39,6 +41,7 @@ async def run_asgi(app: AsgiApp, exchange: HttpExchange, client: Address, server
         "headers": exchange.header_lines,
         "client": client,
         "server": server,
+        "extensions": {CALLER_LEFT: exchange.wait_until_left},
     }
     adapter = _AsgiResponse(exchange)
     await app(scope, adapter.receive, adapter.send)

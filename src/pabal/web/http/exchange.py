@@ -40,6 +40,7 @@ class HttpExchange:
         self.is_received = False
         self.is_disconnected = False
         """Whether the caller has gone."""
+        self._sends_no_more = False
         self.is_started = False
         """Whether a part of the response has been sent."""
         self.is_answered = False
@@ -77,6 +78,14 @@ class HttpExchange:
         self._flow.resume_reading()
         await self._change.wait()
 
+    async def wait_until_left(self) -> None:
+        """Wait until the response is complete, the caller is gone, or has closed its side of the connection.
+
+        Programs may close their side and wait for the response; browsers have left then.
+        """
+        while not (self.is_disconnected or self.is_answered or self._sends_no_more):
+            await self.wait()
+
     def receive(self, part: bytes) -> None:
         """Store a part of the body; nobody reads one of a request that is answered."""
         if self.is_answered:
@@ -90,6 +99,11 @@ class HttpExchange:
     def receive_end(self) -> None:
         """Note that the body is complete."""
         self.is_received = True
+        self._wake()
+
+    def receive_close(self) -> None:
+        """Note that the caller has closed its side of the connection."""
+        self._sends_no_more = True
         self._wake()
 
     def disconnect(self) -> None:

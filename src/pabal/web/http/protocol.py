@@ -101,6 +101,8 @@ class HttpProtocol(asyncio.Protocol):
             return False
         if self._refusal is None:
             self._exchanges[-1].keeps_alive = False
+        for exchange in self._exchanges:
+            exchange.receive_close()
         return True
 
     def data_received(self, data: bytes) -> None:
