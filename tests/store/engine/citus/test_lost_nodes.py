@@ -9,6 +9,7 @@ import pytest
 from pabal.store.engine.base import NodeUnavailable, StoreUnavailable, Tx, transaction
 from pabal.store.engine.postgres.postgres_store import PostgresStore
 from pabal.store.engine.postgres.session import find_lost_node
+from pabal.world import RealWorld
 from tests.fixtures.postgres_store import open_postgres, query_outside, stored_words
 from tests.fixtures.store_modes import add_word
 from tests.fixtures.virtual import VirtualWorld, run_in_virtual_time
@@ -18,6 +19,13 @@ TURNS_TO_DISPATCH = 3
 """After so many turns of the event loop, a write that was begun is with the writers."""
 DISPATCH_TIMEOUT_S = 30.0
 REFUSED = f"connection to the remote node pabal@{NODE} failed with the following error: Connection refused"
+
+
+class StoppedWorld(RealWorld):
+    """A world in which nothing takes time: writes of one turn share a commit, however busy the machine is."""
+
+    def monotonic(self) -> float:
+        return 0.0
 
 
 def run_together(address: str, scenario: Callable[[PostgresStore], Awaitable[None]]) -> None:
@@ -87,7 +95,7 @@ def test_only_the_writes_of_a_lost_node_fail(address: str) -> None:
 async def test_write_that_comes_while_those_of_a_lost_node_fail_is_not_forgotten(address: str) -> None:
     late: list[asyncio.Task[int]] = []
     runs: list[int] = []
-    async with open_postgres(address, writers=1) as store:
+    async with open_postgres(address, StoppedWorld(), writers=1) as store:
         loop = asyncio.get_running_loop()
 
         async def write_late() -> None:
