@@ -10,11 +10,12 @@ from pabal.domain.users.user import Role
 from pabal.store.accounts import accounts
 from tests.fixtures.audit import latest_entries
 from tests.fixtures.console import Browser, make_user, sign_in, signed_in_browser
+from tests.fixtures.console_forms import RECEIVER
 from tests.fixtures.virtual import Environment
 from tests.fixtures.web import call_ok, get_message, set_up_sender, sms_body, template_body
 
 SECRET = "남의 비밀 메시지"
-RECEIVER, DIGITS = "010-4321-8765", "01043218765"
+DIGITS = "01043218765"
 QUERIES = {
     "/console/history": ["", f"receiver={RECEIVER}", "request={request}", "message={message}", "status=completed"],
     "/console/history.csv": ["", f"receiver={RECEIVER}", "request={request}"],
