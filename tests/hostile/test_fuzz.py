@@ -97,7 +97,10 @@ PHONES = ["010-1234-5678", "+82 10-1234-5678", "02-123-4567", "1588-0000", "0303
         pytest.param(identifiers.parse_message_id, ["0" * 32, "f" * 32], None, id="message id"),
         pytest.param(event.parse_cursor, CURSORS, None, id="cursor of results"),
         pytest.param(
-            message_cursor.parse_cursor, ["0" * 44, "f" * 44], Code.INVALID_PARAMETER, id="cursor of messages"
+            lambda given: message_cursor.parse_cursor(given, b"search"),
+            [message_cursor.format_cursor(message_cursor.MessageCursor(bytes(16), 1, 2), b"search"), "f" * 52],
+            Code.INVALID_PARAMETER,
+            id="cursor of messages",
         ),
         pytest.param(parse_inbound_cursor, ["0", "1f", "f" * 15], Code.INVALID_PARAMETER, id="cursor of inbound"),
         pytest.param(webhook_checks.parse_id, ["1", "999999999"], Code.WEBHOOK_NOT_FOUND, id="webhook id"),

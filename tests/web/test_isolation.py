@@ -114,7 +114,6 @@ CASES: dict[str, list[Case]] = {
         Case(lambda ids: {"receivers": ids.phone, "templateCode": ids.template_code}),
         Case(lambda ids: {"requestId": ids.request_id}),
         Case(lambda ids: {"messageId": ids.message_id}),
-        Case(lambda ids: {"requestDate": "2026-11-15", "cursor": f"{ids.message_id}000000010001"}),
     ],
     "message/cancel": [
         Case(lambda ids: {"requestId": ids.request_id}),

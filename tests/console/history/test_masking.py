@@ -7,8 +7,9 @@ import pytest
 from pabal.console.history.filters import FIELDS
 from pabal.console.pages import PAGES
 from pabal.domain.users.user import Role
-from tests.console.test_roles import RECEIVER, paths, things
+from tests.console.test_roles import paths, things
 from tests.fixtures.console import signed_in_browser
+from tests.fixtures.console_forms import RECEIVER
 from tests.fixtures.virtual import Environment
 
 OTHER = "010-4000-8765"

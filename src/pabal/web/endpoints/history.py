@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 
-from msgspec import UNSET
+from msgspec import UNSET, json, structs
 
 from pabal.answers.message_records import build_message_items, label_value, unknown_value
 from pabal.checks.body.call import ApiCall, read_paging
@@ -73,7 +73,8 @@ async def _list_by_cursor(call: ApiCall, page_size: int) -> dict[str, Any]:
     form: Form[ListMessages] = call.form
     if form.body.page not in (None, 1):
         form.add(Problem(Code.INVALID_PARAMETER, "page", _USE_CURSOR))
-    cursor = form.read_optional("cursor", parse_cursor)
+    search = _describe_search(call)
+    cursor = form.read_optional("cursor", lambda spelling: parse_cursor(spelling, search))
     message_filter = _read_filter(call)
     _check_bound(form, message_filter, call.now)
     form.raise_problems()
@@ -89,8 +90,14 @@ async def _list_by_cursor(call: ApiCall, page_size: int) -> dict[str, Any]:
     fields = envelope.page_fields(found.total, place.page, page_size, build_message_items(found.page, call.locale))
     if found.page.next_before is not None:
         following = MessageCursor(found.page.next_before, place.page + 1, found.total + found.is_capped)
-        fields["nextCursor"] = format_cursor(following)
+        fields["nextCursor"] = format_cursor(following, search)
     return fields | _mark_capped(found.is_capped)
+
+
+def _describe_search(call: ApiCall) -> bytes:
+    """Return what is looked for, and by whom, without what may change from page to page."""
+    wanted = structs.replace(call.form.body, page=1, pageSize=10, cursor=None, partial=False)
+    return b"%d %s" % (call.account_id, json.encode(wanted))
 
 
 async def _search(
