@@ -7,7 +7,6 @@ import signal
 import socket
 import sys
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 
 import httpx
@@ -19,7 +18,7 @@ from pabal.domain.sends.message import Outcome
 from tests.fixtures import postgres
 from tests.fixtures.live import LiveService, run, serving, wait_until, working
 from tests.fixtures.postgres_store import query_outside
-from tests.fixtures.processes import children_of, is_running
+from tests.fixtures.processes import children_of, is_running, three_free_ports
 
 BODY = {"content": "안녕하세요", "sender": "02-1234-5678", "receivers": [{"phoneNumber": "010-1234-5678"}]}
 BOTH = re.compile(r"workers: \S+ \(4 slots\), \S+ \(4 slots\)\n")
@@ -38,16 +37,7 @@ def store() -> str:
 @pytest.fixture
 def ports() -> int:
     """The first of three ports in a row that nobody listens on."""
-    for _ in range(100):
-        with closing(socket.create_server(("127.0.0.1", 0))) as taken:
-            first = int(taken.getsockname()[1])
-        try:
-            for port in (first + 1, first + 2):
-                socket.create_server(("127.0.0.1", port)).close()
-            return first
-        except (OSError, OverflowError):
-            continue
-    raise AssertionError("there are no three free ports in a row")
+    return three_free_ports()
 
 
 @pytest.fixture
