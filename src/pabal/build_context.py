@@ -56,6 +56,7 @@ def build_context(
         carriers = {
             name: _build_carrier(each, store, world, metrics, slots) for name, each in settings.carriers.items()
         }
+    metrics.show_receipts(carriers)
     as_brand = frozenset(name for name, each in carriers.items() if each.sends_friend_talk_as_brand)
     secrets = SecretBox(settings.read_secret_keys(), world)
     policy = build_policy(settings, secrets)._replace(brand_carriers=as_brand)

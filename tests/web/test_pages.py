@@ -173,6 +173,21 @@ async def test_metrics_count_messages(env: Environment, call: Caller) -> None:
     assert cancelled[jobs % "small"] == 0
 
 
+async def test_metrics_tell_for_how_long_receipts_are_awaited(env: Environment, call: Caller) -> None:
+    oldest, unmatched, received = (
+        f'pabal_receipts_{name}{{carrier="simulator"}}'
+        for name in ("oldest_awaited_seconds", "unmatched_total", "total")
+    )
+    empty = await read_metrics(call)
+    await call_ok(call, "message/sendSMS", sms_body("010-0000-0006"))
+    await env.wait(20 * 60)
+    late = await read_metrics(call)
+
+    assert (empty[oldest], empty[unmatched], empty[received]) == (0, 0, 0)
+    assert late[oldest] == pytest.approx(20 * 60, abs=2)
+    assert late[received] == 0
+
+
 def test_metrics_of_any_process_tell_of_all_workers(tmp_path: Path) -> None:
     async def scenario(crowd: Cluster) -> None:
         await crowd.start_process("one")

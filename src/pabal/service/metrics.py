@@ -149,6 +149,11 @@ class Metrics:
         self.receipts_unmatched = self._counter(
             "pabal_receipts_unmatched_total", "Receipts that matched no message.", "carrier"
         )
+        self.receipts_oldest_awaited_seconds = self._store_gauge(
+            "pabal_receipts_oldest_awaited_seconds",
+            "Time since the oldest message was submitted that awaits its receipt; 0: none does.",
+            "carrier",
+        )
         self.inbound = self._counter(
             "pabal_inbound_total", "Inbound messages received; each part of a long one counts.", "carrier"
         )
@@ -274,6 +279,18 @@ class Metrics:
             self.queue_jobs.labels(*labels).set(depth.jobs)
             oldest = depth.oldest_ready_at
             self.queue_oldest_due_seconds.labels(*labels).set(0 if oldest is None else (now - oldest) / 1000)
+
+    def show_receipts(self, carriers: Iterable[str]) -> None:
+        """Count the receipts of these carriers from 0 on: Prometheus sees no growth in a first value."""
+        for name in carriers:
+            self.receipts.add(0, name)
+            self.receipts_unmatched.add(0, name)
+
+    def set_awaited_receipts(self, carriers: Iterable[str], oldest: Mapping[str, int], now: int) -> None:
+        """Set for how long carriers have owed receipts; `oldest` says when their first message was submitted."""
+        for name in carriers:
+            age_s = max(0, now - oldest[name]) / 1000 if name in oldest else 0
+            self.receipts_oldest_awaited_seconds.labels(name).set(age_s)
 
     def collect(self) -> Iterator[Metric]:
         """Yield every metric."""

@@ -13,6 +13,7 @@ from pabal.settings.carriers import CarrierSettings
 from pabal.settings.settings import Settings
 from pabal.store.messages.requests import Request
 from pabal.store.people.hash_keys import HashKeys
+from pabal.store.queue.awaited_receipts import ReceiptTimeouts
 from pabal.webhooks.secrets import SecretBox
 from pabal.world import RealWorld
 
@@ -100,6 +101,11 @@ class Policy(NamedTuple):
     def receipt_timeout_ms(self, product: Product) -> int:
         """Return how long to wait for a receipt, in milliseconds."""
         return self.sms_timeout_ms if product is Product.SMS else self.other_timeout_ms
+
+    @property
+    def receipt_timeouts(self) -> ReceiptTimeouts:
+        """How long receipts are awaited."""
+        return ReceiptTimeouts(self.sms_timeout_ms, self.other_timeout_ms)
 
     def lifetime_ms(self, product: Product, expire_minutes: int | None = None) -> int:
         """Return how long after its scheduled time a message may be given to a carrier, in milliseconds."""

@@ -161,12 +161,14 @@ class ServicePages:
         try:
             mail_server = context.mail.mailer.name if context.mail.is_sent else ""
             slots = context.nodes.reachable(context.slots.numbers)
-            found = await context.store.read(store_figures, slots, context.carriers, mail_server, now)
+            timeouts = context.policy.receipt_timeouts
+            found = await context.store.read(store_figures, slots, context.carriers, timeouts, mail_server, now)
         except StoreUnavailable:
             metrics.is_store_up = False
             return
         metrics.is_store_up = True
         metrics.set_queue_depths(found.depths, context.carriers, now)
+        metrics.set_awaited_receipts(context.carriers, found.oldest_awaited, now)
         metrics.webhook_endpoints_paused.set(found.paused_webhooks)
         metrics.mails_waiting.set(found.mails_waiting)
         metrics.mail_server_failing.set(found.is_mail_server_failing)

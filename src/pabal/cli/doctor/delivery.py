@@ -18,7 +18,7 @@ from pabal.settings.settings import Settings
 from pabal.store.accounts import accounts, numbers
 from pabal.store.engine.base import NodeUnavailable, Store, Tx
 from pabal.store.events import webhook_posts, webhooks
-from pabal.store.queue import carriers, queue_admin, slots
+from pabal.store.queue import awaited_receipts, carriers, queue_admin, slots
 from pabal.store.queue.queue import Lane
 from pabal.world import World
 
@@ -51,6 +51,20 @@ UNCONFIGURED_REMEDY = Text(
     " 경로에서 시뮬레이터로는 절대 옮기지 않습니다. 직접 정하려면: `pabal carrier move`, `pabal carrier cancel`.",
     "Use the settings that have it: --config FILE. A service moves them to other carriers of their route, but"
     " never from a real carrier to a simulator. Or decide yourself: `pabal carrier move`, `pabal carrier cancel`.",
+)
+LATE_RECEIPT_MS = 15 * dates.MINUTE
+"""Receipts that are awaited for longer are reported."""
+LATE_RECEIPTS_REMEDY = Text(
+    "전원이 꺼진 휴대전화의 결과는 하루쯤 걸릴 수 있습니다. 보낸 메시지의 대부분이 이렇다면 결과가 오지 않는"
+    " 것입니다. 중계사이면 웹훅 주소와 방화벽을 확인하고, 아니면 운영사에 문의하세요.",
+    "That of a phone that is off may take a day. If it is most of what was sent, receipts do not arrive: check the"
+    " webhook address and the firewall of a relay, or ask the carrier's operator.",
+)
+WRONG_IDS_REMEDY = Text(
+    "결과가 다른 ID로 오는 것 같습니다. SMPP이면 `submit_ids`와 `receipt_ids`를, 아니면 같은 계정으로 다른"
+    " 서비스도 발송하는지 확인하세요.",
+    "They seem to come under other ids: check `submit_ids` and `receipt_ids` of SMPP, or whether another service"
+    " sends with the same account.",
 )
 MAX_NAMED_WEBHOOKS = 20
 """Paused webhooks that are named one by one."""
@@ -92,6 +106,7 @@ async def check_reachable_queue(
         return [
             *await _check_queue(store, settings, world),
             *await _check_delivery(store, settings, world, is_running),
+            *await _check_receipts(store, settings, world.now()),
         ]
     except NodeUnavailable:
         return [
@@ -157,6 +172,38 @@ async def _check_delivery(store: Store, settings: Settings, world: World, is_run
             remedy,
         )
     ]
+
+
+async def _check_receipts(store: Store, settings: Settings, now: dates.Instant) -> list[Finding]:
+    """Report carriers whose receipts are late."""
+    timeouts = awaited_receipts.ReceiptTimeouts(
+        settings.sms_timeout_hours * dates.HOUR, settings.other_timeout_hours * dates.HOUR
+    )
+    known = await store.read(slots.list_numbers)
+    oldest = await store.read(awaited_receipts.oldest_submitted_at, known, list(settings.carriers), timeouts, now)
+    found = []
+    for name, at in oldest.items():
+        late_at = now - LATE_RECEIPT_MS
+        if at > late_at:
+            continue
+        late = await store.read(awaited_receipts.count_submitted_before, known, name, timeouts, late_at, now)
+        unmatched = await store.read(awaited_receipts.count_unmatched, name, now)
+        since = dates.format_timestamp(at, settings.zone)
+        found.append(
+            note(
+                f"발송 경로 {name}: 15분 넘게 전송 결과를 기다리는 메시지 {_many(late).ko}건, 가장 오래된 것은"
+                f" {since}부터. 해당하는 메시지를 찾지 못한 결과 {_many(unmatched).ko}건",
+                f"{_many(late).en} messages have awaited their receipt from the carrier {name} for more than 15"
+                f" minutes, the oldest since {since}; {_many(unmatched).en} receipts match no message",
+                WRONG_IDS_REMEDY if unmatched else LATE_RECEIPTS_REMEDY,
+            )
+        )
+    return found
+
+
+def _many(count: int) -> Text:
+    is_capped = count >= awaited_receipts.MAX_COUNTED
+    return Text(f"{count:,}" + " 이상" * is_capped, f"{count:,}" + " or more" * is_capped)
 
 
 async def check_carriers(store: Store, settings: Settings) -> list[Finding]:

@@ -1,6 +1,6 @@
 """Reads the figures that the console shows: statistics, carriers and the queue."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
 from pabal.domain.base.dates import MINUTE, Instant, Period
@@ -14,8 +14,9 @@ from pabal.store.events import mails, webhooks
 from pabal.store.kakao import templates
 from pabal.store.messages import statistics
 from pabal.store.messages.statistics import GroupCounts, PeriodCounts, StatisticsKey
-from pabal.store.queue import carriers, queue_admin
+from pabal.store.queue import awaited_receipts, carriers, queue_admin
 from pabal.store.queue import slots as slot_store
+from pabal.store.queue.awaited_receipts import ReceiptTimeouts
 from pabal.store.queue.carriers import CarrierState, MinuteLatency
 from pabal.store.queue.queue_admin import QueueDepth
 from pabal.store.queue.slots import Worker, WorkerState
@@ -132,6 +133,8 @@ class StoreFigures(NamedTuple):
     """What the metrics take from the store: lanes, paused webhooks, carriers, workers and mails."""
 
     depths: list[QueueDepth]
+    oldest_awaited: dict[str, Instant]
+    """When the oldest message was submitted that awaits its receipt, by carrier."""
     paused_webhooks: int
     carriers: list[CarrierState]
     workers: list[tuple[Worker, int]]
@@ -142,11 +145,17 @@ class StoreFigures(NamedTuple):
 
 @transaction(reader=Reader.BACKGROUND)
 def store_figures(
-    tx: Tx, slots: Sequence[int], configured: Iterable[str], mail_server: str, now: Instant
+    tx: Tx,
+    slots: Sequence[int],
+    configured: Collection[str],
+    timeouts: ReceiptTimeouts,
+    mail_server: str,
+    now: Instant,
 ) -> StoreFigures:
     """Return what the metrics take from the store; the name of the mail server is empty if there is none."""
     return StoreFigures(
         queue_depths(tx, slots, configured, now),
+        awaited_receipts.oldest_submitted_at(tx, slots, configured, timeouts, now),
         webhooks.count_paused(tx),
         carriers.list_states(tx),
         slot_store.list_workers(tx),
