@@ -103,10 +103,12 @@ class Environment:
         (data / SETTINGS_FILE).write_text(self.store_setting(data) + settings, encoding="utf-8")
 
     @contextlib.contextmanager
-    def run(self, data: Path, scenario: str, *words: str, processes: int = 1) -> Iterator[Server]:
+    def run(
+        self, data: Path, scenario: str, *words: str, processes: int = 1, port: int | None = None
+    ) -> Iterator[Server]:
         """Run `pabal serve`, or the command in `words`, on a data directory; yield it when it is ready."""
         command, *options = words or ("serve",)
-        (port,) = free_ports(1)
+        port = port or free_ports(1)[0]
         many = ["--processes", str(processes)] if processes > 1 else []
         environment = self._environment(data) | {
             "PABAL_WORK_PORT" if command == "work" else "PABAL_PORT": str(port),

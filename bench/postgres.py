@@ -53,8 +53,12 @@ class PostgresEnvironment(Environment):
 
     def store_cpu_s(self) -> float:
         """Return the CPU time that all PostgreSQL processes have used so far."""
+        return sum(cpu_of(pid) for pid in self.server_pids())
+
+    def server_pids(self) -> list[int]:
+        """Return the ids of all PostgreSQL processes, the first one's first."""
         parent = int((self.server.folder / "data" / "postmaster.pid").read_text().split()[0])
-        return cpu_of(parent) + sum(cpu_of(pid) for pid in descendants_of(parent))
+        return [parent, *descendants_of(parent)]
 
     def connect(self, data: Path) -> "psycopg.Connection[Any]":
         """Return a connection to the database of a data directory, in autocommit mode."""

@@ -7,6 +7,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from statistics import mean
 from typing import NamedTuple
@@ -15,6 +16,7 @@ from bench import bodies, load
 from bench.environment import Environment
 from bench.postgres import OPTIONS, PostgresEnvironment, postgres_environment
 from bench.server import BenchmarkFailed, Server, report_progress
+from bench.soak_faults import soak_with_faults
 
 ENGINES = ("sqlite", "postgresql")
 DEFAULT_MINUTES = 20.0
@@ -52,6 +54,7 @@ def main() -> int:
     parser = argparse.ArgumentParser("soak", description=__doc__)
     parser.add_argument("--minutes", type=float, default=DEFAULT_MINUTES, help="how long in all (20)")
     parser.add_argument("--engine", choices=ENGINES, help="only this engine; without it, half the time for each")
+    parser.add_argument("--faults", action="store_true", help="kill processes, pause the store, lose the webhook")
     given = parser.parse_args()
     engines = [given.engine] if given.engine else ENGINES
     seconds = given.minutes * 60 / len(engines)
@@ -61,7 +64,10 @@ def main() -> int:
         for engine in engines:
             report_progress(f"{engine}: {seconds / 60:.1f} min")
             with _environment(base, engine) as env:
-                has_grown |= not _report(_soak(env, seconds))
+                series = (
+                    soak_with_faults(env, seconds, partial(_measures, env)) if given.faults else _soak(env, seconds)
+                )
+                has_grown |= not _report(series)
     return 1 if has_grown else 0
 
 
@@ -109,7 +115,7 @@ def _plans(server: Server, key: str, seconds: float) -> list[load.LoadPlan]:
 def _measures(env: Environment, server: Server, data: Path) -> dict[str, Callable[[], float]]:
     measures: dict[str, Callable[[], float]] = {
         "memory": server.resident_bytes,
-        "files": lambda: len(list(Path(f"/proc/{server.pid}/fd").iterdir())),
+        "files": lambda: sum(len(list(Path(f"/proc/{pid}/fd").iterdir())) for pid in server.pids()),
     }
     if isinstance(env, PostgresEnvironment):
         measures["dead tuples"] = lambda: _count_dead_tuples(env, data)

@@ -25,6 +25,7 @@ TLS = Path(__file__).parents[1] / "tests" / "fixtures" / "tls"
 AUTHORITY = TLS / "authority.pem"
 TIMEOUT_S = 120.0
 POLL_INTERVAL_S = 0.1
+GO_AWAY, COME_BACK = b"go away", b"come back"
 _ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nACK/Jasmin"
 """Jasmin calls again where it reads anything else."""
 _decode = msgspec.json.Decoder(dict[str, Any]).decode
@@ -45,6 +46,13 @@ class WebhookSink(LineProcess):
     def arrivals(self) -> Arrivals:
         """Return what has arrived since the last call."""
         return msgspec.json.decode(self.ask(b""), type=Arrivals)
+
+    def go_away(self) -> None:
+        """Let the servers close every connection without an answer, until they come back."""
+        self.ask(GO_AWAY)
+
+    def come_back(self) -> None:
+        self.ask(COME_BACK)
 
     def wait_for(self, ports: Sequence[int], results: int) -> Arrivals:
         """Return when each result arrived, once so many have arrived at each of these ports.
@@ -91,8 +99,12 @@ class _Servers:
     def __init__(self) -> None:
         self._arrived: Arrivals = {}
         self._callbacks = 0
+        self._is_away = False
 
     def report(self, line: bytes) -> bytes:
+        if said := line.strip():
+            self._is_away = said == GO_AWAY
+            return b""
         arrived, self._arrived = self._arrived, {}
         return msgspec.json.encode({str(port): found for port, found in arrived.items()})
 
@@ -103,6 +115,8 @@ class _Servers:
                 head = (await reader.readuntil(b"\r\n\r\n")).lower()
                 lengths = [int(each[15:]) for each in head.split(b"\r\n") if each.startswith(b"content-length:")]
                 body = await reader.readexactly(lengths[0]) if lengths else b""
+                if self._is_away:
+                    break
                 found = self._arrived.setdefault(port, {})
                 now = time.time()
                 for one in self._results(body):
