@@ -83,7 +83,7 @@ def carry_out(data: Path, port: int) -> None:
         assert created["item"]["secret"].startswith("whsec_")
         made = [(path, client.request(method, path, json=body).json()) for method, path, body in calls()]
 
-    assert len(made) == 7
+    assert len(made) == 8
     assert [(path, answer) for path, answer in made if answer["result"] != "SUCCESS"] == []
 
 

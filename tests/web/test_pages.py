@@ -217,20 +217,27 @@ async def test_unknown_paths_are_counted_under_one_name(call: Caller) -> None:
     assert (await read_metrics(call))['pabal_http_requests_total{path="unknown",result="NOT_FOUND"}'] == 5
 
 
-async def test_metrics_count_paused_webhooks_of_enabled_accounts(env: Environment) -> None:
+async def test_metrics_count_stopped_webhooks_of_enabled_accounts(env: Environment) -> None:
+    async def count() -> tuple[float, float]:
+        found = await read_metrics(call)
+        return found["pabal_webhook_endpoints_paused"], found["pabal_webhook_endpoints_gone"]
+
     call, twin = await env.caller(), await env.caller("twin")
-    for each in (call, call, twin):
+    for each in (call, call, call, call, twin, twin):
         await create_webhook(each)
-    counts = [(await read_metrics(call))["pabal_webhook_endpoints_paused"]]
-    for webhook_id in (1, 3):
+    counts = [await count()]
+    for webhook_id in (1, 5):
         await env.store.write(webhooks.pause, webhook_id, env.world.now())
+    for webhook_id, is_gone in ((2, True), (3, False), (6, True)):
+        await env.store.write(webhooks.record_failure, webhook_id, env.world.now(), is_gone=True)
+        await env.store.write(webhooks.disable, webhook_id, env.world.now(), is_gone=is_gone)
     await env.wait(60)
-    counts.append((await read_metrics(call))["pabal_webhook_endpoints_paused"])
+    counts.append(await count())
     await env.store.write(accounts.set_disabled, "twin", env.world.now())
     await env.wait(60)
-    counts.append((await read_metrics(call))["pabal_webhook_endpoints_paused"])
+    counts.append(await count())
 
-    assert counts == [0, 2, 1]
+    assert counts == [(0, 0), (2, 2), (1, 1)]
 
 
 async def test_metrics_are_in_prometheus_format(env: Environment, call: Caller) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
-from msgspec import UNSET
+from msgspec import UNSET, UnsetType
 
 from pabal.checks.body.call import ApiCall
 from pabal.checks.body.forms import Form
@@ -13,7 +13,14 @@ from pabal.domain.base.codes import Code, Problem, Refused, Text
 from pabal.domain.base.dates import DAY, Instant
 from pabal.domain.content import text
 from pabal.domain.events.event import EventType, format_event_id
-from pabal.domain.events.webhook import MAX_DESCRIPTION_CHARACTERS, MAX_ID_DIGITS, MAX_REPLAY, ORDERED_EVENTS
+from pabal.domain.events.webhook import (
+    MAX_DESCRIPTION_CHARACTERS,
+    MAX_ID_DIGITS,
+    MAX_REPLAY,
+    ORDERED_EVENTS,
+    Webhook,
+    WebhookState,
+)
 from pabal.domain.sends.message import PRODUCT_BY_CODE, Product
 from pabal.models.answers import LabelledValue
 from pabal.models.webhooks import DeliveryItem, WebhookItem, WebhookTestItem
@@ -56,7 +63,10 @@ def read_changes(form: Form[Any]) -> tuple[int, WebhookFields]:
     description = form.read_optional("description", check_description)
     form.raise_problems()
     body = form.body
-    return webhook_id, WebhookFields(url, events, products, description, body.enabled, bool(body.rotateSecret))
+    skips_missed = body.replay is False
+    return webhook_id, WebhookFields(
+        url, events, products, description, body.enabled, bool(body.rotateSecret), skips_missed
+    )
 
 
 def read_id(form: Form[Any]) -> int:
@@ -143,6 +153,7 @@ def build_webhook_item(listed: ListedWebhook, locale: Locale, secret: str | None
         products=[word for word, each in PRODUCT_CHOICES.items() if each in webhook.products],
         description=webhook.description or UNSET,
         state=LabelledValue(webhook.state.code, webhook.state.label.in_language(locale.language)),
+        disabledReason=_disabled_reason(webhook),
         secret=secret or UNSET,
         previousSecretUntil=format_date(webhook.previous_until) if webhook.previous_until else UNSET,
         lastSuccess=format_date(webhook.last_success_at) if webhook.last_success_at else UNSET,
@@ -152,6 +163,12 @@ def build_webhook_item(listed: ListedWebhook, locale: Locale, secret: str | None
         created=format_date(webhook.created_at),
         changed=format_date(webhook.changed_at),
     )
+
+
+def _disabled_reason(webhook: Webhook) -> str | UnsetType:
+    if webhook.state is not WebhookState.DISABLED:
+        return UNSET
+    return "gone" if webhook.is_gone else "owner"
 
 
 def build_test_item(result: PostResult) -> WebhookTestItem:

@@ -16,7 +16,7 @@ from pabal.console.me import me, notices
 from pabal.console.operate.accounts import accounts, keys, quotas
 from pabal.console.operate.carriers import mappings, status
 from pabal.console.operate.system import audit, mail, settings
-from pabal.console.operate.waiting import paused_webhooks, pending_numbers, reviews
+from pabal.console.operate.waiting import pending_numbers, reviews, stopped_webhooks
 from pabal.console.overview import overview, statistics, statistics_file
 from pabal.console.phone import phone
 from pabal.console.requests import requests, requests_texts, sent
@@ -40,8 +40,8 @@ OPERATING = tuple(
         (f"{reviews.REVIEWS_PATH}/{{template}}", reviews.show_review, "GET", ""),
         (f"{reviews.REVIEWS_PATH}/{{template}}", reviews.decide, "POST", ""),
         (f"{reviews.REVIEWS_PATH}/{{template}}/picture", reviews.show_image, "GET", ""),
-        (paused_webhooks.PAUSED_PATH, paused_webhooks.list_paused, "GET", ""),
-        (f"{paused_webhooks.PAUSED_PATH}/resume", paused_webhooks.resume, "POST", ""),
+        (stopped_webhooks.STOPPED_PATH, stopped_webhooks.list_stopped, "GET", ""),
+        (f"{stopped_webhooks.STOPPED_PATH}/resume", stopped_webhooks.resume, "POST", ""),
         (pending_numbers.PENDING_PATH, pending_numbers.list_pending, "GET", ""),
         (f"{pending_numbers.PENDING_PATH}/approve", pending_numbers.approve_number, "POST", ""),
         (f"{pending_numbers.PENDING_PATH}/reject", pending_numbers.reject_number, "POST", ""),
@@ -357,7 +357,7 @@ TEXTS = TextCatalog(
     accounts.TEXTS,
     quotas.TEXTS,
     pending_numbers.TEXTS,
-    paused_webhooks.TEXTS,
+    stopped_webhooks.TEXTS,
     reviews.TEXTS,
     mappings.TEXTS,
     settings.TEXTS,

@@ -55,9 +55,18 @@ class UpdateWebhook(Struct, kw_only=True, omit_defaults=True):
     enabled: Annotated[
         bool | None,
         describe(
-            "false: 더는 보내지 않습니다. true: 다시 보냅니다. 일시 중지된 웹훅에 남은 것은 바로 보냅니다",
-            "false: nothing is posted any more. true: posts go on; what a paused webhook has left is posted"
+            "false: 더는 보내지 않습니다. true: 다시 보냅니다. 그동안 보내지 못한 최근 7일분부터 바로 보냅니다",
+            "false: nothing is posted any more. true: posts go on, with what it has missed, of at most 7 days,"
             " at once.",
+        ),
+    ] = None
+    replay: Annotated[
+        bool | None,
+        describe(
+            "`enabled: true`와 함께 쓰는 false: 그동안 보내지 못한 것은 보내지 않고 `dropped`에 셉니다."
+            " 기본값은 true",
+            "false, with `enabled: true`: what it has missed is not posted, and counted in `dropped`."
+            " The default is true.",
         ),
     ] = None
     rotateSecret: Annotated[
@@ -131,6 +140,16 @@ class WebhookItem(Struct, kw_only=True):
             "`active`, `paused` (it keeps failing, and is tried every 5 minutes) or `disabled`.",
         ),
     ]
+    disabledReason: Annotated[
+        str | UnsetType,
+        describe(
+            "`disabled`인 이유: `owner`(관리자가 껐습니다) 또는 `gone`(10분 이상에 걸쳐 다섯 번 연속 410으로"
+            " 응답했습니다)",
+            "Why it is `disabled`: `owner`, or `gone` (it answered 410 five times in a row, over 10 minutes or"
+            " more).",
+            examples=["gone"],
+        ),
+    ] = UNSET
     secret: Annotated[
         str | UnsetType, describe("지금 교체했으면 새 비밀 키", "The new secret, if it was rotated now.")
     ] = UNSET
@@ -140,7 +159,8 @@ class WebhookItem(Struct, kw_only=True):
     backlog: Annotated[
         int,
         describe(
-            "기다리는 이벤트 수, 10,000쯤까지만 셉니다", "Events that wait for it, counted up to about 10,000."
+            "기다리는 이벤트 수. 사용하지 않는 동안의 것도 포함하고, 10,000쯤까지만 셉니다",
+            "Events that wait for it, also while it is disabled, counted up to about 10,000.",
         ),
     ]
     dropped: Annotated[int, describe("포기한 이벤트 수", "Events that were given up.")]

@@ -83,6 +83,9 @@ class Metrics:
         self.webhook_endpoints_paused = self._store_gauge(
             "pabal_webhook_endpoints_paused", "Webhooks that are paused because they keep failing."
         )
+        self.webhook_endpoints_gone = self._store_gauge(
+            "pabal_webhook_endpoints_gone", "Webhooks that are disabled because they kept answering 410 Gone."
+        )
         self.mails = self._counter(
             "pabal_mails_total", "Tries to hand mails to the mail server, by result.", "result"
         )

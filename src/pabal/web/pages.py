@@ -170,6 +170,7 @@ class ServicePages:
         metrics.set_queue_depths(found.depths, context.carriers, now)
         metrics.set_awaited_receipts(context.carriers, found.oldest_awaited, now)
         metrics.webhook_endpoints_paused.set(found.paused_webhooks)
+        metrics.webhook_endpoints_gone.set(found.gone_webhooks)
         metrics.mails_waiting.set(found.mails_waiting)
         metrics.mail_server_failing.set(found.is_mail_server_failing)
         metrics.set_carrier_states(found.carriers, now)

@@ -16,10 +16,7 @@ from pabal.domain.people.phone import NumberState
 from pabal.settings.data_directory import process_lock
 from pabal.settings.settings import load
 from pabal.store.accounts import numbers
-from pabal.store.engine.base import Tx
 from pabal.store.engine.migrate import all_migrations
-from pabal.store.events import webhook_posts, webhooks
-from pabal.store.events.webhook_posts import Delivery
 from pabal.store.queue import carriers, queue
 from pabal.store.queue.carriers import CarrierState
 from tests.fixtures.cli import CommandLine
@@ -223,37 +220,6 @@ def test_doctor_reports_an_unusable_table_of_categories(command_line: CommandLin
 
     assert found.status == 1
     assert "bad.csv: line 2" in found.out
-
-
-def pause(tx: Tx, webhook_id: int, status: int | None, error: str) -> None:
-    """Pause a webhook after a failed post."""
-    webhooks.record_failure(tx, webhook_id, NOON)
-    webhooks.pause(tx, webhook_id, NOON)
-    failed = Delivery(webhook_id, NOON, bytes(16), [], 1, status, "", error, 5)
-    webhook_posts.add_deliveries(tx, [failed])
-
-
-def test_doctor_names_paused_webhooks_and_what_to_do(command_line: CommandLine) -> None:
-    for name in ("acme", "two words", "gone"):
-        command_line("key", "create", "--account", name, *(["--new-account"] if name != "acme" else []))
-        made = command_line(
-            "webhook", "create", f"https://{name[:3]}.example/", "--account", name, "--event", "message.result"
-        )
-        assert made.status == 0, made.err
-    sound = command_line("doctor")
-    for webhook_id, status, error in ((1, 503, ""), (2, None, "tls: certificate has expired"), (3, 500, "")):
-        command_line.run_in_store(pause, webhook_id, status, error)
-    command_line("account", "disable", "gone")
-
-    found = command_line("doctor")
-
-    assert "is paused" not in sound.out
-    assert found.status == 0
-    since = "keeps failing since 2026-11-15 12:00:00"
-    assert f"note  the webhook 1 of acme is paused: https://acm.example/ {since} (HTTP 503)" in found.out
-    assert f"https://two.example/ {since} (tls: certificate has expired)" in found.out
-    assert "`pabal webhook test 2 --account 'two words'`" in found.out
-    assert "gon.example" not in found.out
 
 
 def test_doctor_reports_due_messages_that_nothing_delivers(command_line: CommandLine) -> None:

@@ -8,18 +8,20 @@ import pytest
 from pabal.console.manage.webhooks import SHOWN_DELIVERIES
 from pabal.domain.base.dates import HOUR
 from pabal.domain.users.user import Role
-from pabal.store.events import webhooks
+from pabal.store.engine.base import Tx
+from pabal.store.events import webhook_posts, webhooks
+from pabal.store.events.webhook_posts import WebhookPost, pack_body
 from pabal.webhooks.poster import PostError, PostResult
 from tests.fixtures.audit import latest_entries
 from tests.fixtures.console import Browser, signed_in_browser
-from tests.fixtures.virtual import Caller, Environment
+from tests.fixtures.virtual import NOON, Caller, Environment
 from tests.fixtures.web import call_ok
 from tests.fixtures.webhook_calls import poster_of, verify
 
 PATH = "/console/webhooks"
 URL = "https://shop.example/pabal"
 RESULTS = {"event.message.result": "1"}
-PAUSED = "계속 실패하여 일시 중지했습니다"
+STOPPED = "계속 실패하여 이벤트를 보내지 못하고 있습니다"
 """What every page says then."""
 
 
@@ -233,7 +235,7 @@ async def test_owners_are_told_of_a_paused_webhook_and_can_retry_or_disable_it(
     assert "계속 실패해서 일시 중지했습니다" in shown.text
     assert shown.text.count(f'action="{page}/state"') == 2
     assert "enabled" in checked(form.text)
-    assert PAUSED not in (await browser.get("/console")).text
+    assert STOPPED not in (await browser.get("/console")).text
     (item,) = (await call_ok(call, "webhook/list")).items
     assert item["state"]["value"] == "active"
 
@@ -287,11 +289,33 @@ async def test_paused_webhook_is_told_on_every_page_to_those_who_manage_it(env: 
     await owner.submit(f"{page}/state", enabled="true")
     after = await owner.get("/console")
 
-    assert all("웹훅 1개가 " + PAUSED in each.text and f'href="{page}"' in each.text for each in told)
+    assert all("웹훅 1개가 " + STOPPED in each.text and f'href="{page}"' in each.text for each in told)
     assert "because they keep failing: 1." in in_english.text
     for each in (before, *not_told):
-        assert PAUSED not in each.text
+        assert STOPPED not in each.text
     assert "keep failing" not in after.text
+
+
+async def test_webhook_that_answered_410_says_so_and_is_enabled_without_what_it_has_missed(
+    env: Environment, call: Caller, browser: Browser
+) -> None:
+    page, _ = await create(browser)
+    await env.store.write(disable_with_backlog, int(page.rpartition("/")[2]))
+
+    pages = [await browser.get(path) for path in (PATH, page)]
+    await browser.submit(f"{page}/state", enabled="true", skip="1")
+    (item,) = (await call_ok(call, "webhook/list")).items
+
+    assert all("사용 안 함(410 응답)" in each.text and "웹훅 1개가 " + STOPPED in each.text for each in pages)
+    assert 'name="skip"' in pages[1].text
+    assert (item["state"]["value"], item["backlog"], item["dropped"]) == ("active", 0, 1)
+
+
+def disable_with_backlog(tx: Tx, webhook_id: int) -> None:
+    webhooks.record_failure(tx, webhook_id, NOON, is_gone=True)
+    webhooks.disable(tx, webhook_id, NOON, is_gone=True)
+    post = WebhookPost(bytes(16), webhook_id, [bytes(16)], pack_body(b"{}"), NOON, 1, NOON)
+    webhook_posts.add(tx, [post])
 
 
 async def test_several_paused_webhooks_are_counted_and_lead_to_the_list(
@@ -309,6 +333,6 @@ async def test_several_paused_webhooks_are_counted_and_lead_to_the_list(
     of_nobody = await operator.get("/console/accounts")
 
     for each in (shown, acting):
-        assert "웹훅 2개가 " + PAUSED in each.text
+        assert "웹훅 2개가 " + STOPPED in each.text
         assert len(re.findall(rf'href="{PATH}"', each.text)) == 2, "in the menu and in the notice"
-    assert PAUSED not in of_nobody.text
+    assert STOPPED not in of_nobody.text

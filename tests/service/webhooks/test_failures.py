@@ -14,7 +14,7 @@ from pabal.store.events import webhook_posts
 from pabal.webhooks.poster import PostResult
 from pabal.webhooks.secrets import AES_256_GCM
 from tests.fixtures.delivery import accept_without_receipt
-from tests.fixtures.endpoints import BROKEN, DEAD, GONE, OK, URL, FakeEndpoints, add_webhook, get_webhook
+from tests.fixtures.endpoints import BROKEN, DEAD, OK, URL, FakeEndpoints, add_webhook, get_webhook
 from tests.fixtures.interruptible_store import InterruptibleStore
 from tests.fixtures.service import PHONE, FakeCarrier, Start, account_id_of, count_rows, message_id_of, sms
 from tests.fixtures.virtual import Environment, VirtualWorld, open_store
@@ -127,19 +127,6 @@ async def test_a_paused_endpoint_keeps_a_week_of_events(env: Environment, endpoi
     endpoints.answer = OK
     await env.wait(400)
     assert endpoints.event_ids() == Counter([event_id_of(recent)])
-
-
-async def test_an_endpoint_that_is_gone_is_disabled(env: Environment, endpoints: FakeEndpoints) -> None:
-    endpoints.answer = GONE
-    one = await add_webhook(env)
-    await env.send(sms())
-    await env.wait(5)
-    await env.send(sms())
-    await env.wait(60)
-
-    assert len(endpoints.posts) == 1
-    found = await get_webhook(env, one)
-    assert (found.state, found.dropped) == (WebhookState.DISABLED, 1)
 
 
 async def test_a_dead_endpoint_delays_neither_others_nor_delivery(

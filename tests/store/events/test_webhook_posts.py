@@ -9,7 +9,14 @@ from pabal.store.accounts import accounts
 from pabal.store.engine.base import Tx
 from pabal.store.events import events, webhook_posts, webhooks
 from pabal.store.events.events import MessageEnd
-from pabal.store.events.webhook_posts import MAX_DELIVERIES, Delivery, WebhookPost, WebhookProgress, pack_body
+from pabal.store.events.webhook_posts import (
+    MAX_DELIVERIES,
+    MAX_INSTANT,
+    Delivery,
+    WebhookPost,
+    WebhookProgress,
+    pack_body,
+)
 from pabal.store.events.webhooks import NewWebhook
 from tests.fixtures.rows import ExplainingTx
 from tests.fixtures.virtual import NOON
@@ -78,7 +85,7 @@ def test_old_posts_are_given_up_and_their_events_counted(tx: Tx, webhook: int) -
     )
 
     assert webhook_posts.give_up_old(tx, webhook, NOON) == 3
-    assert webhook_posts.give_up_all(tx, webhook) == 2
+    assert webhook_posts.give_up_old(tx, webhook, MAX_INSTANT) == 2
     assert webhook_posts.count(tx, webhook) == 0
 
 
@@ -163,7 +170,7 @@ def test_a_webhook_is_deleted_with_its_posts(tx: Tx, webhook: int) -> None:
     assert webhook_posts.list_deliveries(tx, webhook) == []
 
 
-def test_disabling_gives_up_what_was_not_delivered(tx: Tx, webhook: int) -> None:
+def test_disabled_webhook_keeps_what_was_not_delivered(tx: Tx, webhook: int) -> None:
     account = accounts.ensure_account(tx, "acme", NOON)
     webhook_posts.add(tx, [make_post(webhook, 1, 1, 2)])
 
@@ -171,8 +178,8 @@ def test_disabling_gives_up_what_was_not_delivered(tx: Tx, webhook: int) -> None
 
     found = webhooks.get(tx, account, webhook)
     assert found is not None
-    assert found.dropped == 2
-    assert webhook_posts.count(tx, webhook) == 0
+    assert found.dropped == 0
+    assert webhook_posts.count(tx, webhook) == 1
 
 
 def test_no_statement_reads_posts_of_other_webhooks(tx: Tx, webhook: int) -> None:
@@ -190,7 +197,7 @@ def test_no_statement_reads_posts_of_other_webhooks(tx: Tx, webhook: int) -> Non
     webhook_posts.retry(explaining, posts[0].id, 1, NOON)
     webhook_posts.retry_all(explaining, webhook, NOON)
     webhook_posts.finish(explaining, [posts[0].id])
-    webhook_posts.give_up_all(explaining, webhook)
+    webhook_posts.give_up_old(explaining, webhook, NOON)
 
     assert explaining.scans == []
 
@@ -213,5 +220,7 @@ def test_backlog_is_counted_and_cut_by_age_and_number(tx: Tx, webhook: int) -> N
     assert by_number is not None
     assert (by_age.dropped, by_number.dropped) == (2, 3)
     assert webhook_posts.plan_cut(tx, stored, begin, NOON - 1, 5) is None
+    assert webhook_posts.plan_cut(tx, stored, begin, NOON + 3) == by_age
+    assert webhook_posts.plan_cut(tx, stored, begin, MAX_INSTANT) == (events.last_positions(tx), 5)
     left = events.read_after(tx, owner, by_number.positions, 10).events
     assert [each.id for each in left] == [event_id(4), event_id(5)]

@@ -58,6 +58,8 @@ def test_webhook_is_read_as_stored(tx: Tx, account: int) -> None:
         None,
         None,
         0,
+        0,
+        None,
     )
     assert webhooks.list_by_account(tx, account) == [found] == webhooks.list_enabled(tx)
     assert webhooks.get(tx, account + 1, one) is None
@@ -85,13 +87,36 @@ def test_webhook_wants_its_types_and_products(
 def test_failures_count_until_a_success(tx: Tx, account: int) -> None:
     one = add(tx, account)
 
-    assert webhooks.record_failure(tx, one, NOON + 1) == (1, NOON + 1)
-    assert webhooks.record_failure(tx, one, NOON + 2) == (2, NOON + 1)
-    assert webhooks.record_failure(tx, one + 1, NOON) is None
-    assert not webhooks.record_success(tx, one, NOON + 3)
+    assert webhooks.record_failure(tx, one, NOON + 1, is_gone=False) == (1, NOON + 1, 0, None)
+    assert webhooks.record_failure(tx, one, NOON + 2, is_gone=True) == (2, NOON + 1, 1, NOON + 2)
+    assert webhooks.record_failure(tx, one, NOON + 3, is_gone=True) == (3, NOON + 1, 2, NOON + 2)
+    assert webhooks.record_failure(tx, one + 1, NOON, is_gone=False) is None
+    assert not webhooks.record_success(tx, one, NOON + 4)
 
     found = get(tx, account, one)
-    assert (found.failures, found.failing_since, found.last_success_at) == (0, None, NOON + 3)
+    assert (found.failures, found.failing_since, found.last_success_at) == (0, None, NOON + 4)
+    assert (found.gone, found.gone_since) == (0, None)
+
+
+def test_answers_410_count_until_any_other_failure(tx: Tx, account: int) -> None:
+    one = add(tx, account)
+    webhooks.record_failure(tx, one, NOON, is_gone=True)
+
+    assert webhooks.record_failure(tx, one, NOON + 1, is_gone=False) == (2, NOON, 0, None)
+
+
+def test_disabled_webhook_stays_as_it_was_disabled_whatever_comes_back_later(tx: Tx, account: int) -> None:
+    one, two = add(tx, account), add(tx, account)
+    webhooks.record_failure(tx, one, NOON, is_gone=True)
+    webhooks.disable(tx, one, NOON, is_gone=True)
+    webhooks.disable(tx, two, NOON)
+
+    assert webhooks.record_failure(tx, one, NOON, is_gone=False) is None
+    webhooks.record_success(tx, one, NOON)
+
+    assert [get(tx, account, each).is_gone for each in (one, two)] == [True, False]
+    assert ([each.id for each in webhooks.list_stopped(tx, 10)], webhooks.count_stopped(tx)) == ([one], (0, 1))
+    assert [each.id for each in webhooks.list_disabled(tx)] == [one, two]
 
 
 def test_last_success_is_recorded_once_a_second(tx: Tx, account: int) -> None:
@@ -127,7 +152,7 @@ def test_webhooks_of_disabled_accounts_are_not_enabled(tx: Tx, account: int) -> 
     assert webhooks.list_enabled(tx) == []
 
 
-def test_a_disabled_webhook_begins_anew_when_it_is_enabled(tx: Tx, account: int) -> None:
+def test_disabled_webhook_goes_on_where_it_was_when_it_is_enabled(tx: Tx, account: int) -> None:
     one = add(tx, account)
     events.record(tx, account, EventType.LIMIT_NEAR, "a", {}, NOON)
     events.number_some(tx, 0, 0, NOON, 10)
@@ -145,7 +170,7 @@ def test_a_disabled_webhook_begins_anew_when_it_is_enabled(tx: Tx, account: int)
         None,
         NOON + 1,
     )
-    assert webhook_posts.get_progress(tx, one) == (events.last_positions(tx), 0) != ({}, 0)
+    assert webhook_posts.get_progress(tx, one) == ({}, 0)
 
 
 def test_previous_secret_signs_along_until_its_end(tx: Tx, account: int) -> None:
@@ -202,19 +227,20 @@ def test_paused_webhooks_are_listed_and_counted_except_those_of_disabled_account
     for one in (ours, theirs):
         webhooks.pause(tx, one, NOON)
 
-    both = [each.id for each in webhooks.list_paused(tx, 10)], webhooks.count_paused(tx)
-    first = [each.id for each in webhooks.list_paused(tx, 1)]
+    both = [each.id for each in webhooks.list_stopped(tx, 10)], webhooks.count_stopped(tx)
+    first = [each.id for each in webhooks.list_stopped(tx, 1)]
     accounts.set_disabled(tx, "other", NOON)
-    enabled = [each.id for each in webhooks.list_paused(tx, 10)], webhooks.count_paused(tx)
+    enabled = [each.id for each in webhooks.list_stopped(tx, 10)], webhooks.count_stopped(tx)
 
-    assert both == ([ours, theirs], 2)
+    assert both == ([ours, theirs], (2, 0))
     assert first == [ours]
-    assert enabled == ([ours], 1)
+    assert enabled == ([ours], (1, 0))
 
 
 def test_session_finds_paused_webhooks_by_an_index(tx: Tx, account: int) -> None:
     for _ in range(50):
         webhooks.pause(tx, add(tx, account), NOON)
+        webhooks.disable(tx, add(tx, account), NOON)
     explaining = ExplainingTx(tx)
 
     sessions.get(explaining, b"hash")

@@ -141,6 +141,37 @@ async def test_disabled_webhook_is_enabled_again(call: Caller) -> None:
     on = (await call_ok(call, "webhook/update", {**webhook, "enabled": True})).item
 
     assert (off["state"]["value"], on["state"]["value"]) == ("disabled", "active")
+    assert off["disabledReason"] == "owner"
+    assert "disabledReason" not in on
+
+
+async def test_webhook_that_answered_410_is_enabled_with_or_without_what_it_has_missed(
+    env: Environment, call: Caller
+) -> None:
+    ids = [(await create(call))["webhookId"] for _ in range(2)]
+    for each in ids:
+        await env.store.write(_disable_with_backlog, int(each))
+    before = (await call_ok(call, "webhook/list")).items
+
+    replayed = (await call_ok(call, "webhook/update", {"webhookId": ids[0], "enabled": True})).item
+    skipped = (await call_ok(call, "webhook/update", {"webhookId": ids[1], "enabled": True, "replay": False})).item
+
+    assert [(each["state"]["value"], each["disabledReason"], each["backlog"]) for each in before] == [
+        ("disabled", "gone", 1)
+    ] * 2
+    assert [(each["state"]["value"], each["backlog"], each["dropped"]) for each in (replayed, skipped)] == [
+        ("active", 1, 0),
+        ("active", 0, 1),
+    ]
+
+
+def _disable_with_backlog(tx: Tx, webhook_id: int) -> None:
+    webhooks.record_failure(tx, webhook_id, NOON, is_gone=True)
+    webhooks.disable(tx, webhook_id, NOON, is_gone=True)
+    post = WebhookPost(
+        webhook_id.to_bytes(16, "big"), webhook_id, [bytes(16)], pack_body(b"{}"), NOON, 1, NOON + DAY
+    )
+    webhook_posts.add(tx, [post])
 
 
 async def test_enabling_a_paused_webhook_tries_its_backlog_at_once(env: Environment, call: Caller) -> None:
@@ -156,7 +187,7 @@ async def test_enabling_a_paused_webhook_tries_its_backlog_at_once(env: Environm
 
 
 def _pause_with_backlog(tx: Tx, webhook_id: int) -> None:
-    webhooks.record_failure(tx, webhook_id, NOON)
+    webhooks.record_failure(tx, webhook_id, NOON, is_gone=False)
     webhooks.pause(tx, webhook_id, NOON + DAY)
     body = b'{"type":"message.result","data":{"items":[]}}'
     webhook_posts.add(tx, [WebhookPost(b"p" * 16, webhook_id, [b"e" * 16], pack_body(body), NOON, 1, NOON + DAY)])

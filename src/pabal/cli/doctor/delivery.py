@@ -67,7 +67,7 @@ WRONG_IDS_REMEDY = Text(
     " sends with the same account.",
 )
 MAX_NAMED_WEBHOOKS = 20
-"""Paused webhooks that are named one by one."""
+"""Stopped webhooks that are named one by one."""
 
 
 async def check_keys(store: Store) -> list[Finding]:
@@ -225,10 +225,13 @@ async def check_carriers(store: Store, settings: Settings) -> list[Finding]:
 
 
 async def check_webhooks(store: Store, settings: Settings) -> list[Finding]:
-    """Name the webhooks that are paused; their owners see it in the console."""
-    paused = await store.read(_list_paused)
+    """Name the webhooks that are paused, or disabled because of 410; their owners see it in the console."""
+    stopped = await store.read(_list_stopped)
     found = []
-    for webhook, reason in paused[:MAX_NAMED_WEBHOOKS]:
+    for webhook, reason in stopped[:MAX_NAMED_WEBHOOKS]:
+        if webhook.is_gone:
+            found.append(_describe_gone(webhook, settings))
+            continue
         failing_since = webhook.failing_since if webhook.failing_since is not None else webhook.created_at
         since = dates.format_timestamp(failing_since, settings.zone)
         why = f" ({reason})" if reason else ""
@@ -248,21 +251,38 @@ async def check_webhooks(store: Store, settings: Settings) -> list[Finding]:
                 remedy,
             )
         )
-    if len(paused) > MAX_NAMED_WEBHOOKS:
+    if len(stopped) > MAX_NAMED_WEBHOOKS:
         found.append(
             note(
                 "멈춰 있는 웹훅이 더 있습니다",
-                "more webhooks are paused",
+                "more webhooks are paused or disabled because of 410",
                 Text("`pabal webhook list`를 보세요.", "See `pabal webhook list`."),
             )
         )
     return found
 
 
-def _list_paused(tx: Tx) -> list[tuple[Webhook, str]]:
-    """Return some paused webhooks, and why the last try of each failed."""
+def _describe_gone(webhook: Webhook, settings: Settings) -> Finding:
+    since = dates.format_timestamp(webhook.changed_at, settings.zone)
+    enable = f"`pabal webhook enable {webhook.id} --account {shlex.quote(webhook.account)}`"
+    return note(
+        f"{webhook.account}의 웹훅 {webhook.id}을(를) {since}부터 사용하지 않습니다. {webhook.url}이(가) 계속"
+        " 410으로 응답했습니다",
+        f"the webhook {webhook.id} of {webhook.account} is disabled since {since}: {webhook.url} kept answering"
+        " 410 Gone",
+        Text(
+            "이벤트는 7일 동안 보관합니다. 계정의 소유자가 서버를 고치거나 주소를 바꾼 뒤 콘솔에서 다시 사용하면"
+            f" 밀린 것부터 보냅니다. {enable}: 여기서 다시 사용합니다.",
+            "Its events are kept for 7 days. When the owner of the account has repaired the server or changed the"
+            f" address, enabling it, in the console or by {enable}, posts what it has missed.",
+        ),
+    )
+
+
+def _list_stopped(tx: Tx) -> list[tuple[Webhook, str]]:
+    """Return some webhooks that are paused or disabled because of 410, and why the last try of each failed."""
     found = []
-    for webhook in webhooks.list_paused(tx, MAX_NAMED_WEBHOOKS + 1):
+    for webhook in webhooks.list_stopped(tx, MAX_NAMED_WEBHOOKS + 1):
         tries = webhook_posts.list_deliveries(tx, webhook.id, 1, 0)
         reason = "" if not tries else f"HTTP {tries[0].status}" if tries[0].status else tries[0].error
         found.append((webhook, reason))

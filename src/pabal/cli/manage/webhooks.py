@@ -81,10 +81,18 @@ def declare_webhook(parser: argparse.ArgumentParser) -> None:
             "Delete a webhook with everything that was not delivered to it.",
         ),
         ("test", _test, "시험 이벤트를 보내고 응답을 출력합니다.", "Post a test event and print what came back."),
+        (
+            "enable",
+            _enable,
+            "웹훅을 다시 사용합니다. 그동안 보내지 못한 이벤트부터, 최근 7일분을 보냅니다.",
+            "Enable a webhook; it goes on with the first event that it has missed, of at most 7 days.",
+        ),
     ):
         parser = add_command(group, name, run, ko, en)
         add_option(parser, "webhook", "웹훅의 ID", "the webhook's id")
         add_option(parser, "--account", "계정의 이름", "the account's name", required=True)
+    skip = ("보내지 못한 이벤트는 보내지 않습니다", "do not post what it has missed")
+    add_option(parser, "--no-replay", *skip, action="store_true")
 
 
 def _list(settings: Settings, given: argparse.Namespace) -> None:
@@ -99,7 +107,8 @@ def _list(settings: Settings, given: argparse.Namespace) -> None:
     for webhook, backlog in with_store(settings, work):
         names = [word for word, each in EVENT_CHOICES.items() if each in webhook.events]
         events = Cell(names, " ".join(names))
-        rows.append((webhook.account, webhook.id, webhook.state.code, printable(webhook.url), events, backlog))
+        state = Cell(webhook.state.code, f"{webhook.state.code}{' (410)' if webhook.is_gone else ''}")
+        rows.append((webhook.account, webhook.id, state, printable(webhook.url), events, backlog))
     print_rows(COLUMNS, rows, as_json=given.json)
 
 
@@ -117,6 +126,16 @@ def _create(settings: Settings, given: argparse.Namespace) -> None:
 
     made = _with_account(settings, given, work)
     print(f"{made.webhook_id}\t{made.secret}")
+
+
+def _enable(settings: Settings, given: argparse.Namespace) -> None:
+    async def work(context: Context, account_id: int) -> None:
+        entry = AuditEntry(WORLD.now(), *current_actor(), account_id, "webhook.update", given.webhook)
+        fields = WebhookFields(is_enabled=True, skips_missed=given.no_replay)
+        await manage.update(context, account_id, parse_id(given.webhook), fields, entry)
+
+    _with_account(settings, given, work)
+    say(f"웹훅 {given.webhook}을(를) 사용합니다", f"webhook {given.webhook} is enabled")
 
 
 def _delete(settings: Settings, given: argparse.Namespace) -> None:

@@ -58,7 +58,8 @@ async def update_webhook(request: PageRequest) -> Response:
 
 async def set_state(request: PageRequest) -> Response:
     """Pause a webhook, or use it again."""
-    await _update(request, WebhookFields(is_enabled=request.field("enabled") == "true"))
+    is_enabled = request.field("enabled") == "true"
+    await _update(request, WebhookFields(is_enabled=is_enabled, skips_missed=bool(request.field("skip"))))
     return request.redirect(f"{_path(request)}?saved=1")
 
 
@@ -141,9 +142,9 @@ async def list_webhooks(request: PageRequest, refused: Refused | None = None) ->
     )
 
 
-def _row(request: PageRequest, listed: ListedWebhook) -> tuple[ListedWebhook, str]:
+def _row(request: PageRequest, listed: ListedWebhook) -> tuple[ListedWebhook, str, str]:
     last = listed.webhook.last_success_at
-    return listed, request.time(last)
+    return listed, state_label(request, listed.webhook), request.time(last)
 
 
 async def show_edit_form(request: PageRequest, refused: Refused | None = None) -> Response:
@@ -174,6 +175,7 @@ async def show_webhook(request: PageRequest, refused: Refused | None = None, **m
         item=checks.build_webhook_item(listed, request.locale),
         products=[each.label for each in checks.PRODUCT_CHOICES.values() if each in webhook.products],
         state_class=STATE_CLASSES[webhook.state.code],
+        state=state_label(request, webhook),
         is_backlog_capped=listed.backlog >= MAX_COUNTED_BACKLOG,
         is_saved=request.http.method == "GET" and bool(request.field("saved")),
         tries=[
@@ -187,6 +189,11 @@ async def show_webhook(request: PageRequest, refused: Refused | None = None, **m
         older=f"{path}?{urlencode({'page': page + 1})}" if total > page * SHOWN_DELIVERIES else "",
         **values,
     )
+
+
+def state_label(request: PageRequest, webhook: Webhook) -> str:
+    """Return the state of a webhook as its pages show it."""
+    return request.t("webhook_state.gone") if webhook.is_gone else request.translate(webhook.state.label)
 
 
 class PostSummary(NamedTuple):

@@ -68,11 +68,18 @@ TEXTS = {
         "posted. When your server is repaired, test it and retry now.",
     ),
     "webhook_notice.disabled": Text(
-        "사용하지 않는 웹훅입니다. 이벤트를 보내지 않습니다. 직접 껐거나, 서버가 더 쓰지 않는 주소(HTTP 410)라고 "
-        "응답했습니다.",
-        "Nothing is posted to this webhook. It was disabled here, or its server has answered that the address is "
-        "gone (HTTP 410).",
+        "사용하지 않는 웹훅입니다. 이벤트는 보내지 않고 7일 동안 보관합니다.",
+        "This webhook is disabled. Nothing is posted to it; its events are kept for 7 days.",
     ),
+    "webhook_notice.gone": Text(
+        "서버가 다섯 번 연속, 10분 이상에 걸쳐 더 쓰지 않는 주소(HTTP 410)라고 응답하여 사용하지 않습니다. "
+        "이벤트는 7일 동안 보관합니다. 서버를 고치거나 주소를 바꾼 뒤 다시 사용하면 밀린 것부터 보냅니다.",
+        "It is disabled because its server has answered five times in a row, over 10 minutes or more, that the "
+        "address is gone (HTTP 410). Its events are kept for 7 days. Repair the server or change the address, then "
+        "enable it: what it has missed is posted first.",
+    ),
+    "webhook_state.gone": Text("사용 안 함(410 응답)", "Disabled: it answered 410"),
+    "webhook.skip": Text("밀린 이벤트는 보내지 않기", "Do not post what it has missed"),
     "webhook.previous_until": Text("이전 비밀 값으로도 서명하는 기한", "Old secret signs along until"),
     "webhook.dropped": Text("보내지 못한 이벤트", "Events given up"),
     "webhook.test": Text("테스트", "Test"),
@@ -84,9 +91,9 @@ TEXTS = {
     "webhook.tested_badly": Text("실패: {result} ({ms} ms).", "Failed: {result} ({ms} ms)."),
     "webhook.disable": Text("사용 안 함", "Disable"),
     "webhook.disable_why": Text(
-        "이벤트를 더 보내지 않고, 보내지 못한 것은 버립니다. 다시 사용할 때 최근 7일분을 재전송할 수 있습니다.",
-        "Nothing is posted any more, and what was not delivered is given up. When it is enabled again, the last "
-        "7 days can be replayed.",
+        "이벤트를 더 보내지 않습니다. 다시 사용하면 그동안 보내지 못한 것부터, 최근 7일분을 보냅니다.",
+        "Nothing is posted any more. When it is enabled again, it goes on with what it has missed in the last "
+        "7 days.",
     ),
     "webhook.enable": Text("사용", "Enable"),
     "webhook.resume": Text("지금 다시 시도", "Retry now"),
@@ -160,8 +167,8 @@ TEXTS = {
         "The server has refused it. Check which secret it uses, and its access rules.",
     ),
     "webhook_status.gone": Text(
-        "더 쓰지 않는 주소라는 응답입니다. 이벤트에 이렇게 응답하면 웹훅이 사용 안 함으로 바뀝니다.",
-        "The server says that the address is gone. Answering an event so disables the webhook.",
+        "더 쓰지 않는 주소라는 응답입니다. 10분 넘게 계속 이렇게 응답하면 웹훅이 사용 안 함으로 바뀝니다.",
+        "The server says that the address is gone. A webhook that answers so for ten minutes is disabled.",
     ),
     "webhook_status.not_taken": Text(
         "서버가 받지 않았습니다. 주소의 경로와 서버 로그를 확인하세요.",

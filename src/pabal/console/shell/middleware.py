@@ -150,7 +150,7 @@ class Middleware:
         if may_switch and made_for is not None and request.field(SWITCH_FIELD) == str(made_for):
             await sign_in.switch_account(self._site.context, request.session_token, request.session, made_for)
             session = request.session._replace(
-                account_id=made_for, account=accounts[made_for], paused_webhooks=0, paused_webhook=None
+                account_id=made_for, account=accounts[made_for], stopped_webhooks=0, stopped_webhook=None
             )
             return await self._forms.answer(page, dataclasses.replace(request, session=session), page.handle)
         is_complete = may_switch and not request.files and not page.is_preview

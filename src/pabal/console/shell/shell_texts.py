@@ -34,14 +34,12 @@ TEXTS = {
         "테스트 환경입니다. 메시지가 실제로 발송되지 않습니다.", "Test environment: messages are not really sent."
     ),
     "test_environment.phone": Text("가상 휴대폰 보기", "Open the simulated phone"),
-    "paused_webhooks": Text(
-        "웹훅 {count}개가 계속 실패하여 일시 중지했습니다. 이벤트는 7일 동안 보관하고, 5분마다 한 번씩 다시 "
-        "보내 봅니다.",
-        "Webhooks that are paused because they keep failing: {count}. Their events are kept for 7 days, and one "
-        "post is tried every 5 minutes.",
+    "stopped_webhooks": Text(
+        "웹훅 {count}개가 계속 실패하여 이벤트를 보내지 못하고 있습니다. 이벤트는 7일 동안 보관합니다.",
+        "Webhooks that get no events because they keep failing: {count}. Their events are kept for 7 days.",
     ),
-    "paused_webhooks.label": Text("일시 중지된 웹훅", "Paused webhooks"),
-    "paused_webhooks.show": Text("원인 보기", "See why"),
+    "stopped_webhooks.label": Text("중지된 웹훅", "Stopped webhooks"),
+    "stopped_webhooks.show": Text("원인 보기", "See why"),
     "request.busy": Text("처리 중입니다", "Working"),
     "request.again": Text("다시 시도", "Try again"),
     "request.failed.send": Text(

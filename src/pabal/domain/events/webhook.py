@@ -59,6 +59,14 @@ class Webhook(NamedTuple):
     failing_since: Instant | None
     trial_at: Instant | None
     dropped: int
+    gone: int
+    """How often it has answered 410 since any other result."""
+    gone_since: Instant | None
+
+    @property
+    def is_gone(self) -> bool:
+        """Whether it is disabled because it kept answering 410."""
+        return self.state is WebhookState.DISABLED and self.gone_since is not None
 
     def stored_secrets(self, now: Instant) -> list[bytes]:
         """Return the secrets that sign a post now, as they are stored, the current one first."""

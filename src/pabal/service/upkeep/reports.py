@@ -130,12 +130,14 @@ def queue_depths(tx: Tx, slots: Sequence[int], configured: Iterable[str], now: I
 
 
 class StoreFigures(NamedTuple):
-    """What the metrics take from the store: lanes, paused webhooks, carriers, workers and mails."""
+    """What the metrics take from the store: lanes, stopped webhooks, carriers, workers and mails."""
 
     depths: list[QueueDepth]
     oldest_awaited: dict[str, Instant]
     """When the oldest message was submitted that awaits its receipt, by carrier."""
     paused_webhooks: int
+    gone_webhooks: int
+    """Those that are disabled because they answered 410."""
     carriers: list[CarrierState]
     workers: list[tuple[Worker, int]]
     """Every worker, with the number of slots it holds."""
@@ -156,7 +158,7 @@ def store_figures(
     return StoreFigures(
         queue_depths(tx, slots, configured, now),
         awaited_receipts.oldest_submitted_at(tx, slots, configured, timeouts, now),
-        webhooks.count_paused(tx),
+        *webhooks.count_stopped(tx),
         carriers.list_states(tx),
         slot_store.list_workers(tx),
         mails.count_waiting(tx).waiting,

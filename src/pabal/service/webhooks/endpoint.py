@@ -11,11 +11,10 @@ from pabal.domain.events.webhook import Webhook, WebhookState
 from pabal.service.context import Context
 from pabal.service.errors import describe_error
 from pabal.service.webhooks import retries
+from pabal.service.webhooks.backlog import BACKLOG_MS, MAX_BACKLOG, cut_backlog
 from pabal.service.webhooks.fan_out import PostBatch, read_batch, store_batch
 from pabal.service.webhooks.posting import decode_answer, post_once
 from pabal.service.webhooks.retries import (
-    BACKLOG_MS,
-    MAX_BACKLOG,
     MAX_UNFINISHED,
     RETRY_SOON_INTERVAL_MS,
     TRIAL_INTERVAL_MS,
@@ -24,8 +23,8 @@ from pabal.service.webhooks.retries import (
     retry_delay_ms,
 )
 from pabal.store.engine.base import Reader, StoreUnavailable, Tx, transaction
-from pabal.store.events import webhook_posts, webhooks
-from pabal.store.events.webhook_posts import MAX_INSTANT, Delivery, WebhookPost, WebhookProgress
+from pabal.store.events import webhook_posts
+from pabal.store.events.webhook_posts import MAX_INSTANT, Delivery, WebhookPost
 from pabal.webhooks.poster import PostResult
 
 T = TypeVar("T")
@@ -36,8 +35,6 @@ STORE_RETRY_DELAY_S = 1.0
 POSITIONS_INTERVAL_MS = 60 * SECOND
 """How often to store how far events were looked at that an endpoint does not want."""
 POST_ID_BITS = 128
-GONE = 410
-"""The HTTP status that disables an endpoint."""
 
 log = logging.getLogger("pabal.webhooks")
 
@@ -248,19 +245,17 @@ class EndpointPoster:
         self._window.narrow()
         self._must_retry_soon, self._has_failed = False, True
         context.metrics.webhook_posts.add(1, "failed")
-        if result.status == GONE:
-            await self._persist(lambda tx: retries.record_gone(tx, post, delivery, now))
-            self.webhook = self.webhook._replace(state=WebhookState.DISABLED)
-            self._log("webhook answered 410 Gone; it is disabled now", delivery)
-            return
         delay_ms = retry_delay_ms(post.tries + 1, now - post.created_at, context.world.random())
         failed = await self._persist(
             lambda tx: retries.record_failure(tx, post, delivery, delay_ms, now, is_trial=is_trial)
         )
         context.metrics.webhook_events.add(failed.dropped, "dropped")
-        if failed.is_paused or is_trial:
+        if failed.state is WebhookState.DISABLED:
+            self.webhook = self.webhook._replace(state=WebhookState.DISABLED)
+            self._log("webhook keeps answering 410 Gone; it is disabled, and its events wait for 7 days", delivery)
+        elif failed.state is WebhookState.PAUSED or is_trial:
             self.webhook = self.webhook._replace(state=WebhookState.PAUSED, trial_at=now + TRIAL_INTERVAL_MS)
-        if failed.is_paused:
+        if failed.state is WebhookState.PAUSED:
             self._log("webhook keeps failing; it is paused, and tried every five minutes", delivery)
 
     async def _persist(self, work: Callable[[Tx], T]) -> T:
@@ -276,18 +271,7 @@ class EndpointPoster:
         if 0 <= now - self._backlog_checked_at < TRIAL_INTERVAL_MS:
             return
         self._backlog_checked_at = now
-        stored = await self._context.store.read(webhook_posts.get_progress, self.webhook.id)
-        if stored is None:
-            return
-        before = now - BACKLOG_MS
-        cut = await self._context.store.read(
-            webhook_posts.plan_cut, self.webhook, stored.positions, before, MAX_BACKLOG
-        )
-        reached, dropped = cut or (stored.positions, 0)
-        dropped = await self._context.store.write(_cut, self.webhook.id, stored, reached, before, dropped)
-        if dropped:
-            self._context.metrics.webhook_events.add(dropped, "dropped")
-            log.warning("events of a webhook given up", extra={"webhook_id": self.webhook.id, "events": dropped})
+        await cut_backlog(self._context, self.webhook, now - BACKLOG_MS, MAX_BACKLOG)
 
     def _log(self, text: str, delivery: Delivery) -> None:
         log.warning(
@@ -308,14 +292,3 @@ def _read_due(tx: Tx, webhook_id: int, until: Instant, capacity: int, in_flight:
         webhook_posts.next_due_at(tx, webhook_id, until),
         webhook_posts.count(tx, webhook_id),
     )
-
-
-def _cut(
-    tx: Tx, webhook_id: int, stored: WebhookProgress, reached: dict[int, int], before: Instant, dropped: int
-) -> int:
-    """Cut a backlog as planned, and give up old posts; return how many events that were."""
-    if stored.positions != reached and not webhook_posts.move_positions(tx, webhook_id, stored, reached):
-        return 0
-    dropped += webhook_posts.give_up_old(tx, webhook_id, before)
-    webhooks.add_dropped(tx, webhook_id, dropped)
-    return dropped

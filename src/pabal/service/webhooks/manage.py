@@ -9,6 +9,7 @@ from pabal.domain.events.event import EventType
 from pabal.domain.events.webhook import MAX_WEBHOOKS, Webhook, WebhookState, secret_context
 from pabal.domain.sends.message import Product
 from pabal.service.context import Context
+from pabal.service.webhooks.backlog import skip_backlog
 from pabal.store.accounts import accounts, audit_log
 from pabal.store.accounts.audit_log import AuditEntry
 from pabal.store.engine.base import Tx
@@ -21,7 +22,7 @@ from pabal.webhooks.addresses import parse_url
 T = TypeVar("T", bound=Hashable)
 
 MAX_COUNTED_BACKLOG = 10_000
-MAX_LISTED_PAUSED = 200
+MAX_LISTED_STOPPED = 200
 REPLAY_PAUSE_S = 60.0
 """Least time between two replays of a webhook: one short request makes us post a week of events."""
 _TOO_MANY = Text(
@@ -44,6 +45,8 @@ class WebhookFields(NamedTuple):
     description: str | None = None
     is_enabled: bool | None = None
     rotates_secret: bool = False
+    skips_missed: bool = False
+    """Whether what it has missed is given up when it is enabled."""
 
 
 class ListedWebhook(NamedTuple):
@@ -54,8 +57,8 @@ class ListedWebhook(NamedTuple):
     """Counted up to about MAX_COUNTED_BACKLOG."""
 
 
-class PausedWebhook(NamedTuple):
-    """A webhook that is paused, and the last try to post to it."""
+class StoppedWebhook(NamedTuple):
+    """A webhook that is paused, or disabled because of 410, and the last try to post to it."""
 
     webhook: Webhook
     last_try: Delivery | None
@@ -94,7 +97,8 @@ async def update(
 ) -> tuple[ListedWebhook, str | None]:
     """Change a webhook; return it, and its new secret if that was rotated.
 
-    Raises Refused: WEBHOOK_NOT_FOUND, INVALID_PARAMETER for an address that is not allowed, RATE_LIMITED.
+    Raises Refused: WEBHOOK_NOT_FOUND, INVALID_PARAMETER for an address that is not allowed, RATE_LIMITED,
+    SERVICE_UNAVAILABLE.
     """
     if fields.url is not None:
         await _check_address(context, account_id, fields.url)
@@ -102,6 +106,10 @@ async def update(
     sealed = context.secrets.seal(secret, secret_context(account_id)) if secret else None
     now = context.world.now()
     async with context.searches.acquire(account_id):  # before the change: its answer may hold the only secret
+        if fields.is_enabled and fields.skips_missed:
+            webhook = await find(context, account_id, webhook_id)
+            if webhook.state is not WebhookState.ACTIVE:
+                await skip_backlog(context, webhook)
         found = await context.store.write(_update, account_id, webhook_id, fields, sealed, now, entry)
         context.webhooks.announce_change()
         listed = await _with_backlog(context, found)
@@ -127,9 +135,9 @@ async def list_all(context: Context, account_id: int) -> list[ListedWebhook]:
         return [await _with_backlog(context, each) for each in found]
 
 
-async def list_paused(context: Context) -> list[PausedWebhook]:
-    """Return the paused webhooks of all accounts, up to MAX_LISTED_PAUSED."""
-    return await context.store.read(_list_paused)
+async def list_stopped(context: Context) -> list[StoppedWebhook]:
+    """Return the webhooks of all accounts that are paused or disabled because of 410, up to MAX_LISTED_STOPPED."""
+    return await context.store.read(_list_stopped)
 
 
 async def find(context: Context, account_id: int, webhook_id: int) -> Webhook:
@@ -225,9 +233,9 @@ def _delete(tx: Tx, account_id: int, webhook_id: int, entry: AuditEntry) -> None
     audit_log.add(tx, entry)
 
 
-def _list_paused(tx: Tx) -> list[PausedWebhook]:
-    paused = webhooks.list_paused(tx, MAX_LISTED_PAUSED)
-    return [PausedWebhook(each, next(iter(webhook_posts.list_deliveries(tx, each.id, 1)), None)) for each in paused]
+def _list_stopped(tx: Tx) -> list[StoppedWebhook]:
+    found = webhooks.list_stopped(tx, MAX_LISTED_STOPPED)
+    return [StoppedWebhook(each, next(iter(webhook_posts.list_deliveries(tx, each.id, 1)), None)) for each in found]
 
 
 def _list_deliveries(

@@ -3,7 +3,8 @@
 import asyncio
 from typing import NamedTuple
 
-from pabal.domain.base.dates import DAY, HOUR, MINUTE, SECOND, Instant
+from pabal.domain.base.dates import HOUR, MINUTE, SECOND, Instant
+from pabal.domain.events.webhook import WebhookState
 from pabal.service.context import Context
 from pabal.store.engine.base import Tx
 from pabal.store.events import webhook_posts, webhooks
@@ -24,10 +25,11 @@ PAUSE_AFTER_MS = 5 * MINUTE
 """An endpoint is paused after this many failures since the last success, if the first was this long ago."""
 TRIAL_INTERVAL_MS = 5 * MINUTE
 """How often a paused endpoint gets a trial post."""
-BACKLOG_MS = 7 * DAY
-"""How long the events of a paused endpoint are kept for it."""
-MAX_BACKLOG = 1_000_000
-"""Most events that are kept for an endpoint; then the oldest are given up."""
+GONE = 410
+"""The HTTP status by which a server says that the address is not in use any more."""
+DISABLE_GONE = 5
+DISABLE_AFTER_MS = 10 * MINUTE
+"""An endpoint is disabled after this many answers 410 in a row, if the first was this long ago."""
 
 _FIRST_DELAYS_MS = (5 * SECOND, 1 * MINUTE, 5 * MINUTE, 15 * MINUTE, 30 * MINUTE)
 _LAST_DELAY_MS = 1 * HOUR
@@ -59,11 +61,16 @@ def must_pause(failures: int, failing_since: Instant, now: Instant) -> bool:
     return failures >= PAUSE_FAILURES and now - failing_since >= PAUSE_AFTER_MS
 
 
+def must_disable(gone: int, gone_since: Instant | None, now: Instant) -> bool:
+    """Return whether an endpoint is to be disabled after this answer."""
+    return gone_since is not None and gone >= DISABLE_GONE and now - gone_since >= DISABLE_AFTER_MS
+
+
 class FailureResult(NamedTuple):
     """What a failure led to."""
 
-    is_paused: bool
-    """Whether the endpoint was paused just now."""
+    state: WebhookState | None
+    """The state that the endpoint has got just now; None: it is as before."""
     dropped: int
     """How many events were given up."""
 
@@ -88,28 +95,25 @@ def record_failure(
 
     The trial posts of a paused endpoint do not count: nothing is given up because of them.
     """
-    found = webhooks.record_failure(tx, post.webhook_id, now)
-    if found is None:  # it was deleted, and its posts with it
-        return FailureResult(False, 0)
+    found = webhooks.record_failure(tx, post.webhook_id, now, is_gone=delivery.status == GONE)
+    if found is None:  # it was deleted, and its posts with it, or disabled: then they wait
+        return FailureResult(None, 0)
     webhook_posts.add_deliveries(tx, [delivery])
+    dropped = 0
     if is_trial:
         webhook_posts.retry(tx, post.id, post.tries, now + TRIAL_INTERVAL_MS)
-        return FailureResult(webhooks.pause(tx, post.webhook_id, now + TRIAL_INTERVAL_MS), 0)
-    dropped = 0
-    if delay_ms is None:
+    elif delay_ms is None:
         webhook_posts.finish(tx, [post.id])
         dropped = len(post.event_ids)
         webhooks.add_dropped(tx, post.webhook_id, dropped)
     else:
         webhook_posts.retry(tx, post.id, post.tries + 1, now + delay_ms)
-    is_paused = must_pause(*found, now) and webhooks.pause(tx, post.webhook_id, now + TRIAL_INTERVAL_MS)
-    return FailureResult(is_paused, dropped)
-
-
-def record_gone(tx: Tx, post: WebhookPost, delivery: Delivery, now: Instant) -> None:
-    """Record that an endpoint is gone for good: it is disabled, and its posts are given up."""
-    webhook_posts.add_deliveries(tx, [delivery])
-    webhooks.disable(tx, post.webhook_id, now)
+    if must_disable(found.gone, found.gone_since, now):
+        webhooks.disable(tx, post.webhook_id, now, is_gone=True)
+        return FailureResult(WebhookState.DISABLED, dropped)
+    must_wait = is_trial or must_pause(found.failures, found.failing_since, now)
+    is_paused = must_wait and webhooks.pause(tx, post.webhook_id, now + TRIAL_INTERVAL_MS)
+    return FailureResult(WebhookState.PAUSED if is_paused else None, dropped)
 
 
 BUSY_IN_FLIGHT = 50

@@ -76,10 +76,9 @@ def pack_body(body: bytes) -> bytes:
 
 
 def begin_now(tx: Tx, webhook_id: int) -> None:
-    """Start a webhook at the newest event."""
+    """Start a new webhook at the newest event."""
     tx.execute(
-        "insert into webhook_positions (webhook_id, positions, erasures) values (?, ?, 0)"
-        " on conflict (webhook_id) do update set positions = excluded.positions",
+        "insert into webhook_positions (webhook_id, positions, erasures) values (?, ?, 0)",
         (webhook_id, encode_positions(events.last_positions(tx))),
     )
 
@@ -183,11 +182,6 @@ def give_up_old(tx: Tx, webhook_id: int, before: Instant) -> int:
     )
     finish(tx, [row[0] for row in rows])
     return sum(len(row[1]) // EVENT_ID_BYTES for row in rows)
-
-
-def give_up_all(tx: Tx, webhook_id: int) -> int:
-    """Delete all posts of a webhook; return how many events they contained."""
-    return give_up_old(tx, webhook_id, MAX_INSTANT)
 
 
 def add_deliveries(tx: Tx, deliveries: Iterable[Delivery]) -> None:
@@ -306,10 +300,12 @@ def count_backlog(tx: Tx, webhook: Webhook, limit: int) -> int:
 
 
 @transaction(reader=Reader.BACKGROUND)
-def plan_cut(tx: Tx, webhook: Webhook, positions: Positions, before: Instant, max_events: int) -> BacklogCut | None:
+def plan_cut(
+    tx: Tx, webhook: Webhook, positions: Positions, before: Instant, max_events: int | None = None
+) -> BacklogCut | None:
     """Return how to cut a backlog behind these positions to events since an instant, and to a number of events.
 
-    The oldest of each slot go. None: there is nothing to cut.
+    The oldest of each slot go. None: there is nothing to cut. Without a number only what is given up is counted.
     """
     oldest = lowest_number(before) - 1
     found = dict(positions)
@@ -320,10 +316,11 @@ def plan_cut(tx: Tx, webhook: Webhook, positions: Positions, before: Instant, ma
             until = min(oldest, last)
             dropped += _count(tx, webhook, slot, begin, until, None)
             begin = found[slot] = until
-        counts[slot] = begin, _count(tx, webhook, slot, begin, last, None)
+        if max_events is not None:
+            counts[slot] = begin, _count(tx, webhook, slot, begin, last, None)
     total = sum(number for _, number in counts.values())
     for slot, (begin, number) in counts.items():
-        excess = -(-number * (total - max_events) // total) if total > max_events else 0
+        excess = -(-number * (total - max_events) // total) if max_events is not None and total > max_events else 0
         if excess:
             found[slot] = _nth(tx, webhook, slot, begin, excess)
             dropped += excess

@@ -13,13 +13,24 @@ from pabal.store.events import webhook_posts
 _SELECT = (
     "select w.id, w.account_id, a.name, w.url, w.events, w.products, w.description, w.secret, w.previous_secret,"
     " w.previous_until, w.state, w.created_at, w.changed_at, w.last_success_at, w.failures, w.failing_since,"
-    " w.trial_at, w.dropped from webhooks w join accounts a on a.id = w.account_id"
+    " w.trial_at, w.dropped, w.gone, w.gone_since from webhooks w join accounts a on a.id = w.account_id"
 )
 SUCCESS_PRECISION_MS = 1 * SECOND
 """How exactly the last success is recorded: up to 16 posts at a time would wait for each other's row otherwise."""
 
 IS_PAUSED = f"w.state = '{WebhookState.PAUSED.code}'"
 """A constant, so that the index of paused webhooks is used."""
+IS_GONE = f"w.state = '{WebhookState.DISABLED.code}' and w.gone_since is not null"
+"""Likewise."""
+
+
+class FailureCounts(NamedTuple):
+    """How often a webhook has failed since its last success, and since when; and how often with 410 in a row."""
+
+    failures: int
+    failing_since: Instant
+    gone: int
+    gone_since: Instant | None
 
 
 class NewWebhook(NamedTuple):
@@ -78,21 +89,33 @@ def list_enabled(tx: Tx) -> list[Webhook]:
     return [_from_row(row) for row in rows]
 
 
-def list_paused(tx: Tx, limit: int) -> list[Webhook]:
-    """Return some webhooks that are paused, except those of disabled accounts."""
+def list_disabled(tx: Tx) -> list[Webhook]:
+    """Return all webhooks that nothing is posted to: disabled ones, and those of disabled accounts."""
     rows = tx.fetch_all(
-        f"{_SELECT} where {IS_PAUSED} and a.disabled_at is null order by w.account_id, w.id limit ?", (limit,)
+        f"{_SELECT} where w.state = ? or a.disabled_at is not null order by w.id", (WebhookState.DISABLED.code,)
     )
     return [_from_row(row) for row in rows]
 
 
-def count_paused(tx: Tx) -> int:
-    """Return how many webhooks are paused, except those of disabled accounts."""
-    row = tx.fetch_one(
-        f"select count(*) from webhooks w join accounts a on a.id = w.account_id"
-        f" where {IS_PAUSED} and a.disabled_at is null"
+def list_stopped(tx: Tx, limit: int) -> list[Webhook]:
+    """Return some webhooks that are paused, or disabled because of 410, except those of disabled accounts."""
+    rows = tx.fetch_all(
+        f"{_SELECT} where ({IS_PAUSED} or {IS_GONE}) and a.disabled_at is null order by w.account_id, w.id limit ?",
+        (limit,),
     )
-    return int(row[0]) if row else 0
+    return [_from_row(row) for row in rows]
+
+
+def count_stopped(tx: Tx) -> tuple[int, int]:
+    """Return how many webhooks are paused, and disabled because of 410, except those of disabled accounts."""
+    paused, gone = (
+        tx.fetch_all(
+            f"select count(*) from webhooks w join accounts a on a.id = w.account_id"
+            f" where {condition} and a.disabled_at is null"
+        )[0][0]
+        for condition in (IS_PAUSED, IS_GONE)
+    )
+    return int(paused), int(gone)
 
 
 def trim_all_deliveries(tx: Tx, before: Instant) -> None:
@@ -157,24 +180,26 @@ def record_success(tx: Tx, webhook_id: int, now: Instant) -> bool:
         (WebhookState.ACTIVE.code, webhook_id, WebhookState.PAUSED.code),
     )
     tx.execute(
-        "update webhooks set last_success_at = ?, failures = 0, failing_since = null, trial_at = null where id = ?"
+        "update webhooks set last_success_at = ?, failures = 0, failing_since = null, trial_at = null, gone = 0,"
+        " gone_since = null where id = ? and state <> ?"
         " and (failures > 0 or trial_at is not null or last_success_at is null or last_success_at < ?)",
-        (now, webhook_id, now - SUCCESS_PRECISION_MS),
+        (now, webhook_id, WebhookState.DISABLED.code, now - SUCCESS_PRECISION_MS),
     )
     return bool(was_paused)
 
 
-def record_failure(tx: Tx, webhook_id: int, now: Instant) -> tuple[int, Instant] | None:
-    """Record that a post failed; return how many have since the last success, and since when.
+def record_failure(tx: Tx, webhook_id: int, now: Instant, *, is_gone: bool) -> FailureCounts | None:
+    """Record that a post failed, perhaps with 410; return how many have.
 
-    None: there is no such webhook any more.
+    None: there is no such webhook any more, or it was disabled meanwhile.
     """
+    gone = "gone = gone + 1, gone_since = coalesce(gone_since, ?)" if is_gone else "gone = 0, gone_since = null"
     rows = tx.fetch_all(
-        "update webhooks set failures = failures + 1, failing_since = coalesce(failing_since, ?) where id = ?"
-        " returning failures, failing_since",
-        (now, webhook_id),
+        f"update webhooks set failures = failures + 1, failing_since = coalesce(failing_since, ?), {gone}"
+        " where id = ? and state <> ? returning failures, failing_since, gone, gone_since",
+        (now, *([now] if is_gone else []), webhook_id, WebhookState.DISABLED.code),
     )
-    return (int(rows[0][0]), int(rows[0][1])) if rows else None
+    return FailureCounts(*rows[0]) if rows else None
 
 
 def pause(tx: Tx, webhook_id: int, trial_at: Instant) -> bool:
@@ -190,28 +215,27 @@ def pause(tx: Tx, webhook_id: int, trial_at: Instant) -> bool:
     return bool(was_active)
 
 
-def disable(tx: Tx, webhook_id: int, now: Instant) -> None:
+def disable(tx: Tx, webhook_id: int, now: Instant, *, is_gone: bool = False) -> None:
     """Disable a webhook: its address is gone, as it says itself, or its owner does not want it.
 
-    Posts that were not delivered are given up; a replay makes them again.
+    Posts and events that were not delivered stay where they are, for the case that it is enabled again.
     """
+    gone = "" if is_gone else ", gone = 0, gone_since = null"
     tx.execute(
-        "update webhooks set state = ?, changed_at = ?, trial_at = null where id = ?",
+        f"update webhooks set state = ?, changed_at = ?, trial_at = null{gone} where id = ?",
         (WebhookState.DISABLED.code, now, webhook_id),
     )
-    add_dropped(tx, webhook_id, webhook_posts.give_up_all(tx, webhook_id))
 
 
 def enable(tx: Tx, webhook_id: int, now: Instant) -> None:
-    """Enable a webhook that is paused or disabled; a disabled one begins with what happens from now on."""
-    was_disabled = tx.execute(
+    """Enable a webhook that is paused or disabled; it goes on with the first event that it has missed."""
+    tx.execute(
         "update webhooks set changed_at = ? where id = ? and state = ?",
         (now, webhook_id, WebhookState.DISABLED.code),
     )
-    if was_disabled:
-        webhook_posts.begin_now(tx, webhook_id)
     tx.execute(
-        "update webhooks set state = ?, failures = 0, failing_since = null, trial_at = null where id = ?",
+        "update webhooks set state = ?, failures = 0, failing_since = null, trial_at = null, gone = 0,"
+        " gone_since = null where id = ?",
         (WebhookState.ACTIVE.code, webhook_id),
     )
     webhook_posts.retry_all(tx, webhook_id, now)

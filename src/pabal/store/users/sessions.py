@@ -19,9 +19,9 @@ class ConsoleSession(NamedTuple):
     csrf: str
     used_at: Instant
     expires_at: Instant
-    paused_webhooks: int = 0
+    stopped_webhooks: int = 0
     """How many webhooks of the account are paused."""
-    paused_webhook: int | None = None
+    stopped_webhook: int | None = None
     """The first of them."""
 
 
@@ -55,10 +55,14 @@ def add(
 
 def get(tx: Tx, hash: bytes) -> ConsoleSession | None:
     """Return the session with this hash, whatever its age."""
-    paused = f"from webhooks w where {webhooks.IS_PAUSED} and w.account_id = s.account_id"
+    paused, gone = (
+        f"from webhooks w where {condition} and w.account_id = s.account_id"
+        for condition in (webhooks.IS_PAUSED, webhooks.IS_GONE)
+    )
     row = tx.fetch_one(
         f"select {users.COLUMNS}, s.account_id, b.name, s.csrf, s.used_at, s.expires_at,"
-        f" (select count(*) {paused}), (select min(w.id) {paused}) from sessions s"
+        f" (select count(*) {paused}) + (select count(*) {gone}),"
+        f" coalesce((select min(w.id) {paused}), (select min(w.id) {gone})) from sessions s"
         " join users u on u.id = s.user_id left join accounts a on a.id = u.account_id"
         " left join accounts b on b.id = s.account_id where s.hash = ?",
         (hash,),

@@ -48,7 +48,7 @@ async def test_session_knows_the_paused_webhooks_of_its_account(env: Environment
             await env.store.write(webhooks.pause, paused, env.world.now())
         session = await sign_in.find_session(env.context, signed.token)
         assert session is not None
-        seen.append((session.paused_webhooks, session.paused_webhook))
+        seen.append((session.stopped_webhooks, session.stopped_webhook))
 
     assert seen == [(0, None), (0, None), (1, ids[2]), (2, ids[0])]
 

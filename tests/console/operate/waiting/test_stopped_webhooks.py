@@ -25,7 +25,7 @@ async def test_paused_webhooks_of_all_accounts_are_listed_and_resumed(env: Envir
     await env.store.write(pause_all)
 
     shown = await operator.get(PATH)
-    one = await env.store.read(lambda tx: webhooks.list_paused(tx, 10))
+    one = await env.store.read(lambda tx: webhooks.list_stopped(tx, 10))
     target = {"account": str(one[0].account_id), "webhook": str(one[0].id)}
     resumed = await operator.submit(f"{PATH}/resume", **target)
     after = await operator.get(resumed.location)
