@@ -131,7 +131,7 @@ SAFE_COLUMNS = {
     "profiles": ("carrier", "category", "cellphone", "status", "suspension"),
     "postponed_receipts": ("carrier", "code", "in_doubt_reference", "reference"),
     "receipts": ("carrier", "code", "reference"),
-    "requests": ("fallback_sender", "opt_out_number", "sender"),
+    "requests": ("fallback_sender", "opt_out_number", "sender", "reserved"),
     "invites": ("role",),
     "sessions": ("browser", "csrf"),
     "simulated_busy": ("carrier",),

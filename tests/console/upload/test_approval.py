@@ -1,5 +1,6 @@
 """Approval by a second user: who may approve, what is approved, and what asks again."""
 
+import asyncio
 import re
 from collections.abc import Mapping
 
@@ -8,7 +9,7 @@ import pytest
 from pabal.domain.sends.campaign import CampaignState
 from pabal.domain.users.user import Role
 from tests.fixtures.audit import latest_entries
-from tests.fixtures.console import Browser, PageResponse, make_user, sign_in, signed_in_browser
+from tests.fixtures.console import PASSWORD, Browser, PageResponse, make_user, sign_in, signed_in_browser
 from tests.fixtures.console_send import form, hidden_fields, review, send
 from tests.fixtures.console_upload import get_campaign, page_text, send_campaign, shown_version, upload_file
 from tests.fixtures.service import count_rows
@@ -209,3 +210,110 @@ async def test_preferences_are_checked_stored_and_audited(env: Environment, owne
     assert "02-****-5678" in entry.target, "the audit log has no phone numbers"
     sender = await sign_in(env, await make_user(env, Role.SENDER))
     assert (await sender.get("/console/preferences")).status == 403
+
+
+async def enter(env: Environment, name: str, password: str) -> Browser:
+    browser = Browser(env.service)
+    assert (await browser.submit("/console/login", name=name, password=password)).status == 303
+    return browser
+
+
+async def invite(env: Environment, browser: Browser, name: str) -> Browser:
+    """Invite an owner, and return the browser of who has accepted."""
+    shown = await browser.submit("/console/team/invite", role="owner")
+    token = re.findall(r"/console/invite\?token=([0-9a-f]{64})", shown.text)[0]
+    fields = {"token": token, "name": name, "password": PASSWORD, "repeated": PASSWORD}
+    await Browser(env.service).submit("/console/invite", **fields)
+    return await enter(env, name, PASSWORD)
+
+
+async def become_second(env: Environment, owner: Browser, way: str) -> tuple[str, str]:
+    """Let an owner get hold of another user in some way; return this user's name and password."""
+    sender = "sender-of-acme"
+    if way == "password":
+        shown = await owner.submit("/console/team/password", user=sender)
+        return sender, re.findall(r'id="secret"[^>]*>([^<]+)<', shown.text)[0]
+    if way == "role":
+        await owner.submit("/console/team/role", user=sender, role="owner")
+        return sender, PASSWORD
+    if way == "invitation":
+        await invite(env, owner, "other")
+    else:
+        between = await invite(env, owner, "between")
+        await invite(env, between, "other")
+        await owner.submit("/console/team/remove", user="between")
+    return "other", PASSWORD
+
+
+@pytest.mark.settings(draft_days=30)
+@pytest.mark.parametrize("way", ["invitation", "password", "role", "through another"])
+async def test_who_was_invited_or_reset_by_the_submitter_does_not_approve_for_a_week(
+    env: Environment, way: str
+) -> None:
+    owner, _ = await two_users(env)
+    address = await upload_file(owner, ROWS)
+    await send_campaign(owner, address)
+    name, password = await become_second(env, owner, way)
+    other = await enter(env, name, password)
+
+    shown = await other.get(address)
+    refused = await decide(other, address, "approve")
+    env.world.move_clock(7 * 24 * 3600)
+    approved = await decide(await enter(env, name, password), address, "approve")
+
+    assert "최근 7일 안에" in page_text(shown)
+    assert (refused.status, "최근 7일 안에" in page_text(refused)) == (403, True)
+    assert approved.location == address.replace("send/upload", "requests")
+
+
+async def test_pieces_of_one_text_within_a_day_need_approval_together(env: Environment) -> None:
+    _, sender = await two_users(env)
+    again = form(receivers="010-5555-6666", content="모임  2!")
+    await send(sender, form(receivers="010-1111-2222\n010-3333-4444", content="모임 1"))
+
+    await submit_typed(sender, again)
+    await send(sender, form(receivers="010-5555-6666", content="다른 모임"))
+    address = await upload_file(sender, "phone\n010-1111-2222\n", content="모임")
+    await send_campaign(sender, address)
+    campaign = await get_campaign(env, address)
+    env.world.move_clock(24 * 3600)
+    await send(await sign_in(env, "sender-of-acme"), again)
+
+    assert campaign.state is CampaignState.TO_APPROVE
+    assert await count_rows(env, "messages") == 4
+
+
+async def test_sends_at_the_same_moment_do_not_pass_in_pieces(env: Environment) -> None:
+    _, sender = await two_users(env)
+    pieces = [form(receivers=f"010-1111-{number:04}", content="모임") for number in range(6)]
+    reviewed = [hidden_fields(await review(sender, each)) for each in pieces]
+
+    await asyncio.gather(
+        *(sender.submit("/console/send", **each, **shown) for each, shown in zip(pieces, reviewed, strict=True))
+    )
+
+    assert await count_rows(env, "messages") == 2
+
+
+async def test_new_time_of_a_scheduled_send_does_not_count_it_again(env: Environment) -> None:
+    _, sender = await two_users(env)
+    fields = form(receivers="010-1111-2222\n010-3333-4444", later="1", sendDate="2026-11-16T12:00")
+    first = await send(sender, fields)
+
+    await send(sender, fields | {"edits": first, "sendDate": "2026-11-16T13:00"})
+
+    assert await count_rows(env, "unapproved_sends") == 1
+
+
+@pytest.mark.settings(duplicate_minutes=10)
+async def test_refused_send_does_not_count(env: Environment) -> None:
+    _, sender = await two_users(env)
+    await send(sender, form(receivers="010-1111-2222"))
+    fields = form(receivers="010-1111-2222")
+    reviewed = await review(sender, fields)
+
+    refused = await sender.submit("/console/send", **fields, **hidden_fields(reviewed))
+    await send(sender, form(receivers="010-3333-4444"))
+
+    assert "이미 보냈습니다" in page_text(refused)
+    assert await count_rows(env, "messages") == 2

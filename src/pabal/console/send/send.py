@@ -189,9 +189,10 @@ async def _submit_if_needed(request: PageRequest, review: Review, sending: Sendi
     Raises Refused(INVALID_STATE) for a scheduled request that would be changed to such a one.
     """
     await _check_edit(request, review, sending)
-    if not await approvals.needs_approval(request.context, request.account_id, len(sending.receivers)):
+    context, account_id = request.context, request.account_id
+    if _edited(review) or not await approvals.needs_approval(context, account_id, sending, len(sending.receivers)):
         return None
-    await choose_carrier(request.context, request.account_id, sending)
+    await choose_carrier(context, account_id, sending)
     campaign_id = await submit_typed(request, review.sent_draft, sending, key)
     if review.left_out:
         await kept_draft.keep_rest(request, review, campaign_id)
@@ -200,8 +201,13 @@ async def _submit_if_needed(request: PageRequest, review: Review, sending: Sendi
 
 async def _check_edit(request: PageRequest, review: Review, sending: Sending) -> None:
     """Raise Refused(INVALID_STATE) where a scheduled request would be changed to what needs approval."""
-    if review.draft.texts["edits"]:
-        await approvals.check_edit(request.context, request.account_id, len(sending.receivers))
+    if edited := _edited(review):
+        await approvals.check_edit(request.context, request.account_id, sending, edited)
+
+
+def _edited(review: Review) -> bytes | None:
+    """Return the id of the scheduled request whose place a send takes, if there is one."""
+    return identifiers.parse_request_id(review.draft.texts["edits"])
 
 
 async def send_test(request: PageRequest) -> Response:
@@ -332,15 +338,15 @@ async def _accept(request: PageRequest, sending: Sending, idempotency_key: Idemp
 
     Raises Refused as the API does.
     """
+    context, account_id = request.context, request.account_id
     edited = identifiers.parse_request_id(request.field("edits")) if action == "send" else None
-    if edited:
-        audit_entry = request.audit_entry("request.edit")
-        return await replace_request(
-            request.context, request.account_id, edited, sending, idempotency_key, audit_entry
-        )
-    return await accept(
-        request.context, request.account_id, sending, idempotency_key, request.audit_entry(f"message.{action}")
-    )
+    send_id = idempotency_key.key.encode()
+    async with approvals.count_unapproved(context, account_id, sending, len(sending.receivers), send_id, edited):
+        if edited:
+            audit_entry = request.audit_entry("request.edit")
+            return await replace_request(context, account_id, edited, sending, idempotency_key, audit_entry)
+        audit_entry = request.audit_entry(f"message.{action}")
+        return await accept(context, account_id, sending, idempotency_key, audit_entry)
 
 
 async def _confirmation(request: PageRequest, review: Review, sending: Sending) -> Confirmation:
@@ -358,7 +364,8 @@ async def _confirmation(request: PageRequest, review: Review, sending: Sending) 
             {sending.product: len(sending.receivers)},
             dearest_fallback(context.policy, sending, review.opt_out_number),
         ),
-        needs_approval=await approvals.needs_approval(context, account_id, len(sending.receivers)),
+        needs_approval=not _edited(review)
+        and await approvals.needs_approval(context, account_id, sending, len(sending.receivers)),
         approvers=await approvals.count_approvers(context, account_id, request.user.id),
         digest=_draft_digest(review.draft) + _text_digest(review),
     )

@@ -127,11 +127,13 @@ async def send_campaign(request: PageRequest) -> Response:
 async def _start_or_submit(request: PageRequest, campaign: Campaign, name: str, send_at: Instant | None) -> bool:
     """Start a campaign, or submit it for approval if it needs one; return False if it has changed meanwhile."""
     context = request.context
-    if await approvals.needs_approval(context, request.account_id, campaign.receivers):
+    sending = await campaign_files.get_sending(context, campaign.id)
+    if await approvals.needs_approval(context, request.account_id, sending, campaign.receivers):
         audit_entry = campaign_audit_entry(request, campaign, "submit")
         return await approvals.submit(context, campaign, name, send_at, request.user.id, audit_entry)
     audit_entry = campaign_audit_entry(request, campaign, "send")
-    return await campaign_service.start(context, campaign, name, send_at, audit_entry)
+    async with approvals.count_unapproved(context, request.account_id, sending, campaign.receivers, campaign.id):
+        return await campaign_service.start(context, campaign, name, send_at, audit_entry)
 
 
 async def _send_time(request: PageRequest, campaign: Campaign) -> Instant | None:
@@ -202,7 +204,12 @@ async def render_campaign(request: PageRequest, campaign: Campaign, problems: Se
         version=campaign_version(campaign, request.now),
         is_checked=campaign.state is CampaignState.CHECKED,
         approval=await approvals.get_approval(request.context, campaign, request.user) if is_waiting else None,
-        needs_approval=await approvals.needs_approval(request.context, request.account_id, campaign.receivers),
+        needs_approval=await approvals.needs_approval(
+            request.context,
+            request.account_id,
+            await campaign_files.get_sending(request.context, campaign.id),
+            campaign.receivers,
+        ),
         approvers=await approvals.count_approvers(request.context, request.account_id, request.user.id),
         submitted=request.minute(campaign.changed_at),
         scheduled=request.minute(campaign.scheduled_at),
@@ -343,9 +350,11 @@ TEXTS = {
         "The account has no other user who could approve it (an owner or a sender).",
     ),
     "approval.needed": Text(
-        "{count}명에게 보내려면 다른 사용자의 승인이 필요합니다.",
-        "A send to {count} receivers needs the approval of a second user.",
+        "{count}명에게 보내려면 다른 사용자의 승인이 필요합니다. 24시간 안에 같은 내용을 보낸 인원도 더해 셉니다.",
+        "A send to {count} receivers needs the approval of a second user. Those who got the same text within 24"
+        " hours count too.",
     ),
+    "approval.dependent": approvals.DEPENDENT,
     "approval.submit": Text("{count:,}명 발송 승인 요청", "Submit for approval ({count:,})"),
     "approval.submitter": Text("요청한 사람", "Submitted by"),
     "approval.at_once": Text("승인하면 바로", "As soon as it is approved"),

@@ -16,6 +16,7 @@ from pabal.service.delivery.outcome.finish import FinishResult, finish
 from pabal.service.delivery.workers import reassign_unknown_carriers
 from pabal.service.policy import Policy
 from pabal.service.sending.budgets import correct_some
+from pabal.service.sending.campaigns.approvals import COUNTED_MS, DEPENDENCE_MS
 from pabal.service.sending.cancel import cancel_deleted_profiles
 from pabal.service.slots import HOUSEKEEPING_SLOT
 from pabal.service.upkeep.deadline_sweep import DeadlineSweep
@@ -23,14 +24,14 @@ from pabal.service.upkeep.latency import LATENCY_RETENTION_MS, LatencyReporter, 
 from pabal.service.upkeep.retention import EventRetention, erase_ended, erase_expired, maintain_partitions
 from pabal.service.upkeep.statistics import STATISTICS_RETENTION_MS, update_statistics
 from pabal.store.accounts import audit_log
-from pabal.store.campaigns import campaigns, drafts
+from pabal.store.campaigns import campaigns, drafts, unapproved_sends
 from pabal.store.engine.base import StoreUnavailable, Tx
 from pabal.store.events import events, mails, notices, webhooks
 from pabal.store.kakao import profiles
 from pabal.store.messages import idempotency_keys, inbound, recent_texts, statistics
 from pabal.store.queue import carriers, cursors, queue, queue_admin, receipts, simulator
 from pabal.store.queue.slots import SlotNotHeld
-from pabal.store.users import form_idempotency, invites, openid_identities, sessions, sign_in_attempts
+from pabal.store.users import form_idempotency, invites, openid_identities, sessions, sign_in_attempts, user_grants
 
 ROUND_INTERVAL_S = 10.0
 """Pause between two rounds."""
@@ -166,6 +167,8 @@ def _list_deletions(policy: Policy) -> list[tuple[Callable[[Tx, Instant, int], i
         (idempotency_keys.delete_old, policy.idempotency_ms),
         (events.delete_old_data, policy.results_retention_ms + DAY),
         (recent_texts.delete_expired, 0),
+        (user_grants.delete_old, DEPENDENCE_MS),
+        (unapproved_sends.delete_old, COUNTED_MS),
         (profiles.delete_expired_tokens, TOKEN_RETENTION_MS),
         (receipts.delete_old_unmatched, UNMATCHED_RECEIPT_RETENTION_MS),
         (receipts.delete_old_locks, policy.retention_ms),

@@ -9,7 +9,7 @@ from pabal.service.access.sign_in.two_factor import delete_factor
 from pabal.store.accounts import accounts, audit_log
 from pabal.store.accounts.audit_log import COMMAND_LINE, Actor, AuditEntry
 from pabal.store.engine.base import Tx
-from pabal.store.users import openid_identities, sessions, users
+from pabal.store.users import openid_identities, sessions, user_grants, users
 
 NAME_TAKEN = Text(
     "같은 이름의 사용자가 이미 있습니다. 비밀번호를 보지 못했으면 새로 발급하세요.",
@@ -42,8 +42,10 @@ def create(
         )
         raise Refused(Code.INVALID_PARAMETER, "account", detail)
     account_id = None if account is None else accounts.ensure_account(tx, account, now)
-    if users.add(tx, account_id, name, role, hash, now) is None:
+    created = users.add(tx, account_id, name, role, hash, now)
+    if created is None:
         raise Refused(Code.DUPLICATE, "name", NAME_TAKEN)
+    user_grants.add(tx, actor.user_id, created, now)
     audit_log.add(tx, AuditEntry(now, *actor, account_id, "user.create", name))
     return name
 
@@ -57,6 +59,7 @@ def change_password(
     """
     found = find(tx, spelling, account_id)
     users.set_hash(tx, found.id, hash)
+    user_grants.add(tx, actor.user_id, found.id, now)
     _end_sessions(tx, found)
     audit_log.add(tx, AuditEntry(now, *actor, found.account_id, "user.password", found.name))
     _lift(tx, found, now, actor)
