@@ -255,7 +255,7 @@ class Metrics:
         self.carrier_state.clear()
         self.carrier_messages_per_minute.clear()
         for each in states:
-            self.carrier_state.labels(each.name, each.worker, each.state).set(1)
+            self.carrier_state.labels(each.name, each.worker, each.shown_state).set(1)
             self.carrier_messages_per_minute.labels(each.name, each.worker).set(each.throughput_at(now))
 
     def set_workers(self, workers: Iterable[tuple[Worker, int]]) -> None:

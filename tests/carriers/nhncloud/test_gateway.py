@@ -1,12 +1,15 @@
 """Errors of the gateway in front of NHN Cloud: what was taken, what was not, and what an operator sees."""
 
+import logging
+
 import pytest
 
 from tests.carriers.relay.delivery_fixture import MANY, outcomes_for
+from tests.fixtures.circuit_breaker import stored_states
 from tests.fixtures.nhncloud import SENDER_KEY, NhnCloud
 from tests.fixtures.relay_delivery import RELAY
-from tests.fixtures.virtual import Environment
-from tests.fixtures.web import alimtalk_body, call_ok, friendtalk_body, receivers_of, sms_body
+from tests.fixtures.virtual import Caller, Environment
+from tests.fixtures.web import alimtalk_body, call_ok, friendtalk_body, read_metrics, receivers_of, sms_body
 
 pytestmark = pytest.mark.slow
 
@@ -87,3 +90,35 @@ async def test_total_failure_without_reasons_ends_each_message(env: Environment,
 
     assert await outcomes_for(call, MANY[True]) == ["alimTalk fail 3016"]
     assert await outcomes_for(call, MANY[False]) == ["alimTalk fail 3018"]
+
+
+async def test_wrong_secret_of_one_service_is_told_as_partly_up(
+    env: Environment, fixture: NhnCloud, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, "pabal.deliver")
+    secret, reason = fixture.relay.sms_secret_key, "sms: -1000 Invalid appKey."
+
+    def last_log() -> tuple[str, str, str]:
+        last = [each for each in caplog.records if each.name == "pabal.deliver"][-1]
+        return last.levelname, last.getMessage().partition(";")[0], vars(last)["reason"]
+
+    await env.wait(10)
+    fixture.relay.sms_secret_key = "another one"
+    await env.wait(10)
+
+    assert last_log() == ("WARNING", "carrier is partly up", reason)
+    shown = (await stored_states(env))[RELAY]
+    assert (shown.state, shown.shown_state, shown.reason) == ("up", "partly", reason)
+    state = 'pabal_carrier_state{carrier="%s",state="%s",worker=""}'
+    metrics = await read_metrics(Caller(env.service, None))
+    assert metrics[state % (RELAY, "partly")] == 1
+    assert state % (RELAY, "up") not in metrics
+
+    fixture.relay.talk_secret_key = "another one"
+    await env.wait(10)
+    assert last_log()[:2] == ("WARNING", "carrier is down")
+
+    fixture.relay.sms_secret_key = secret
+    await env.wait(10)
+    assert last_log()[:2] == ("WARNING", "carrier is partly up")
+    assert (await stored_states(env))[RELAY].reason.endswith(": -1001 Invalid secretKey.")

@@ -71,7 +71,7 @@ def test_used_up_quota_is_told_by_doctor_and_by_the_status_page(
 
         row = re.search(r'<strong>relay</strong>.*?<span class="state (\w+)">.*?"reason">(.*?)</span>', page, re.S)
         assert row is not None
-        assert (row[1], row[2].replace("&#39;", "'")) == ("up", QUOTA)
+        assert (row[1], row[2].replace("&#39;", "'")) == ("partly", QUOTA)
         assert '<td data-name="메시지 수" class="amount">2</td>' in page
         assert found.returncode == 1
         assert re.search(

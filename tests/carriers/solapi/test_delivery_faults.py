@@ -3,6 +3,8 @@
 import pytest
 
 from tests.carriers.relay.delivery_fixture import MANY, outcomes_for
+from tests.fixtures.circuit_breaker import stored_states
+from tests.fixtures.relay_delivery import RELAY
 from tests.fixtures.solapi import Solapi
 from tests.fixtures.virtual import Environment
 from tests.fixtures.web import call_ok, sms_body
@@ -77,3 +79,19 @@ async def test_throttled_campaign_is_slower_but_completes(env: Environment, fixt
 
     assert len(fixture.accepted) == 40
     assert any(each.status == 429 for each in fixture.relay.calls)
+
+
+async def test_wrong_secret_is_told_as_down_and_messages_wait_for_the_right_one(
+    env: Environment, fixture: Solapi
+) -> None:
+    call = await fixture.add_channel(env)
+    secret, fixture.relay.api_secret = fixture.relay.api_secret, "another one"
+    await env.wait(10)
+    await call_ok(call, "message/sendSMS", sms_body(MANY[0]))
+    refused = (await stored_states(env))[RELAY]
+    fixture.relay.api_secret = secret
+    await env.wait(60)
+
+    assert (refused.shown_state, refused.reason) == ("down", "Solapi says SignatureDoesNotMatch")
+    assert (await stored_states(env))[RELAY].shown_state == "up"
+    assert await outcomes_for(call, MANY[0]) == ["sms completed 1000"]

@@ -133,6 +133,16 @@ async def test_overview_shows_worst_carrier_state_of_all_workers_without_reason(
     assert "10.0.0.1" not in shown
 
 
+async def test_overview_shows_a_carrier_that_works_only_in_part(env: Environment, browser: Browser) -> None:
+    reason = "sms: -1000 Invalid appKey."
+    await env.store.write(carriers.save_state, CarrierState("simulator", "up", NOON, reason))
+
+    shown = (await browser.get("/console")).text
+
+    assert '<span class="state partly">일부만 정상</span>' in shown
+    assert reason not in shown
+
+
 def test_chart_bars_fit_their_area_and_small_amounts_stay_visible() -> None:
     amounts = [("completed", 999_990), ("fail", 9), ("open", 0), ("cancel", 1)]
 

@@ -84,7 +84,7 @@ class NhnCloudCarrier(RelayCarrier):
     @property
     def problem(self) -> str:
         notices = self._connection.notices.shown.values()
-        found = {*self._connection.problems.values(), *self._results.poller.read_problems.values(), *notices}
+        found = {*self._connection.described_problems, *self._results.poller.read_problems.values(), *notices}
         return "; ".join(sorted(found - {""}))
 
     @property

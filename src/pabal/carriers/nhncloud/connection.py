@@ -201,6 +201,19 @@ class Connection:
         """What is wrong with each service, by its name; empty if all is well."""
         return self._problems
 
+    @property
+    def described_problems(self) -> list[str]:
+        """What is wrong, without repetition; with the names of the services where others work."""
+        has_working = not all(self._problems.values())
+        by_problem: dict[str, list[str]] = {}
+        for service, problem in self._problems.items():
+            if problem:
+                by_problem.setdefault(problem, []).append(service)
+        return [
+            f"{', '.join(services)}: {problem}" if has_working else problem
+            for problem, services in by_problem.items()
+        ]
+
     def set_service_problem(self, service: str, problem: str) -> None:
         """Record what is wrong with a service; empty if all is well."""
         self._problems[service] = problem

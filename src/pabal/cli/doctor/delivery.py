@@ -27,7 +27,7 @@ LATE_MS = 30 * dates.SECOND
 CARRIER_WORDS = {
     CarrierStatus.DOWN.value: Text("연결되지 않음", "down"),
     CarrierStatus.CIRCUIT_OPEN.value: Text("실패가 이어짐(차단기 열림)", "failing (circuit open)"),
-    CarrierStatus.UP.value: Text("일부만 동작함", "working only in part"),
+    carriers.PARTLY_UP: Text("일부만 동작함", "working only in part"),
 }
 CARRIER_REMEDIES = {
     CarrierStatus.DOWN.value: Text(
@@ -39,12 +39,15 @@ CARRIER_REMEDIES = {
         "Its messages go to the next carrier of their route, or wait. Check that it can be"
         " reached, and ask its operator.",
     ),
-    CarrierStatus.UP.value: Text(
-        "한도가 새로 시작되거나 중계사가 한도를 올리면 다시 동작합니다. 한도 때문이 아니면 설정을 확인하세요.",
-        "It works again when the quota ends, or when the relay raises it; otherwise check"
-        " that its settings are right.",
+    carriers.PARTLY_UP: Text(
+        "그 부분의 메시지가 기다립니다. 키와 설정이 맞는지 확인하세요.",
+        "Its messages of that part wait. Check that its keys and settings are right.",
     ),
 }
+QUOTA_REMEDY = Text(
+    "한도가 새로 시작되거나 중계사가 한도를 올리면 다시 동작합니다.",
+    "It works again when the quota ends, or when the relay raises it.",
+)
 
 UNCONFIGURED_REMEDY = Text(
     "그 발송 경로가 있는 설정을 쓰세요: --config FILE. 서비스는 다음 순서의 발송 경로로 옮기지만, 실제 발송"
@@ -210,7 +213,7 @@ async def check_carriers(store: Store, settings: Settings) -> list[Finding]:
     found = []
     for carrier in await store.read(carriers.list_states):
         if carrier.name in settings.carriers and (carrier.reason or carrier.state != CarrierStatus.UP.value):
-            word = CARRIER_WORDS[carrier.state]
+            word = CARRIER_WORDS[carrier.shown_state]
             since = dates.format_timestamp(carrier.since, settings.zone)
             worker = f" ({carrier.worker})" if carrier.worker else ""
             reason = f": {carrier.reason}" if carrier.reason else ""
@@ -218,7 +221,7 @@ async def check_carriers(store: Store, settings: Settings) -> list[Finding]:
                 wrong(
                     f"발송 경로 {carrier.name}: {since}부터 {word.ko}{worker}{reason}",
                     f"the carrier {carrier.name} has been {word.en} since {since}{worker}{reason}",
-                    CARRIER_REMEDIES[carrier.state],
+                    QUOTA_REMEDY if carrier.quotas else CARRIER_REMEDIES[carrier.shown_state],
                 )
             )
     return found

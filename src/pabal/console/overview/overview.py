@@ -202,15 +202,15 @@ def _failed_messages_url(first: date, last: date) -> str:
 
 def _carrier_summaries(request: PageRequest, states: list[CarrierState]) -> list[CarrierSummary]:
     """Return the configured carriers, each in the worst state that a worker reports."""
-    severity = {"up": 0, "aside": 1, "down": 2}
+    severity = {"up": 0, "partly": 1, "aside": 2, "down": 3}
     summaries = []
     for name, carrier in request.context.carriers.items():
         reported = [each for each in states if each.name == name]
-        state = max(reported, key=lambda each: severity.get(each.state, 0), default=None)
+        state = max(reported, key=lambda each: severity.get(each.shown_state, 0), default=None)
         summaries.append(
             CarrierSummary(
                 name,
-                state.state if state else "unused",
+                state.shown_state if state else "unused",
                 request.time(state.since) if state else "",
                 sum(each.throughput_at(request.now) for each in reported),
                 round(carrier.rate),

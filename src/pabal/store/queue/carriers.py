@@ -12,6 +12,10 @@ THROUGHPUT_MAX_AGE = 1 * MINUTE
 """An older measurement does not count: its worker has exited."""
 
 
+UP, PARTLY_UP = "up", "partly"
+"""The stored state of a carrier that takes messages, and the shown one if it does not take all of them."""
+
+
 class CarrierState(NamedTuple):
     """The state of a carrier as a worker sees it; `worker` is empty for the only process."""
 
@@ -28,6 +32,11 @@ class CarrierState(NamedTuple):
     measured_at: Instant | None = None
     quotas: str | None = None
     """The quotas that are used up, and by how many holders, as JSON; None: none."""
+
+    @property
+    def shown_state(self) -> str:
+        """The state as people see it: one that is up, and has a reason, is so only in part."""
+        return PARTLY_UP if self.state == UP and self.reason else self.state
 
     def throughput_at(self, now: Instant) -> int:
         """Return how many messages per minute it accepts now."""

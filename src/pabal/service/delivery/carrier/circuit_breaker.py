@@ -31,7 +31,8 @@ class BreakerState(Enum):
 class CarrierStatus(Enum):
     """What an operator sees of a carrier; the values are the words that are stored."""
 
-    UP = "up"
+    UP = carriers.UP
+    """Connected; with a reason, only in part: that of the reason waits."""
     DOWN = "down"
     """Not connected; its messages wait for it."""
     CIRCUIT_OPEN = "aside"
@@ -109,6 +110,8 @@ _LOG_EVENTS = {
     CarrierStatus.CIRCUIT_OPEN: "carrier circuit opened; its messages go to the next carrier of their route",
 }
 
+_PARTLY_UP_EVENT = "carrier is partly up; messages wait for the part that has a problem"
+
 log = logging.getLogger("pabal.deliver")
 
 
@@ -150,7 +153,9 @@ class StatusReporter:
     def _log(self, status: CarrierStatus, reason: str) -> None:
         if self._reported or status is CarrierStatus.CIRCUIT_OPEN:  # at the start, connecting takes a moment
             level = logging.WARNING if reason or status is not CarrierStatus.UP else logging.INFO
-            log.log(level, _LOG_EVENTS[status], extra={"carrier": self._carrier, "reason": reason})
+            is_partly_up = status is CarrierStatus.UP and bool(reason)
+            event = _PARTLY_UP_EVENT if is_partly_up else _LOG_EVENTS[status]
+            log.log(level, event, extra={"carrier": self._carrier, "reason": reason})
 
     async def _store(self, status: CarrierStatus, reason: str, quotas: dict[str, int]) -> None:
         if self._reported is None or self._reported[0] is not status:
