@@ -22,6 +22,7 @@ from tests.fixtures.virtual import Environment
 ME = "/console/me"
 NAME = "owner-of-acme"
 PERIOD_S = totp.PERIOD_MS // 1000
+RECOVERY_CODE = re.compile(r"\b[A-Z2-7]{4}(?:-[A-Z2-7]{4}){3}\b")
 KEY = base64.b64encode(bytes(range(32))).decode()
 
 
@@ -42,7 +43,7 @@ async def enable(env: Environment, browser: Browser) -> tuple[bytes, list[str]]:
     secret = secret_in(await browser.submit(f"{ME}/two-factor", enable_password=PASSWORD))
     spelled = totp.spell_secret(secret)
     done = await browser.submit(f"{ME}/two-factor/confirm", code=code_of(env, secret), secret=spelled)
-    codes = re.findall(r"\b[A-Z2-7]{4}(?:-[A-Z2-7]{4}){3}\b", page_text(done))
+    codes = RECOVERY_CODE.findall(page_text(done))
     assert done.status == 200, done
     await env.wait(2 * PERIOD_S)  # a code works once
     return secret, list(dict.fromkeys(codes))
@@ -208,20 +209,35 @@ async def test_turning_it_on_needs_the_password_and_the_page_that_follows(
     assert await count_rows(env, "recovery_codes") == 0
 
 
-async def test_turning_it_off_and_new_codes_need_the_password(env: Environment, browser: Browser) -> None:
-    _, codes = await enable(env, browser)
+async def test_turning_it_off_and_new_codes_need_password_and_code(env: Environment, browser: Browser) -> None:
+    secret, codes = await enable(env, browser)
+    await env.wait(30)
+    wrong = "wrong horse battery"
 
     refused = [
-        await browser.submit(f"{ME}/two-factor/codes", renew_password="wrong horse battery"),
-        await browser.submit(f"{ME}/two-factor/disable", disable_password="wrong horse battery"),
+        await browser.submit(f"{ME}/two-factor/codes", renew_password=wrong, renew_code=code_of(env, secret)),
+        await browser.submit(f"{ME}/two-factor/codes", renew_password=PASSWORD),
+        await browser.submit(f"{ME}/two-factor/codes", renew_password=PASSWORD, renew_code="123456"),
+        await browser.submit(f"{ME}/two-factor/disable", disable_password=wrong, disable_code=codes[1]),
+        await browser.submit(f"{ME}/two-factor/disable", disable_password=PASSWORD),
+        await browser.submit(f"{ME}/two-factor/disable", disable_password=PASSWORD, disable_code="123456"),
     ]
-    renewed = await browser.submit(f"{ME}/two-factor/codes", renew_password=PASSWORD)
+    await env.wait(60)
+    code = code_of(env, secret)
+    renewed = await browser.submit(f"{ME}/two-factor/codes", renew_password=PASSWORD, renew_code=code)
+    repeated = await browser.submit(f"{ME}/two-factor/disable", disable_password=PASSWORD, disable_code=code)
     old = Browser(env.service)
     entered = await enter_code(old, await enter_password(old), codes[0])
-    off = await browser.submit(f"{ME}/two-factor/disable", disable_password=PASSWORD)
+    new_codes = RECOVERY_CODE.findall(page_text(renewed))
+    await env.wait(60)
+    off = await browser.submit(f"{ME}/two-factor/disable", disable_password=PASSWORD, disable_code=new_codes[0])
 
-    assert [each.status for each in refused] == [400, 400]
+    assert [each.status for each in refused] == [400] * 6
+    assert [f'id="wrong-{name}_code"' in refused[at].text for at, name in ((2, "renew"), (5, "disable"))] == [
+        True
+    ] * 2
     assert codes[0] not in renewed.text
+    assert repeated.status == 400, "a code works once"
     assert entered.status == 401, "codes before stop working"
     assert "2단계 인증을 껐습니다" in off.text
     await sign_in(env, NAME)

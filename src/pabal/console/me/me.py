@@ -97,12 +97,13 @@ async def confirm_two_factor(request: PageRequest) -> Response:
 
 
 async def renew_codes(request: PageRequest) -> Response:
-    """Show new recovery codes, once; those before stop working.
+    """Show new recovery codes, once; those before stop working. It needs a code, as turning it off does.
 
     Raises Refused(INVALID_STATE) for a user without a second factor.
     """
     try:
         await check_password(request, "renew_password")
+        await _check_code(request, "renew_code")
     except Refused as refused:
         return await render_me(request, refused)
     audit_entry = request.own_audit_entry("two_factor.codes")
@@ -110,9 +111,10 @@ async def renew_codes(request: PageRequest) -> Response:
 
 
 async def disable_two_factor(request: PageRequest) -> Response:
-    """Turn two-factor sign-in off."""
+    """Turn two-factor sign-in off; it needs the password and a code: who has learned one does not get past both."""
     try:
         await check_password(request, "disable_password")
+        await _check_code(request, "disable_code")
     except Refused as refused:
         return await render_me(request, refused)
     audit_entry = request.own_audit_entry("two_factor.disable")
@@ -167,6 +169,24 @@ async def check_password(request: PageRequest, field: str) -> None:
         raise _with_wait(refused, field) from None
     if not is_right:
         raise Refused(Code.INVALID_PARAMETER, field, WRONG_PASSWORD)
+
+
+async def _check_code(request: PageRequest, field: str) -> None:
+    """Check that a user with a second factor has it, by a code of the app or a recovery code.
+
+    Raises Refused: MISSING_PARAMETER, INVALID_PARAMETER, RATE_LIMITED.
+    """
+    if (await two_factor.get_state(request.context, request.user)).enabled_at is None:
+        return
+    code = request.field(field)
+    if not code:
+        raise Refused(Code.MISSING_PARAMETER, field)
+    try:
+        is_right = await two_factor.verify_code(request.context, request.user, code, request.source)
+    except Refused as refused:
+        raise _with_wait(refused, field) from None
+    if not is_right:
+        raise Refused(Code.INVALID_PARAMETER, field, two_factor.WRONG_CODE)
 
 
 def _with_wait(refused: Refused, field: str) -> Refused:
@@ -291,6 +311,7 @@ TEXTS = {
     "me.two_factor.open_app": Text("이 기기의 인증 앱에서 열기", "Open in an app on this device"),
     "me.two_factor.step_code": Text("앱에 표시된 코드를 입력하세요.", "Enter the code that the app shows."),
     "me.two_factor.confirm": Text("확인하고 사용", "Confirm and turn on"),
+    "me.two_factor.code": Text("인증 앱의 코드나 복구 코드", "Code of the app, or a recovery code"),
     "me.two_factor.disable": Text("2단계 인증 끄기", "Turn off"),
     "me.two_factor.disable.ask": Text(
         "끄면 비밀번호만으로 로그인하고 복구 코드는 지워집니다.",

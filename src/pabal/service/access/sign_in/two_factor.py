@@ -107,6 +107,21 @@ async def disable(context: Context, user_id: int, audit_entry: AuditEntry) -> bo
     return await context.store.write(delete_factor, user_id, audit_entry)
 
 
+async def verify_code(context: Context, who: User, code: str, source: SignInSource) -> bool:
+    """Use a code of the app, or a recovery code, of a signed-in user; a wrong one counts as a failed sign-in.
+
+    Raises Refused(RATE_LIMITED).
+    """
+    attempt = throttle.attempt_of(who.name, source.address, source.device_token)
+    admission = await sign_in.admit(context, attempt)
+    use = await _read_code(context, who, code)
+    if await context.store.write(_use_code, who.id, use) is not None:
+        await context.store.write(throttle.take_back, admission)
+        return True
+    await sign_in.record_failure(context, attempt, admission)
+    return False
+
+
 async def find_pending(context: Context, token: str) -> User:
     """Return who has entered the right password and is asked for a code.
 
@@ -209,8 +224,8 @@ def _renew(tx: Tx, user_id: int, hashes: list[bytes], audit_entry: AuditEntry) -
 def _complete(tx: Tx, pending: bytes, start: SessionStart, use: _CodeUse, now: Instant) -> bool:
     """Start the session if the code is right and was not used before; the first step's count is taken back too."""
     who = start.new.user
-    is_of_app = use.step is not None and second_factors.use_step(tx, who.id, use.step)
-    if not is_of_app and not second_factors.use_recovery_code(tx, who.id, use.recovery_hash):
+    is_of_app = _use_code(tx, who.id, use)
+    if is_of_app is None:
         return False
     if not sessions.delete_pending(tx, pending) or not sign_in.begin_session(tx, start, now):
         raise Refused(Code.INVALID_STATE, "", SIGN_IN_AGAIN)  # undoes the use of the code
@@ -218,6 +233,13 @@ def _complete(tx: Tx, pending: bytes, start: SessionStart, use: _CodeUse, now: I
     if not is_of_app:
         audit_log.add(tx, AuditEntry(now, who.id, who.name, who.account_id, "two_factor.recovery"))
     return True
+
+
+def _use_code(tx: Tx, user_id: int, use: _CodeUse) -> bool | None:
+    """Use a code, once; return whether it is one of the app, None if it is wrong."""
+    if use.step is not None and second_factors.use_step(tx, user_id, use.step):
+        return True
+    return False if second_factors.use_recovery_code(tx, user_id, use.recovery_hash) else None
 
 
 def _release_first_step(tx: Tx, admission: Admission) -> None:
