@@ -35,7 +35,7 @@ quietly = $(1) >$(VENV)/last.log 2>&1 || { cat $(VENV)/last.log >&2; exit 1; }
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help setup postgres chromium run test check lint lint-style lint-types lint-layers lint-docs torture bench bench-peers soak docs
+.PHONY: help setup postgres chromium run test check lint lint-style lint-types lint-layers lint-docs torture seeds bench bench-peers soak docs
 .PHONY: pictures audit sbom dist lock format clean
 
 help: ## Show this help
@@ -81,6 +81,13 @@ lint-layers: $(DEV)
 torture: $(PEERS) $(GENERATORS) postgres chromium ## Run the tests that `make test` leaves out, and longer kills
 	@echo "Running the torture tests"
 	@PABAL_TORTURE=1 $(PYTEST) -m torture $(ARGS)
+
+SEEDS ?= 2000
+SEEDED := outcome/test_lookup_of_doubts workers/test_lost_node claiming/test_requeue_due
+
+seeds: $(DEV) postgres ## Repeat tests whose order of events is random with 2,000 seeds; SEEDS=100 ARGS="-k sqlite"
+	@echo "Repeating tests with $(SEEDS) seeds"
+	@PABAL_SEEDS=$(SEEDS) $(PYTEST) -q $(foreach each,$(SEEDED),tests/service/delivery/$(each).py) $(ARGS)
 
 bench: $(DEV) postgres ## Run the benchmarks; ARGS="accept history" runs some of them
 	@echo "Running the benchmarks"

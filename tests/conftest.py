@@ -4,7 +4,7 @@ import asyncio
 import inspect
 import os
 import signal
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,14 @@ import uvloop
 
 from tests.fixtures import citus, postgres
 from tests.fixtures.engines import AVAILABLE_ENGINES
-from tests.fixtures.virtual import Environment, build_environment, run_in_virtual_time, settings_for, settings_of
+from tests.fixtures.virtual import (
+    Environment,
+    VirtualWorld,
+    build_environment,
+    run_in_virtual_time,
+    settings_for,
+    settings_of,
+)
 
 Scenario = Callable[[Environment], Awaitable[None]]
 
@@ -142,6 +149,21 @@ def _grows(item: pytest.Item) -> bool:
 
 def _uses_store(item: pytest.Item) -> bool:
     return bool(STORE_FIXTURES & set(getattr(item, "fixturenames", ())))
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Run each test with as many seeds as `make seeds` asks for."""
+    if seeds := int(os.environ.get("PABAL_SEEDS", "0")):
+        metafunc.fixturenames.append("world_seed")
+        metafunc.parametrize("world_seed", range(seeds), indirect=True)
+
+
+@pytest.fixture
+def world_seed(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Have worlds begin with another seed unless their test names one."""
+    VirtualWorld.default_seed = request.param
+    yield
+    VirtualWorld.default_seed = 0
 
 
 @pytest.fixture
