@@ -83,6 +83,17 @@ class Metrics:
         self.webhook_endpoints_paused = self._store_gauge(
             "pabal_webhook_endpoints_paused", "Webhooks that are paused because they keep failing."
         )
+        self.webhook_endpoints_failing = self._gauge(
+            "pabal_webhook_endpoints_failing", "Webhooks of this process with deliveries that have failed."
+        )
+        self.webhook_backlog_events = self._store_gauge(
+            "pabal_webhook_backlog_events",
+            "Events that wait for the webhooks of this process, up to about 10,000 for each.",
+            "state",
+        )
+        self.webhook_oldest_event_seconds = self._store_gauge(
+            "pabal_webhook_oldest_event_seconds", "Time the oldest of these events has waited.", "state"
+        )
         self.webhook_endpoints_gone = self._store_gauge(
             "pabal_webhook_endpoints_gone", "Webhooks that are disabled because they kept answering 410 Gone."
         )

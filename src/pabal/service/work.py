@@ -56,6 +56,7 @@ class BackgroundWork:
         self._spawn(lambda: run_numbering(context))
         self._spawn(lambda: watch_other_processes(context))
         self._spawn(self._webhooks.run)
+        self._spawn(self._webhooks.run_measuring)
         self._spawn(lambda: run_backlog_cuts(context))
         self._spawn(lambda: run_alerts(context))
         self._spawn(self._mails.run)

@@ -2,7 +2,8 @@
 
 from pabal.store.engine.base import Tx
 from pabal.store.events import webhook_posts, webhooks
-from pabal.store.events.webhook_posts import Delivery
+from pabal.store.events.webhook_posts import Delivery, WebhookPost
+from pabal.world import RealWorld
 from tests.fixtures.cli import CommandLine
 from tests.fixtures.virtual import NOON
 
@@ -57,3 +58,24 @@ def test_doctor_names_webhooks_that_answered_410_and_the_command_that_enables_th
     assert "disabled (410)" in listed.out
     assert enabled.out == "webhook 1 is enabled\n"
     assert "410" not in after.out
+
+
+def test_doctor_names_webhooks_that_fail_before_they_are_paused(command_line: CommandLine) -> None:
+    command_line("key", "create", "--account", "acme")
+    command_line("webhook", "create", "https://acm.example/", "--account", "acme", "--event", "message.result")
+    failed = Delivery(1, NOON, bytes(16), [], 1, 503, "", "", 5)
+    post = WebhookPost(bytes(16), 1, [bytes(16), bytes(16)], b"", NOON, 1, NOON)
+
+    command_line.run_in_store(webhooks.record_failure, 1, RealWorld().now(), is_gone=False)
+    just_now = command_line("doctor")
+    command_line.run_in_store(webhooks.record_success, 1, NOON)
+    command_line.run_in_store(webhooks.record_failure, 1, NOON, is_gone=False)
+    command_line.run_in_store(webhook_posts.add_deliveries, [failed])
+    command_line.run_in_store(webhook_posts.add, [post])
+    found = command_line("doctor")
+
+    assert "acm.example" not in just_now.out
+    since = "keeps failing since 2026-11-15 12:00:00"
+    assert f"note  the webhook 1 of acme fails: https://acm.example/ {since} (HTTP 503)" in found.out
+    assert "The events that wait, 2, are tried again; `pabal webhook test 1 --account acme`" in found.out
+    assert found.status == 0

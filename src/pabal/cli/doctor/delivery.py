@@ -1,12 +1,9 @@
-"""What `pabal doctor` checks of sending: keys, numbers, queue, carriers and webhooks."""
-
-import shlex
+"""What `pabal doctor` checks of sending: keys, numbers, queue and carriers."""
 
 from pabal.build_context import build_context
 from pabal.cli.doctor.finding import Finding, note, ok, wrong
 from pabal.domain.base import dates
 from pabal.domain.base.codes import Text
-from pabal.domain.events.webhook import Webhook
 from pabal.domain.people.phone import NumberState
 from pabal.service.delivery.carrier import known_carriers
 from pabal.service.delivery.carrier.circuit_breaker import CarrierStatus
@@ -16,8 +13,7 @@ from pabal.service.upkeep import abandoned_jobs
 from pabal.settings.carriers import TEXT_PRODUCTS
 from pabal.settings.settings import Settings
 from pabal.store.accounts import accounts, numbers
-from pabal.store.engine.base import NodeUnavailable, Store, Tx
-from pabal.store.events import webhook_posts, webhooks
+from pabal.store.engine.base import NodeUnavailable, Store
 from pabal.store.queue import awaited_receipts, carriers, queue_admin, slots
 from pabal.store.queue.queue import Lane
 from pabal.world import World
@@ -69,8 +65,6 @@ WRONG_IDS_REMEDY = Text(
     "They seem to come under other ids: check `submit_ids` and `receipt_ids` of SMPP, or whether another service"
     " sends with the same account.",
 )
-MAX_NAMED_WEBHOOKS = 20
-"""Stopped webhooks that are named one by one."""
 
 
 async def check_keys(store: Store) -> list[Finding]:
@@ -224,69 +218,4 @@ async def check_carriers(store: Store, settings: Settings) -> list[Finding]:
                     QUOTA_REMEDY if carrier.quotas else CARRIER_REMEDIES[carrier.shown_state],
                 )
             )
-    return found
-
-
-async def check_webhooks(store: Store, settings: Settings) -> list[Finding]:
-    """Name the webhooks that are paused, or disabled because of 410; their owners see it in the console."""
-    stopped = await store.read(_list_stopped)
-    found = []
-    for webhook, reason in stopped[:MAX_NAMED_WEBHOOKS]:
-        if webhook.is_gone:
-            found.append(_describe_gone(webhook, settings))
-            continue
-        failing_since = webhook.failing_since if webhook.failing_since is not None else webhook.created_at
-        since = dates.format_timestamp(failing_since, settings.zone)
-        why = f" ({reason})" if reason else ""
-        test = f"`pabal webhook test {webhook.id} --account {shlex.quote(webhook.account)}`"
-        remedy = Text(
-            "계정의 소유자에게 알리세요. 콘솔에도 보입니다. 이벤트는 7일 동안 보관하고 5분마다 다시 시도합니다."
-            f" {test}: 돌아오는 응답을 보여 줍니다.",
-            "Tell the owner of the account, who sees it in the console as well. Its events are kept for 7 days, and"
-            f" it is tried every five minutes; {test} shows what comes back.",
-        )
-        found.append(
-            note(
-                f"{webhook.account}의 웹훅 {webhook.id}이(가) 멈춰 있습니다. {webhook.url}이(가) {since}부터 계속"
-                f" 실패합니다{why}",
-                f"the webhook {webhook.id} of {webhook.account} is paused: {webhook.url} keeps failing since"
-                f" {since}{why}",
-                remedy,
-            )
-        )
-    if len(stopped) > MAX_NAMED_WEBHOOKS:
-        found.append(
-            note(
-                "멈춰 있는 웹훅이 더 있습니다",
-                "more webhooks are paused or disabled because of 410",
-                Text("`pabal webhook list`를 보세요.", "See `pabal webhook list`."),
-            )
-        )
-    return found
-
-
-def _describe_gone(webhook: Webhook, settings: Settings) -> Finding:
-    since = dates.format_timestamp(webhook.changed_at, settings.zone)
-    enable = f"`pabal webhook enable {webhook.id} --account {shlex.quote(webhook.account)}`"
-    return note(
-        f"{webhook.account}의 웹훅 {webhook.id}을(를) {since}부터 사용하지 않습니다. {webhook.url}이(가) 계속"
-        " 410으로 응답했습니다",
-        f"the webhook {webhook.id} of {webhook.account} is disabled since {since}: {webhook.url} kept answering"
-        " 410 Gone",
-        Text(
-            "이벤트는 7일 동안 보관합니다. 계정의 소유자가 서버를 고치거나 주소를 바꾼 뒤 콘솔에서 다시 사용하면"
-            f" 밀린 것부터 보냅니다. {enable}: 여기서 다시 사용합니다.",
-            "Its events are kept for 7 days. When the owner of the account has repaired the server or changed the"
-            f" address, enabling it, in the console or by {enable}, posts what it has missed.",
-        ),
-    )
-
-
-def _list_stopped(tx: Tx) -> list[tuple[Webhook, str]]:
-    """Return some webhooks that are paused or disabled because of 410, and why the last try of each failed."""
-    found = []
-    for webhook in webhooks.list_stopped(tx, MAX_NAMED_WEBHOOKS + 1):
-        tries = webhook_posts.list_deliveries(tx, webhook.id, 1, 0)
-        reason = "" if not tries else f"HTTP {tries[0].status}" if tries[0].status else tries[0].error
-        found.append((webhook, reason))
     return found

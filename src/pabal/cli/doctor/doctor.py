@@ -11,12 +11,12 @@ from pabal.cli.doctor.delivery import (
     check_keys,
     check_numbers,
     check_reachable_queue,
-    check_webhooks,
 )
 from pabal.cli.doctor.finding import Finding, note, ok, print_findings, wrong
 from pabal.cli.doctor.machine import check_disk, check_files, check_port, explain_directory, explain_store
 from pabal.cli.doctor.other_servers import check_break_glass, check_mail_server, check_provider
 from pabal.cli.doctor.secrets import check_secrets
+from pabal.cli.doctor.webhooks import check_webhooks
 from pabal.cli.shared.options import add_settings_options
 from pabal.domain.base.codes import Text
 from pabal.settings.carrier_tables import find_unrouted
@@ -128,7 +128,7 @@ async def _check_store(settings: Settings, world: World, is_running: bool | None
             *await check_reachable_queue(store, settings, world, is_running),
             *await check_carriers(store, settings),
             *await check_secrets(store, settings, world),
-            *await check_webhooks(store, settings),
+            *await check_webhooks(store, settings, world),
             *await check_mail_server(store, settings),
             *await check_break_glass(store, settings),
         ]

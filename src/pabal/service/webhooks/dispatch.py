@@ -4,13 +4,14 @@ import asyncio
 import contextlib
 import logging
 
-from pabal.domain.events.webhook import Webhook
+from pabal.domain.base.dates import SECOND
+from pabal.domain.events.webhook import Webhook, WebhookState
 from pabal.service.context import Context
 from pabal.service.errors import describe_error
 from pabal.service.webhooks.endpoint import EndpointPoster
 from pabal.service.webhooks.retries import PostPace
 from pabal.store.engine.base import Reader, StoreUnavailable, Tx, transaction
-from pabal.store.events import events, webhooks
+from pabal.store.events import events, webhook_posts, webhooks
 
 REFRESH_INTERVAL_S = 5.0
 """How often to look for webhooks that were added or changed by other processes."""
@@ -22,6 +23,12 @@ POLL_INTERVAL_S = 1.0
 """How often to look for events that other processes have numbered."""
 MIN_WAIT_S = 0.001
 """A shorter wait is none: the clock may not advance by it."""
+MEASURE_INTERVAL_S = 15.0
+"""How often the backlogs of endpoints that are behind are counted."""
+MEASURE_SHARE = 0.1
+"""Most of the time that counting takes, however many endpoints are behind."""
+MAX_COUNTED_EVENTS = 10_000
+"""Most events of one endpoint that are counted."""
 RESTART_DELAY_S = 1.0
 STORE_RETRY_DELAY_S = 1.0
 
@@ -81,6 +88,33 @@ class WebhookDispatcher:
             else:
                 poster = self._posters[webhook_id] = EndpointPoster(context, webhook, self._pace)
                 self._tasks[webhook_id] = asyncio.create_task(_run(poster))
+
+    async def run_measuring(self) -> None:
+        """Show as metrics how much waits for the endpoints of this process, and for how long, until cancelled."""
+        context = self._context
+        context.metrics.webhook_endpoints_failing.set_function(
+            lambda: sum(each.failures.is_failing for each in self._posters.values())
+        )
+        while True:
+            began = context.world.monotonic()
+            with contextlib.suppress(StoreUnavailable):  # then these metrics are left out
+                await self._measure()
+            spent_s = context.world.monotonic() - began
+            await asyncio.sleep(max(MEASURE_INTERVAL_S, spent_s / MEASURE_SHARE))
+
+    async def _measure(self) -> None:
+        context = self._context
+        numbers = dict.fromkeys((WebhookState.ACTIVE, WebhookState.PAUSED), 0)
+        waits_s = dict.fromkeys(numbers, 0.0)
+        for poster in [each for each in self._posters.values() if each.is_behind]:
+            found = await context.store.read(webhook_posts.read_waiting, poster.webhook, MAX_COUNTED_EVENTS)
+            state = poster.webhook.state
+            if state in numbers and found.since is not None:
+                numbers[state] += found.number
+                waits_s[state] = max(waits_s[state], (context.world.now() - found.since) / SECOND)
+        for state, number in numbers.items():
+            context.metrics.webhook_backlog_events.labels(state.code).set(number)
+            context.metrics.webhook_oldest_event_seconds.labels(state.code).set(waits_s[state])
 
     async def stop(self, timeout_s: float) -> None:
         """Wait for posts in flight, and stop all endpoints."""

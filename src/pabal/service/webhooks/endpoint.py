@@ -12,6 +12,7 @@ from pabal.service.context import Context
 from pabal.service.errors import describe_error
 from pabal.service.webhooks import retries
 from pabal.service.webhooks.backlog import BACKLOG_MS, MAX_BACKLOG, cut_backlog
+from pabal.service.webhooks.failure_log import FailureLog, log_delivery
 from pabal.service.webhooks.fan_out import PostBatch, read_batch, store_batch
 from pabal.service.webhooks.posting import decode_answer, post_once
 from pabal.service.webhooks.retries import (
@@ -62,6 +63,7 @@ class EndpointPoster:
         """How many posts are stored, as far as known; at the start there may be some."""
         self._lag_ms = 0
         """How far making posts is behind the events."""
+        self.failures = FailureLog(is_failing=webhook.failures > 0)
         self._has_failed = webhook.failures > 0
         """Whether a post has failed since the last one that was delivered."""
         self._must_retry_soon = not self._has_failed
@@ -77,6 +79,11 @@ class EndpointPoster:
         if webhook != self.webhook:
             self.webhook = webhook
             self.wake()
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether events may wait for the endpoint, as far as known without a look at the store."""
+        return self._unfinished > 0 or self._lag_ms > 0 or self.webhook.state is WebhookState.PAUSED
 
     def wake(self) -> None:
         """Look for events now."""
@@ -199,6 +206,8 @@ class EndpointPoster:
             _read_due, self.webhook.id, until, capacity, frozenset(self._in_flight)
         )
         self._unfinished = due.total
+        if not due.total:
+            self.failures.forget()
         return due
 
     def _start(self, post: WebhookPost, *, is_trial: bool = False) -> None:
@@ -240,10 +249,12 @@ class EndpointPoster:
             context.metrics.webhook_events.add(len(post.event_ids), "delivered")
             if was_paused or is_trial:
                 self.webhook = self.webhook._replace(state=WebhookState.ACTIVE, trial_at=None)
-                self._log("webhook works again; posting its backlog", delivery)
+                log_delivery("webhook is active again; posting its backlog", self.webhook, delivery)
+            self.failures.remove(self.webhook, delivery)
             return
         self._window.narrow()
         self._must_retry_soon, self._has_failed = False, True
+        self.failures.add(self.webhook, delivery)
         context.metrics.webhook_posts.add(1, "failed")
         delay_ms = retry_delay_ms(post.tries + 1, now - post.created_at, context.world.random())
         failed = await self._persist(
@@ -252,11 +263,13 @@ class EndpointPoster:
         context.metrics.webhook_events.add(failed.dropped, "dropped")
         if failed.state is WebhookState.DISABLED:
             self.webhook = self.webhook._replace(state=WebhookState.DISABLED)
-            self._log("webhook keeps answering 410 Gone; it is disabled, and its events wait for 7 days", delivery)
+            text = "webhook keeps answering 410 Gone; it is disabled, and its events wait for 7 days"
+            log_delivery(text, self.webhook, delivery)
         elif failed.state is WebhookState.PAUSED or is_trial:
             self.webhook = self.webhook._replace(state=WebhookState.PAUSED, trial_at=now + TRIAL_INTERVAL_MS)
         if failed.state is WebhookState.PAUSED:
-            self._log("webhook keeps failing; it is paused, and tried every five minutes", delivery)
+            text = "webhook keeps failing; it is paused, and tried every five minutes"
+            log_delivery(text, self.webhook, delivery)
 
     async def _persist(self, work: Callable[[Tx], T]) -> T:
         """Write once the store is available; the post counts as in flight until then."""
@@ -272,17 +285,6 @@ class EndpointPoster:
             return
         self._backlog_checked_at = now
         await cut_backlog(self._context, self.webhook, now - BACKLOG_MS, MAX_BACKLOG)
-
-    def _log(self, text: str, delivery: Delivery) -> None:
-        log.warning(
-            text,
-            extra={
-                "webhook_id": self.webhook.id,
-                "account": self.webhook.account,
-                "status": delivery.status,
-                "error_detail": delivery.error,
-            },
-        )
 
 
 @transaction(reader=Reader.BACKGROUND)

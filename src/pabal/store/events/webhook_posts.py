@@ -9,6 +9,7 @@ import msgspec
 from pabal.domain.base.dates import Instant
 from pabal.domain.events.event import (
     EVENT_ID_BYTES,
+    NUMBERS_PER_MS,
     Positions,
     decode_positions,
     encode_positions,
@@ -299,6 +300,38 @@ def count_backlog(tx: Tx, webhook: Webhook, limit: int) -> int:
     return total
 
 
+class WaitingEvents(NamedTuple):
+    """How many events wait for an endpoint, and since when the first does."""
+
+    number: int
+    since: Instant | None
+
+
+@transaction(reader=Reader.BACKGROUND)
+def read_waiting(tx: Tx, webhook: Webhook, limit: int) -> WaitingEvents:
+    """Return what waits for an endpoint, in posts and among the first `limit` events behind its positions.
+
+    An event in a post waits since the post was made, so those of a replay have not waited for days.
+    """
+    (length, since), *_ = tx.fetch_all(
+        "select coalesce(sum(length(event_ids)), 0), min(created_at) from webhook_posts where webhook_id = ?",
+        (webhook.id,),
+    )
+    total = int(length) // EVENT_ID_BYTES
+    starts = [] if since is None else [int(since)]
+    progress = get_progress(tx, webhook.id)
+    for slot, begin, last in _slots(tx, progress.positions if progress else {}):
+        (number, first), *_ = tx.fetch_all(
+            "select count(*), min(number) from (select number, type, product from events where account_id = ?"
+            " and slot = ? and number > ? and number <= ? order by number limit ?) as next"
+            f" where {_kinds(webhook)}",
+            (webhook.account_id, slot, begin, last, max(0, limit - total)),
+        )
+        total += int(number)
+        starts += [] if first is None else [int(first) // NUMBERS_PER_MS]
+    return WaitingEvents(total, min(starts, default=None))
+
+
 @transaction(reader=Reader.BACKGROUND)
 def plan_cut(
     tx: Tx, webhook: Webhook, positions: Positions, before: Instant, max_events: int | None = None
@@ -336,10 +369,14 @@ def _slots(tx: Tx, positions: Positions) -> list[tuple[int, int, int]]:
 
 def _wanted(webhook: Webhook) -> str:
     """Return the condition of events that an endpoint wants."""
+    return f"account_id = ? and slot = ? and number > ? and number <= ? and {_kinds(webhook)}"
+
+
+def _kinds(webhook: Webhook) -> str:
     types = ", ".join(str(each.number) for each in sorted(webhook.events, key=lambda one: one.number))
     products = ", ".join(str(number) for number in sorted({0, *(each.number for each in webhook.products)}))
     only = f" and product in ({products})" if webhook.products else ""
-    return f"account_id = ? and slot = ? and number > ? and number <= ? and type in ({types}){only}"
+    return f"type in ({types}){only}"
 
 
 def _count(tx: Tx, webhook: Webhook, slot: int, begin: int, last: int, limit: int | None) -> int:

@@ -106,6 +106,16 @@ def list_stopped(tx: Tx, limit: int) -> list[Webhook]:
     return [_from_row(row) for row in rows]
 
 
+def list_failing(tx: Tx, before: Instant, limit: int) -> list[Webhook]:
+    """Return some active webhooks that have failed since before an instant, longest first, of enabled accounts."""
+    rows = tx.fetch_all(
+        f"{_SELECT} where w.state = ? and w.failing_since < ? and a.disabled_at is null"
+        " order by w.failing_since, w.id limit ?",
+        (WebhookState.ACTIVE.code, before, limit),
+    )
+    return [_from_row(row) for row in rows]
+
+
 def count_stopped(tx: Tx) -> tuple[int, int]:
     """Return how many webhooks are paused, and disabled because of 410, except those of disabled accounts."""
     paused, gone = (
