@@ -160,6 +160,16 @@ def test_alert_rules_are_those_of_the_page() -> None:
     assert f"```yaml\n{ALERTS.read_text(encoding='utf-8')}```" in page
 
 
+@pytest.mark.parametrize("folder", ["docs", "docs/ko"])
+def test_every_alert_has_a_command_that_finds_its_cause(folder: str) -> None:
+    page = (ROOT / folder / "how-to" / "incidents.md").read_text(encoding="utf-8")
+    rows = [line.split("|") for line in page.splitlines() if line.startswith("| `Pabal")]
+    commands = {name: row[2].strip() for row in rows for name in re.findall(r"`(Pabal\w+)`", row[1])}
+    alerts = {each["alert"] for group in load(ALERTS)["groups"] for each in group["rules"]}
+
+    assert alerts == {name for name, command in commands.items() if command.startswith("`")}
+
+
 def test_rules_and_dashboard_use_existing_metrics() -> None:
     families = list(Metrics().collect())
     known = {f"{each.name}_total" if each.type == "counter" else each.name for each in families}
