@@ -116,7 +116,10 @@ def test_commands_for_kubernetes_succeed_in_pods_that_run_already(
     tmp_path: Path, command_line: CommandLine
 ) -> None:
     store = postgres.empty_database()
-    with serving(tmp_path / "web", "--no-deliver", store=store) as web, working(tmp_path / "work", store=store):
+    with (
+        serving(tmp_path / "web", "--no-deliver", store=store, first_account=False) as web,
+        working(tmp_path / "work", store=store),
+    ):
         key = carry_out(inside("Kubernetes"), command_line, store)
 
         check_delivery(web, web, key)

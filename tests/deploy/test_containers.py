@@ -144,6 +144,20 @@ def test_cluster_has_two_interfaces_and_two_workers_that_wait_for_the_migration(
         assert found[name]["environment"]["PABAL_MIGRATE"] == "false"
 
 
+def test_nothing_secret_is_printed_into_the_log_of_a_container() -> None:
+    assert re.search(r"^ +PABAL_FIRST_ACCOUNT=false ", DOCKERFILE, re.MULTILINE)
+
+
+def test_caddy_and_the_service_trust_the_network_of_the_cluster() -> None:
+    """A proxy on the machine comes through its gateway; Caddy drops what others forward."""
+    cluster = load(DEPLOY / "compose" / "postgresql.yaml")
+    (network,) = cluster["networks"]["inside"]["ipam"]["config"]
+    caddy = (DEPLOY / "compose" / "Caddyfile").read_text(encoding="utf-8")
+
+    assert re.findall(r"^\t\ttrusted_proxies (.+)$", caddy, re.MULTILINE) == [network["subnet"]]
+    assert cluster["x-settings"]["PABAL_TRUSTED_PROXIES"] == network["subnet"]
+
+
 def test_health_checks_and_scrapes_use_the_ports_that_processes_listen_on() -> None:
     found = our_services("postgresql.yaml")
     (scrape,) = load(DEPLOY / "compose" / "monitoring" / "prometheus.yaml")["scrape_configs"]

@@ -98,6 +98,7 @@ SPELLINGS: dict[str, tuple[str, str, Any]] = {
     "file_cpu_seconds": ("5", "5", 5),
     "file_memory_mb": ("256", "256", 256),
     "draft_days": ("3", "3", 3),
+    "first_account": ("false", "false", False),
     "approval_receivers": ("500", "500", 500),
 }
 """For each setting: how the environment spells a value, how the file does, and what it is."""

@@ -111,6 +111,19 @@ def test_first_start_prints_a_user_who_can_sign_in_unless_one_exists(tmp_path: P
         assert "password" not in known.greeting
 
 
+@sqlite_only
+def test_start_without_a_first_account_prints_the_commands_that_make_one(tmp_path: Path) -> None:
+    with serving(tmp_path / "data", first_account=False) as live:
+        printed = re.findall(r"^  \S+ (key create .+|user create .+)$", live.greeting, re.MULTILINE)
+        for words in printed:
+            assert run(*shlex.split(words.partition(" --data")[0]), data=live.data).returncode == 0
+
+        assert [each.split()[0] for each in printed] == ["key", "user"]
+        assert not re.search(r"pb_|password", live.greeting)
+    with serving(tmp_path / "data", first_account=False) as again:
+        assert "no account" not in again.greeting
+
+
 def _use_webhook(client: httpx.Client) -> tuple[Any, Any]:
     """Call every endpoint of webhooks; return what came back from a test, and the deliveries."""
     hook = {"url": "https://localhost:1/", "events": ["message.result"]}

@@ -86,6 +86,14 @@ class Settings(
         min_value=0,
     )
 
+    first_account: bool = setting(
+        True,
+        "계정이 하나도 없으면 시작할 때 계정 first와 API 키, 콘솔 사용자 admin을 만들어 키와 비밀번호를 출력합니다."
+        " 출력이 로그로 남는 곳에서는 끄고 pabal key create와 pabal user create로 만듭니다.",
+        "If there is no account, a start makes the account first with an API key, and the console's user admin, and"
+        " prints key and password. Turn it off where that ends up in a log, and use pabal key create and pabal user"
+        " create.",
+    )
     owner_keys: bool = setting(
         False,
         "계정 관리자가 콘솔에서 자기 계정의 API 키를 발급할 수 있게 할지 정합니다. 운영자는 언제나 할 수 있습니다.",

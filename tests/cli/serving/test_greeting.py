@@ -30,7 +30,7 @@ def greetings(first: FirstCredentials | None, file: Path | None = None) -> str:
         return found.replace(f":{listener.getsockname()[1]}", ":8080")
 
 
-@pytest.mark.parametrize("first", [FIRST, FIRST._replace(password=None), None])
+@pytest.mark.parametrize("first", [FIRST, FIRST._replace(password=None), FirstCredentials(None, None), None])
 def test_greeting_is_korean_where_the_locale_is(
     monkeypatch: pytest.MonkeyPatch, first: FirstCredentials | None
 ) -> None:

@@ -78,6 +78,28 @@ _AGAIN = Text(
     "Pabal is running at {base}, the console at {base}/console, the guide at {base}/docs/guide, the API documentation"
     " at {base}/docs. Stop with Ctrl-C.",
 )
+_NO_ACCOUNT = Text(
+    """
+파발이 실행 중입니다: {base}
+
+아직 계정이 없습니다. 계정과 API 키, 콘솔 사용자를 만드세요:
+
+  {program} key create --account {account} --new-account{options}
+  {program} user create {user} --role operator{options}
+
+콘솔 {base}/console, 안내서 {base}/docs/guide, API 문서 {base}/docs. Ctrl-C로 멈춥니다.
+""",
+    """
+Pabal is running at {base}
+
+There is no account yet. Create one with an API key, and a user for the console:
+
+  {program} key create --account {account} --new-account{options}
+  {program} user create {user} --role operator{options}
+
+Console {base}/console, guide {base}/docs/guide, API documentation {base}/docs. Stop with Ctrl-C.
+""",
+)
 _WORKER = Text(
     "파발 워커 {name}이(가) 실행 중입니다. Ctrl-C로 멈춥니다.", "Pabal worker {name} is running. Stop with Ctrl-C."
 )
@@ -90,7 +112,8 @@ _WORKERS = Text(
 class FirstCredentials(NamedTuple):
     """What the first start creates: an API key, and a console password if there is no user yet."""
 
-    key: str
+    key: str | None
+    """None: nothing was created, as `first_account` says."""
     password: str | None
 
 
@@ -101,6 +124,8 @@ def greeting(settings: Settings, listener: socket.socket, first: FirstCredential
     base = f"http://{visible_host}:{port}"
     if first is None:
         return _in_language(_AGAIN, base=base)
+    if first.key is None:
+        return _in_language(_NO_ACCOUNT, base=base, account=FIRST_ACCOUNT, user=FIRST_USER)
     login = _in_language(_CONSOLE_LOGIN, base=base, user=FIRST_USER, password=first.password)
     return (
         _in_language(_FIRST, base=base, account=FIRST_ACCOUNT, key=first.key)

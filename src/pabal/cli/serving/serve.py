@@ -218,9 +218,11 @@ def listen(host: str, port: int, option: str = "--port") -> socket.socket:
 
 
 async def ensure_first_account(store: Store, settings: Settings) -> FirstCredentials | None:
-    """Create the first account and user if there is no account yet; return their credentials."""
+    """Create the first account and user if there is no account yet and the settings say so; return credentials."""
     if await store.read(accounts.list_accounts):
         return None
+    if not settings.first_account:
+        return FirstCredentials(None, None)
     password = new_password(RealWorld())
     return await store.write(
         _create_first_account, settings, password, passwords.hash_password(password, RealWorld())
