@@ -76,27 +76,6 @@ class Metrics:
             "pabal_messages_ended_total", "Messages that ended, by result code.", "product", "code"
         )
         self.messages_cancelled = self._counter("pabal_messages_cancelled_total", "Messages cancelled.")
-        self.webhook_posts = self._counter("pabal_webhook_posts_total", "Posts to webhooks, by result.", "result")
-        self.webhook_events = self._counter(
-            "pabal_webhook_events_total", "Events delivered to webhooks, or given up.", "result"
-        )
-        self.webhook_endpoints_paused = self._store_gauge(
-            "pabal_webhook_endpoints_paused", "Webhooks that are paused because they keep failing."
-        )
-        self.webhook_endpoints_failing = self._gauge(
-            "pabal_webhook_endpoints_failing", "Webhooks of this process with deliveries that have failed."
-        )
-        self.webhook_backlog_events = self._store_gauge(
-            "pabal_webhook_backlog_events",
-            "Events that wait for the webhooks of this process, up to about 10,000 for each.",
-            "state",
-        )
-        self.webhook_oldest_event_seconds = self._store_gauge(
-            "pabal_webhook_oldest_event_seconds", "Time the oldest of these events has waited.", "state"
-        )
-        self.webhook_endpoints_gone = self._store_gauge(
-            "pabal_webhook_endpoints_gone", "Webhooks that are disabled because they kept answering 410 Gone."
-        )
         self.mails = self._counter(
             "pabal_mails_total", "Tries to hand mails to the mail server, by result.", "result"
         )
@@ -124,9 +103,33 @@ class Metrics:
         self.clock_steps = self._counter(
             "pabal_clock_steps_total", "Steps of the system's clock, by direction.", "direction"
         )
+        self._add_webhook_metrics()
         self._add_connection_metrics()
         self._add_store_metrics()
         self._add_carrier_metrics()
+
+    def _add_webhook_metrics(self) -> None:
+        self.webhook_posts = self._counter("pabal_webhook_posts_total", "Posts to webhooks, by result.", "result")
+        self.webhook_events = self._counter(
+            "pabal_webhook_events_total", "Events delivered to webhooks, or given up.", "result"
+        )
+        self.webhook_endpoints_paused = self._store_gauge(
+            "pabal_webhook_endpoints_paused", "Webhooks that are paused because they keep failing."
+        )
+        self.webhook_endpoints_failing = self._gauge(
+            "pabal_webhook_endpoints_failing", "Webhooks of this process with deliveries that have failed."
+        )
+        self.webhook_backlog_events = self._store_gauge(
+            "pabal_webhook_backlog_events",
+            "Events that wait for the webhooks of this process, up to about 10,000 for each.",
+            "state",
+        )
+        self.webhook_oldest_event_seconds = self._store_gauge(
+            "pabal_webhook_oldest_event_seconds", "Time the oldest of these events has waited.", "state"
+        )
+        self.webhook_endpoints_gone = self._store_gauge(
+            "pabal_webhook_endpoints_gone", "Webhooks that are disabled because they kept answering 410 Gone."
+        )
 
     def _add_connection_metrics(self) -> None:
         self.http_connections = self._gauge(

@@ -21,7 +21,7 @@ FAILING_MS = 30 * SECOND
 """A webhook that has failed for longer is reported, before it is paused."""
 
 
-class StoppedWebhook(NamedTuple):
+class FailingWebhook(NamedTuple):
     """A webhook that fails, is paused, or is disabled because of 410."""
 
     webhook: Webhook
@@ -46,7 +46,7 @@ async def check_webhooks(store: Store, settings: Settings, world: World) -> list
     return found
 
 
-def _describe(stopped: StoppedWebhook, settings: Settings) -> Finding:
+def _describe(stopped: FailingWebhook, settings: Settings) -> Finding:
     webhook = stopped.webhook
     if webhook.is_gone:
         return _describe_gone(stopped, settings)
@@ -73,7 +73,7 @@ def _describe(stopped: StoppedWebhook, settings: Settings) -> Finding:
     )
 
 
-def _describe_gone(stopped: StoppedWebhook, settings: Settings) -> Finding:
+def _describe_gone(stopped: FailingWebhook, settings: Settings) -> Finding:
     webhook = stopped.webhook
     since = dates.format_timestamp(webhook.changed_at, settings.zone)
     enable = f"`pabal webhook enable {webhook.id} --account {shlex.quote(webhook.account)}`"
@@ -96,14 +96,14 @@ def _count(number: int) -> str:
     return f"{number:,}" if number < MAX_COUNTED else f"{MAX_COUNTED:,}+"
 
 
-def _list_stopped(tx: Tx, failing_before: Instant) -> list[StoppedWebhook]:
+def _list_stopped(tx: Tx, failing_before: Instant) -> list[FailingWebhook]:
     """Return some webhooks that get nothing, and why the last try of each failed; those that still fail last."""
     found = webhooks.list_stopped(tx, MAX_NAMED + 1)
     found += webhooks.list_failing(tx, failing_before, MAX_NAMED + 1 - len(found))
     return [_read(tx, each) for each in found]
 
 
-def _read(tx: Tx, webhook: Webhook) -> StoppedWebhook:
+def _read(tx: Tx, webhook: Webhook) -> FailingWebhook:
     tries = webhook_posts.list_deliveries(tx, webhook.id, 1, 0)
     reason = "" if not tries else f"HTTP {tries[0].status}" if tries[0].status else tries[0].error
-    return StoppedWebhook(webhook, reason, webhook_posts.read_waiting(tx, webhook, MAX_COUNTED).number)
+    return FailingWebhook(webhook, reason, webhook_posts.read_waiting(tx, webhook, MAX_COUNTED).number)
