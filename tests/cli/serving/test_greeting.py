@@ -53,7 +53,7 @@ def test_greeting_does_not_claim_simulation_with_real_carriers(
 
     told = greetings(FIRST, tmp_path / "pabal.toml")
 
-    assert FIRST.key in told
+    assert "pb_key" in told
     assert "Messages are sent through: relay." in told
     assert "simulator" not in told
     assert "curl " not in told
