@@ -35,7 +35,7 @@ quietly = $(1) >$(VENV)/last.log 2>&1 || { cat $(VENV)/last.log >&2; exit 1; }
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help setup postgres chromium run test check lint lint-style lint-types lint-layers lint-docs torture seeds bench bench-peers soak docs
+.PHONY: help setup postgres chromium run test check lint lint-style lint-types lint-layers lint-docs torture seeds bench bench-peers soak large docs
 .PHONY: pictures audit sbom dist lock format clean
 
 help: ## Show this help
@@ -100,6 +100,11 @@ bench-peers: $(DEV) postgres ## Measure other gateways and the service side by s
 soak: $(DEV) postgres ## Load both engines for 20 minutes; ARGS="--minutes 5 --engine sqlite"
 	@echo "Soaking"
 	@$(BIN)/python -m bench.soak $(ARGS)
+
+large: $(DEV) postgres ## Search 3,000,000 messages on both engines within the limits; ARGS="--scale 0.1"
+	@echo "Searching a large store"
+	@$(BIN)/python -m bench large --processes 1 $(ARGS)
+	@$(BIN)/python -m bench large --processes 1 --engine postgresql $(ARGS)
 
 docs: $(DEV) ## Generate the reference pages and the synchronous client from the code
 	@echo "Generating the reference pages and the synchronous client"

@@ -26,6 +26,8 @@ SCENARIOS = (
     "accept", "deliver", "small", "pace", "fair", "webhooks", "relay", "history", "queue", "workers", "console",
     "contacts", "overload", "start",
 )  # fmt: skip
+ON_DEMAND = ("large",)
+"""Scenarios that only run if they are named."""
 ENGINES = ("sqlite", "postgresql", "citus")
 HEADS = ("scenario", "what", "measured", "target", "")
 COMPARED_HEADS = ("scenario", "what", "base", "this", "times worse", "")
@@ -63,7 +65,7 @@ def main() -> int:
 
 def _parse(words: Sequence[str], *, compares: bool) -> argparse.Namespace:
     parser = argparse.ArgumentParser("bench", description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("names", nargs="*", metavar="NAME", help=f"scenarios: {', '.join(SCENARIOS)}")
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"scenarios: {', '.join(SCENARIOS + ON_DEMAND)}")
     parser.add_argument("--engine", choices=ENGINES, default="sqlite", help="where the stores are (sqlite)")
     parser.add_argument("--processes", type=int, nargs="+", default=[1, 2], help="numbers of processes (1 2)")
     parser.add_argument("--rounds", type=int, help="how often each scenario is measured (as it says)")
@@ -72,7 +74,7 @@ def _parse(words: Sequence[str], *, compares: bool) -> argparse.Namespace:
         parser.add_argument("--base", type=Path, required=True, help="the checkout to compare with, with a .venv")
     given = parser.parse_args(words)
     given.names = given.names or list(SCENARIOS)
-    unknown = [name for name in given.names if name not in SCENARIOS]
+    unknown = [name for name in given.names if name not in SCENARIOS + ON_DEMAND]
     if unknown:
         parser.error(f"no such scenario: {', '.join(unknown)}")
     return given
