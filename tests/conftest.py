@@ -47,6 +47,7 @@ POSTGRESQL_FILES = {
     "service/sending/test_duplicates.py",
     "service/sending/test_replace.py",
     "service/test_account_limiter.py",
+    "service/upkeep/test_erased_bytes.py",
     "service/upkeep/test_partitions.py",
     "service/upkeep/test_retention.py",
     "service/webhooks/test_delivery.py",

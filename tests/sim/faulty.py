@@ -109,6 +109,9 @@ class FaultyStore:
     async def scrub(self) -> bool:
         return await self._inner.scrub()
 
+    async def vacuum(self, table: str, erased_ms_ago: int) -> bool:
+        return await self._inner.vacuum(table, erased_ms_ago)
+
     async def was_written_elsewhere(self) -> bool:
         return await self._inner.was_written_elsewhere()
 

@@ -17,6 +17,7 @@ from pabal.service.notices.dispatch import MailDispatcher
 from pabal.service.relay.sync import run_opt_out_sync, run_sync
 from pabal.service.sending.campaigns.campaigns import run_campaigns
 from pabal.service.upkeep.housekeeping import run_housekeeping
+from pabal.service.upkeep.vacuum import run_vacuum
 from pabal.service.webhooks.backlog import run_backlog_cuts
 from pabal.service.webhooks.dispatch import WebhookDispatcher
 from pabal.store.engine.base import StoreUnavailable
@@ -61,6 +62,7 @@ class BackgroundWork:
         self._spawn(lambda: run_alerts(context))
         self._spawn(self._mails.run)
         self._spawn(lambda: run_housekeeping(context))
+        self._spawn(lambda: run_vacuum(context))
         self._spawn(lambda: run_campaigns(context))
         if context.relays:
             self._spawn(lambda: run_sync(context))

@@ -10,7 +10,7 @@ from pabal.store.engine.base import Reader, StoreUnavailable, Tx, transaction
 from pabal.store.engine.postgres import partitions
 from pabal.store.events import events, webhook_posts
 from pabal.store.messages import requests
-from pabal.store.people import personal_data
+from pabal.store.people import erased_tables, personal_data
 from pabal.store.queue import cursors
 
 ERASE_BATCH = 5
@@ -40,7 +40,7 @@ async def erase_ended(context: Context) -> int:
     """Erase what was postponed and has ended since; return how many requests and messages."""
     erased, last = 0, b""
     while True:
-        count, last = await context.store.write(erase_some_ended, last)
+        count, last = await context.store.write(erase_some_ended, last, context.world.now())
         erased += count
         if not last:
             return erased
@@ -67,7 +67,7 @@ def erase_old_requests(tx: Tx, policy: Policy, now: Instant) -> tuple[int, int]:
     return len(found), len(found) - len(queued)
 
 
-def erase_some_ended(tx: Tx, after: bytes) -> tuple[int, bytes]:
+def erase_some_ended(tx: Tx, after: bytes, now: Instant) -> tuple[int, bytes]:
     """Erase some postponed requests and messages that have ended.
 
     Returns how many, and after which id to go on; empty at the end.
@@ -82,6 +82,8 @@ def erase_some_ended(tx: Tx, after: bytes) -> tuple[int, bytes]:
     for account_id, ids in by_account.items():
         webhook_posts.erase(tx, account_id, ids)
     personal_data.delete_pending(tx, ended)
+    if ended:
+        erased_tables.record(tx, ended, now)
     if len(ended) == ERASE_BATCH:
         return len(ended), ended[-1]
     return len(ended), found[-1] if len(found) == CHECK_BATCH else b""

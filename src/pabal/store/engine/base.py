@@ -121,6 +121,12 @@ class Store(Protocol):
         It is called again and again. Says no if it has to wait. Raises StoreUnavailable.
         """
 
+    async def vacuum(self, table: str, erased_ms_ago: int) -> bool:
+        """Remove from the files of a table what was erased so long ago, where the engine keeps it.
+
+        Says no if it has to wait. Raises StoreUnavailable.
+        """
+
     async def was_written_elsewhere(self) -> bool:
         """Return whether another process may have written since the last call, without a look at any table.
 

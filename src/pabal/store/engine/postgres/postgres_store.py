@@ -23,6 +23,7 @@ from pabal.store.engine.group_commit import (
 from pabal.store.engine.postgres.postgres_tx import Connection, PostgresTx
 from pabal.store.engine.postgres.session import connect as connect
 from pabal.store.engine.postgres.session import describe_connect_error, find_lost_node, is_distributed, unavailable
+from pabal.store.engine.postgres.vacuum import vacuum_table
 from pabal.store.engine.write_queue import PendingWrite, WriteQueue
 from pabal.world import World
 
@@ -193,6 +194,7 @@ class PostgresStore(GroupCommitStore):
         self._address = address
         self.timeout_s = timeout_s
         self._local = threading.local()
+        self._vacuuming: Connection | None = None
         self._read_connections: list[_PostgresConnection] = []
         # A write that would overwrite what another has committed since it began must be retried.
         self._write_connections = [
@@ -233,6 +235,27 @@ class PostgresStore(GroupCommitStore):
             ),
             self.timeout_s,
         )
+
+    async def vacuum(self, table: str, erased_ms_ago: int) -> bool:
+        self._check_open()
+        return await self._searchers.run(lambda: self._vacuum(table, erased_ms_ago), None)
+
+    def _vacuum(self, table: str, erased_ms_ago: int) -> bool:
+        try:
+            with contextlib.closing(connect(self._address)) as self._vacuuming:
+                return vacuum_table(self._vacuuming, table, erased_ms_ago)
+        except (errors.LockNotAvailable, errors.QueryCanceled):
+            return False
+        except psycopg.Error as error:
+            raise self._unavailable(error, is_uncertain=False) from None
+        finally:
+            self._vacuuming = None
+
+    async def close(self) -> None:
+        if self._vacuuming is not None:  # it is done again after the next start
+            with contextlib.suppress(psycopg.Error):
+                self._vacuuming.cancel()
+        await super().close()
 
     def _thread_connection(self, name: str, begin: bytes, *, is_durable: bool = True) -> _PostgresConnection:
         """Return this thread's connection for one purpose."""
