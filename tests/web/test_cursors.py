@@ -23,6 +23,8 @@ from tests.fixtures.console_upload import create_campaign
 from tests.fixtures.virtual import ApiResponse, Caller, Environment
 from tests.fixtures.web import call_ok, sms_body
 
+pytestmark = pytest.mark.slow
+
 TODAY = {"requestDate": "2026-11-15"}
 OURS, THEIRS = "우리의 글", "남의 글"
 
