@@ -50,4 +50,5 @@ def parse_cursor(spelling: str, search: bytes) -> MessageCursor:
 
 
 def _checksum(packed: bytes, search: bytes) -> bytes:
+    """Return what binds a cursor to its search: docs/decisions/0117-a-cursor-belongs-to-its-search.md."""
     return zlib.crc32(search + packed).to_bytes(_CHECKSUM_BYTES, "big")
