@@ -11,8 +11,9 @@ from pabal.domain.people import opt_out
 from pabal.domain.sends import sending
 from tests.fixtures.cases import with_each
 from tests.fixtures.full_bodies import FULL_BODIES, replace_value
+from tests.fixtures.pictures import JPEG
 from tests.fixtures.virtual import Caller
-from tests.fixtures.web import JPEG_MAGIC, receivers_of
+from tests.fixtures.web import receivers_of
 
 
 class FieldLimit(NamedTuple):
@@ -111,7 +112,7 @@ async def test_longest_value_is_accepted_and_a_longer_one_refused_by_name(
 
 
 def _image_of(size_bytes: int) -> dict[str, Any]:
-    body = base64.b64encode(JPEG_MAGIC.ljust(size_bytes, b"\0")).decode()
+    body = base64.b64encode(JPEG.ljust(size_bytes, b"\0")).decode()
     return {"contentType": "image/jpeg", "fileName": "photo.jpg", "body": body}
 
 

@@ -14,6 +14,7 @@ from pabal.console.sheets.sheet import SheetRow
 from pabal.console.shell import form_body
 from pabal.domain.base.codes import Code, Problem, Refused
 from pabal.domain.content.image import MAX_IMAGE_BYTES, parse_image
+from tests.fixtures.pictures import JPEG
 from tests.fixtures.sheets import PARTS, excel, excel_of, excel_with
 from tests.hostile.mutate import ROUNDS, mutations
 
@@ -90,11 +91,8 @@ def test_any_rows_of_an_excel_file_are_read_or_refused() -> None:
         read_or_refuse(excel_of("".join(rng.choices(tags, k=rng.randint(1, 30)))))
 
 
-JPEG = b"\xff\xd8\xff\xe0\x00\x10JFIF\x00" + b"\x00" * 100
-
-
 def test_any_image_is_parsed_or_refused() -> None:
-    corpus = [b64encode(JPEG), b64encode(JPEG + b"\0"), b64encode(b"\xff\xd8\xff" + bytes(MAX_IMAGE_BYTES - 3))]
+    corpus = [b64encode(JPEG), b64encode(JPEG + b"\0"), b64encode(JPEG.ljust(MAX_IMAGE_BYTES, b"\0"))]
     types = [b"image/jpeg", b"IMAGE/JPG ", b"image,vnd.wap.sis"]
     kinds = list(mutations(types, seed=25, rounds=50))
     names = list(mutations([b"a.jpg", "사진.jpg".encode(), b"x" * 255], seed=26, rounds=50))

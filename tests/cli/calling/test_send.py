@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from tests.fixtures.calling import SENDER, CallingLine
+from tests.fixtures.pictures import JPEG
 from tests.fixtures.scripted_service import LOST, ScriptedService, refuse
 
 PHONE = "010-1234-5678"
 TEXT = ("--content", "#{name}님, 안녕하세요", "--var", "name=홍길동")
-JPEG = b"\xff\xd8\xff\xe0" + bytes(100) + b"\xff\xd9"
 
 
 def received(line: CallingLine) -> list[tuple[str, str]]:

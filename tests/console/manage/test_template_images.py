@@ -8,11 +8,12 @@ from pabal.domain.users.user import Role
 from pabal.store.kakao import templates as kept_templates
 from tests.console.manage.test_templates import form_fields, only_template, save
 from tests.fixtures.console import Browser, signed_in_browser
+from tests.fixtures.pictures import make_jpeg
 from tests.fixtures.virtual import Caller, Environment
 from tests.fixtures.web import call_ok, image_body, template_body
 
-JPEG = b"\xff\xd8\xff\xe0 one\r\n--cu picture \x00\xff"
-OTHER = b"\xff\xd8\xff\xe0 another"
+JPEG = make_jpeg() + b" one\r\n--cu picture \x00\xff"
+OTHER = make_jpeg(8, 8)
 NEW = "/console/templates/new"
 
 

@@ -1,6 +1,7 @@
 """Images of MMS and friend-talk messages."""
 
 import binascii
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from pabal.domain.base.codes import Code, Refused, Text
@@ -11,6 +12,10 @@ JPEG = "image/jpeg"
 _JPEG_MAGIC = b"\xff\xd8\xff"
 _FRAME_MARKERS = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
 """Markers of the JPEG segments that have width and height."""
+_SCAN_MARKER, _END_MARKER = 0xDA, 0xD9
+"""Of the segment that the picture's data follow, and of the end."""
+_SIZE_BYTES = 9
+"""From the marker of a frame to the end of its width."""
 _CONTENT_TYPES = {
     "image/jpeg": "image/jpeg",
     "image/jpg": "image/jpeg",
@@ -45,17 +50,47 @@ def parse_image(content_type: str, file_name: str, body: str) -> Image:
     decoded = _decode_body(body)
     if kind == "image/jpeg" and not decoded.startswith(_JPEG_MAGIC):
         raise _refusal("body", "JPEG 파일이 아닙니다.", "The file is not a JPEG.")
+    if kind == "image/jpeg" and not _is_whole_jpeg(decoded):
+        raise _refusal(
+            "body",
+            "JPEG 파일이 손상되었거나 중간에 끊겼습니다. 그림을 JPEG로 다시 저장해 올리세요.",
+            "The JPEG is damaged or cut off. Save the picture as JPEG again.",
+        )
     return Image(kind, file_name, decoded)
 
 
 def measure_px(image: Image) -> tuple[int, int] | None:
     """Return width and height of a JPEG in pixels; None if they cannot be read."""
-    body, at = image.body, len(_JPEG_MAGIC) - 1
-    while image.content_type == "image/jpeg" and at + 9 <= len(body) and body[at] == 0xFF:
-        if body[at + 1] in _FRAME_MARKERS:
+    return _find_size(image.body) if image.content_type == "image/jpeg" else None
+
+
+def _is_whole_jpeg(body: bytes) -> bool:
+    """Return whether a file has the parts of a JPEG: a frame with its size, data, and an end; it is not decoded."""
+    size = _find_size(body)
+    scan = next((at for marker, at in _iterate_segments(body) if marker == _SCAN_MARKER), None)
+    has_end = scan is not None and body.rfind(bytes((0xFF, _END_MARKER))) > scan
+    return size is not None and min(size) > 0 and has_end
+
+
+def _find_size(body: bytes) -> tuple[int, int] | None:
+    for marker, at in _iterate_segments(body):
+        if marker in _FRAME_MARKERS and at + _SIZE_BYTES <= len(body):
             return int.from_bytes(body[at + 7 : at + 9], "big"), int.from_bytes(body[at + 5 : at + 7], "big")
-        at += 2 + int.from_bytes(body[at + 2 : at + 4], "big")
     return None
+
+
+def _iterate_segments(body: bytes) -> Iterator[tuple[int, int]]:
+    """Yield marker and place of the segments of a JPEG, up to the one that the data follow."""
+    at = len(_JPEG_MAGIC) - 1
+    while at + 4 <= len(body) and body[at] == 0xFF:
+        marker = body[at + 1]
+        if marker == 0xFF:  # a filler
+            at += 1
+            continue
+        yield marker, at
+        if marker in (_SCAN_MARKER, _END_MARKER):
+            return
+        at += 2 + int.from_bytes(body[at + 2 : at + 4], "big")
 
 
 def check_size_px(image: Image, limit: int) -> None:

@@ -16,7 +16,10 @@ _RECEIVERS = [
 IMAGE = {
     "contentType": "image/jpeg",
     "fileName": "photo.jpg",
-    "body": "/9j/4AAQSkZJRgABAQEASABIAAD/2wBDAAEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQH/2Q==",
+    "body": (
+        "/9j/2wBDAAEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQH/wAALCAAB"
+        "AAEBAREA/8QAFAABAAAAAAAAAAAAAAAAAAAAAP/EABQQAQAAAAAAAAAAAAAAAAAAAAD/2gAIAQEAAD8AP//Z"
+    ),
 }
 BUTTON = {"buttonType": "webLink", "name": "주문 보기", "mobileUrl": "https://shop.example/orders/1001"}
 _FALLBACK = {"resend": True, "resendPhoneNumber": SENDER}
