@@ -87,5 +87,5 @@ async def test_cost_is_shown_before_sending_where_there_are_prices(env: Environm
     assert "예상 비용 19원 (1건 9.5원)" in page_text(await browser.get(address))
     policy = env.context.policy
     most = estimate_cost(policy, {Product.ALIMTALK: 1000}, Product.SMS)
-    assert most == ("6,000", "6", "15,500", ()), "every message could fail, and its fallback be sent"
+    assert most == ("6,000", "6", "9,500", ()), "every message could fail, and its fallback be sent instead"
     assert estimate_cost(policy, {Product.ALIMTALK: 10}, Product.LMS) == ("60", "6", "", ())

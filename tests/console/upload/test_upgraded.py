@@ -153,6 +153,6 @@ async def test_cost_of_a_file_counts_each_kind_and_the_dearest_fallback(
     varied = await begin(env, browser, group, **alimtalk, resendContent="#{이름}님")
 
     assert "예상 비용 46원 (단문 문자 2건 19원 · 장문 문자 1건 27원)" in page_text(await browser.get(texts))
-    assert "12원 (1건 6원) · 모두 대체 문자로 나가면 최대 31원" in page_text(await browser.get(fixed))
+    assert "12원 (1건 6원) · 모두 대체 문자로 나가면 최대 19원" in page_text(await browser.get(fixed))
     shown = page_text(await browser.get(varied.location))
-    assert "최대 33원" in shown, "a name could make an LMS of it"
+    assert "최대 27원" in shown, "a name could make an LMS of it"

@@ -30,7 +30,7 @@ class CostEstimate(NamedTuple):
     each: str
     """The price of one message; empty where they have several."""
     with_fallbacks: str
-    """What it costs at most if every message is replaced by its fallback; empty: there is none, or no price."""
+    """What it costs at most, which a budget reserves; empty: there is no fallback, or no price."""
     parts: tuple[CostPart, ...] = ()
     """The cost of each product, where there are several."""
 
@@ -46,7 +46,14 @@ def estimate_cost(
         return None
     total = sum(count * known[product] for product, count in counts.items())
     fallback_price = policy.first_price_of(fallback) if fallback else None
-    at_most: Hundredths | None = None if fallback_price is None else total + sum(counts.values()) * fallback_price
+    at_most: Hundredths | None = (
+        None
+        if fallback_price is None
+        else sum(
+            count * policy.prices.most_of(policy.routes.first(product), known[product], fallback_price)
+            for product, count in counts.items()
+        )
+    )
     is_mixed = len(counts) > 1
     return CostEstimate(
         format_won(total),
