@@ -50,5 +50,5 @@ def parse_cursor(spelling: str, search: bytes) -> MessageCursor:
 
 
 def _checksum(packed: bytes, search: bytes) -> bytes:
-    """Return what binds a cursor to its search: docs/decisions/0117-a-cursor-belongs-to-its-search.md."""
+    """Return what binds a cursor to its search and shows that it was changed."""
     return zlib.crc32(search + packed).to_bytes(_CHECKSUM_BYTES, "big")
