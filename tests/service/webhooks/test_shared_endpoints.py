@@ -2,8 +2,13 @@
 
 from collections import Counter
 
+from pabal.service.webhooks import manage
+from pabal.service.webhooks.manage import WebhookFields
+from pabal.service.webhooks.retries import DISABLE_AFTER_MS, DISABLE_GONE
+from pabal.store.accounts.audit_log import AuditEntry
 from tests.fixtures.cluster import Cluster
-from tests.fixtures.endpoints import FakeEndpoints, add_webhook
+from tests.fixtures.endpoints import GONE, OK, FakeEndpoints, add_webhook, get_webhook
+from tests.fixtures.service import account_id_of
 from tests.fixtures.slot_sharing import EVICTION_S, REBALANCE_S, send_many
 
 SOON_S = 10.0
@@ -43,6 +48,30 @@ async def test_events_that_another_process_has_numbered_are_posted_soon(cluster:
     await cluster.wait(SOON_S)
 
     assert endpoints.event_ids() == Counter(f"evt_{each.hex()}" for each in sent)
+
+
+async def test_any_process_enables_a_webhook_that_another_one_has_disabled(cluster: Cluster) -> None:
+    endpoints = FakeEndpoints(GONE)
+    processes = [await cluster.start_process(name, poster=endpoints) for name in ("one", "two")]
+    await cluster.wait(REBALANCE_S)
+    ids = [await add_webhook(processes[0].env, url=f"https://hook{number}.example") for number in range(4)]
+    since = processes[0].env.world.now() - DISABLE_AFTER_MS
+    sql = "update webhooks set gone = ?, gone_since = ?"
+    await processes[0].env.store.write(lambda tx: tx.execute(sql, (DISABLE_GONE - 1, since)))
+    await cluster.wait(6)
+    sent = [message_id for each in processes for message_id in await send_many(each, 10)]
+    await cluster.wait(SOON_S)
+    disabled = [(await get_webhook(processes[0].env, each)).is_gone for each in ids]
+    sent += [message_id for each in processes for message_id in await send_many(each, 10)]
+    endpoints.answer = OK
+    account_id = await account_id_of(processes[1].env)
+    entry = AuditEntry(0, None, "test", account_id, "webhook.update")
+    for each in ids:
+        await manage.update(processes[1].env.context, account_id, each, WebhookFields(is_enabled=True), entry)
+    await cluster.wait(2 * SOON_S)
+
+    assert disabled == [True] * len(ids)
+    assert endpoints.event_ids() == Counter([f"evt_{each.hex()}" for each in sent] * len(ids))
 
 
 def _items(endpoints: FakeEndpoints, post_id: str) -> list[dict[str, str]]:
