@@ -108,6 +108,7 @@ SAFE_COLUMNS = {
     "carrier_latencies": ("carrier", "counts", "worker"),
     "carrier_states": ("name", "quotas", "state", "worker"),
     "carriers": ("kind", "name"),
+    "erased_tables": ("name",),
     "workers": ("rates",),
     "cursors": ("name",),
     "drafts": ("form", "sent_page"),

@@ -77,6 +77,7 @@ HOSTILE_CALLS: dict[str, list[Callable[[], object]]] = {
 """Caches whose keys come from outside, and calls that try to make them keep a long text."""
 
 KEYED_BY_US = {
+    "pabal.carriers.relay.http._trust",
     "pabal.checks.body.forms._field_types",
     "pabal.checks.body.forms._inner_type",
     "pabal.checks.body.forms._is_struct",

@@ -55,20 +55,20 @@ def _describe(stopped: FailingWebhook, settings: Settings) -> Finding:
     why = f" ({stopped.reason})" if stopped.reason else ""
     test = f"`pabal webhook test {webhook.id} --account {shlex.quote(webhook.account)}`"
     is_paused = webhook.state is WebhookState.PAUSED
-    ko_state, en_state = ("이(가) 멈춰 있습니다", "is paused") if is_paused else ("이(가) 실패합니다", "fails")
-    ko_then, en_then = (
-        ("7일 동안 보관하고 5분마다 다시 시도합니다", "are kept for 7 days, and it is tried every five minutes")
+    state = Text("이(가) 멈춰 있습니다", "is paused") if is_paused else Text("이(가) 실패합니다", "fails")
+    then = (
+        Text("7일 동안 보관하고 5분마다 다시 시도합니다", "are kept for 7 days, and it is tried every five minutes")
         if is_paused
-        else ("다시 시도합니다", "are tried again")
+        else Text("다시 시도합니다", "are tried again")
     )
     return note(
-        f"{webhook.account}의 웹훅 {webhook.id}{ko_state}. {webhook.url}이(가) {since}부터 계속 실패합니다{why}",
-        f"the webhook {webhook.id} of {webhook.account} {en_state}: {webhook.url} keeps failing since {since}{why}",
+        f"{webhook.account}의 웹훅 {webhook.id}{state.ko}. {webhook.url}이(가) {since}부터 계속 실패합니다{why}",
+        f"the webhook {webhook.id} of {webhook.account} {state.en}: {webhook.url} keeps failing since {since}{why}",
         Text(
             "계정의 소유자에게 알리세요. 콘솔에도 보입니다."
-            f" 기다리는 이벤트 {_count(stopped.waiting)}건은 {ko_then}. {test}: 돌아오는 응답을 보여 줍니다.",
+            f" 기다리는 이벤트 {_count(stopped.waiting)}건은 {then.ko}. {test}: 돌아오는 응답을 보여 줍니다.",
             "Tell the owner of the account, who sees it in the console as well."
-            f" The events that wait, {_count(stopped.waiting)}, {en_then}; {test} shows what comes back.",
+            f" The events that wait, {_count(stopped.waiting)}, {then.en}; {test} shows what comes back.",
         ),
     )
 
