@@ -84,6 +84,7 @@ def check_refused(page: Page, url: str) -> None:
     page.wait_for_url("**/console/login?next=*")
 
 
+@pytest.mark.torture
 def test_answer_of_the_provider_works_once_in_its_browser_and_unchanged(
     openid_env: BrowserEnvironment, provider: OpenIdServer
 ) -> None:

@@ -72,6 +72,7 @@ def _count_sends(port: int) -> float:
     return sum(float(each) for each in SENDS.findall(shown))
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("engine", ["sqlite", "postgresql"])
 def test_one_key_at_several_processes_is_accepted_once(tmp_path: Path, engine: str) -> None:
     ports = three_free_ports()
