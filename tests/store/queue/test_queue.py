@@ -217,6 +217,16 @@ def test_held_job_waits_for_a_receipt_and_is_not_claimed(tx: Tx) -> None:
     assert queue.remove(tx, [other]) == [(other, CARRIER, "?other")]
 
 
+def test_held_job_keeps_the_reference_of_an_earlier_attempt(tx: Tx) -> None:
+    one = add_job(tx, 1)
+    claim_jobs(tx, one)
+    doubts.set_references(tx, one, "earlier")
+
+    doubts.hold_for_receipt(tx, [doubts.HeldJob(one, "?one", NOON + HOUR)])
+
+    assert queue.find_overdue(tx, SLOT, CARRIER, NOON + HOUR, 10) == [(one, "earlier\n?one")]
+
+
 def test_overdue_jobs_have_their_references_oldest_first(tx: Tx) -> None:
     ids = [add_job(tx, number) for number in range(3)]
     claim_jobs(tx, *ids)

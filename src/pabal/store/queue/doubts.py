@@ -6,7 +6,7 @@ from typing import NamedTuple
 from pabal.domain.base import identifiers
 from pabal.domain.base.dates import Instant
 from pabal.store.engine.base import Tx
-from pabal.store.queue.queue import UNSENT, Lane
+from pabal.store.queue.queue import REFERENCE_SEPARATOR, UNSENT, Lane
 
 
 class LeasedJob(NamedTuple):
@@ -74,12 +74,16 @@ def renew_leases(tx: Tx, ids: Iterable[bytes], until: Instant) -> None:
 
 
 def hold_for_receipt(tx: Tx, holds: Iterable[HeldJob]) -> None:
-    """Hold jobs in doubt for a receipt instead of sending them again."""
+    """Hold jobs in doubt for a receipt instead of sending them again.
+
+    A late acceptance of an earlier attempt has given some of them references, which they keep.
+    """
     tx.execute_many(
         f"update jobs set lane = {Lane.AWAITING_RECEIPT:d}, claimed_at = null,"
-        " reference = v.reference, ready_at = v.wait_until"
+        " reference = coalesce(jobs.reference || ?, '') || v.reference, ready_at = v.wait_until"
         " from (values {rows}) as v(id, reference, wait_until) where jobs.id = v.id and jobs.slot {same_slot}",
         holds,
+        (REFERENCE_SEPARATOR,),
     )
 
 
