@@ -84,7 +84,7 @@ def test_test_reaches_a_real_receiver(
 
     assert tested.status == 0
     assert tested.out.startswith("HTTP 204 after ")
-    assert receiver.events("post")[-1]["type"] == "webhook.test"
+    assert receiver.wait_for_many("post", 1)[-1]["type"] == "webhook.test"
 
 
 def stored_secrets(line: CommandLine) -> list[bytes]:
