@@ -15,10 +15,12 @@ from pabal.carriers.solapi.carrier import SolapiCarrier
 from pabal.domain.base.codes import Code, Refused
 from pabal.domain.sends.message import Attempt, Outcome, Product
 from pabal.store.engine.migrate import migrate
+from tests.carriers.relay.delivery_fixture import outcomes_for
 from tests.fixtures.relay_delivery import SENDER
 from tests.fixtures.solapi import Solapi
 from tests.fixtures.verdicts import submit
 from tests.fixtures.virtual import VirtualWorld, open_store
+from tests.fixtures.web import call_ok, sms_body
 
 SECRET = "a secret that nobody guesses"
 DIGEST = hashlib.sha1(SECRET.encode(), usedforsecurity=False).hexdigest()
@@ -28,6 +30,11 @@ OWN_ID = "0" * 31 + "1"
 def report(message_id: str = "M1", code: str = "4000", own_id: str | None = OWN_ID, **more: Any) -> dict[str, Any]:
     fields = {} if own_id is None else {"pabal": own_id}
     return {"messageId": message_id, "statusCode": code, "customFields": fields, **more}
+
+
+def event(message: Any) -> dict[str, Any]:
+    """Return a message inside its event, as the client for Python reads it."""
+    return {"eventDataId": "E1", "data": message, "retryCount": 0}
 
 
 class Inbox:
@@ -63,11 +70,17 @@ async def inbox(folder: Path, **settings: Any) -> AsyncIterator[Inbox]:
         await store.close()
 
 
-@pytest.mark.parametrize("secret", [DIGEST, SECRET])
-async def test_report_is_stored_once(tmp_path: Path, secret: str) -> None:
+REPORTS = [report(), report("M2", "3104")]
+
+
+@pytest.mark.parametrize(
+    ("secret", "body"),
+    [(DIGEST, REPORTS), (SECRET, REPORTS), (DIGEST, [event(each) for each in REPORTS])],
+)
+async def test_report_is_stored_once(tmp_path: Path, secret: str, body: Any) -> None:
     async with inbox(tmp_path) as one:
         for _ in range(2):
-            await one.post([report(), report("M2", "3104")], **{"x-solapi-secret": secret})
+            await one.post(body, **{"x-solapi-secret": secret})
 
         assert one.stored == [Receipt("M1", Outcome.DELIVERED), Receipt("M2", Outcome.NOT_A_USER)]
 
@@ -97,6 +110,9 @@ async def test_messages_without_a_result_and_of_others_are_ignored(tmp_path: Pat
         ({}, b"not JSON", Code.INVALID_JSON),
         ({}, {"messageId": "M1"}, Code.INVALID_JSON),
         ({}, [{"statusCode": "4000"}], Code.INVALID_JSON),
+        ({}, [event({"statusCode": "4000"})], Code.INVALID_JSON),
+        ({}, [event(None)], Code.INVALID_JSON),
+        ({}, ["M1"], Code.INVALID_JSON),
     ],
 )
 async def test_bad_call_is_refused(tmp_path: Path, headers: dict[str, str], body: Any, code: Code) -> None:
@@ -132,6 +148,28 @@ async def test_polling_reads_every_page_and_reports_each_result_once(tmp_path: P
         references = [each.reference for each in verdicts if isinstance(each, Accepted)]
         assert sorted(each.reference for each in one.stored) == sorted(map(str, references))
         assert len(one.stored) == 50
+
+
+@pytest.mark.parametrize("is_wrapped", [True, False])
+async def test_report_ends_a_message_long_before_it_is_polled(
+    tmp_path: Path, fixture: Solapi, is_wrapped: bool
+) -> None:
+    relay = fixture.relay
+    relay.has_hooks, relay.behavior.wraps_reports = True, is_wrapped
+    async with fixture.running(tmp_path, webhook_secret=SECRET) as env:
+        call = await fixture.add_channel(env)
+        await call_ok(call, "message/sendSMS", sms_body())
+        await env.wait(2)
+        relay.process_due()
+        relay.webhooks.set("https://pabal.example/hooks/relay", SECRET)
+        relay.webhooks.collect()
+        (post,) = relay.webhooks.posts
+        before = await outcomes_for(call)
+        headers = {name.lower(): value for name, value in relay.webhooks.headers().items()}
+        answer = await call("/hooks/relay", post.body, method="POST", headers=headers)
+
+        assert (before, answer.result) == (["sms sending"], "SUCCESS")
+        assert await outcomes_for(call) == ["sms completed 1000"]
 
 
 @pytest.mark.parametrize(("secret", "result"), [(SECRET, "SUCCESS"), ("", "NOT_FOUND")])

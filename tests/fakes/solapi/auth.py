@@ -10,9 +10,10 @@ MAX_SKEW_MS = 15 * 60 * 1000
 """±15 minutes, in which a signature may be used once."""
 MIN_SALT_BYTES, MAX_SALT_BYTES = 12, 64
 _HEADER = re.compile(
-    r"(?P<method>HMAC-SHA256|HMAC-MD5) apiKey=(?P<key>[^,]+), date=(?P<date>[^,]+), salt=(?P<salt>[^,]+),"
-    r" signature=(?P<signature>[0-9a-f]+)"
+    r"(?P<method>HMAC-SHA256|HMAC-MD5) (?i:apiKey)=(?P<key>[^,]+), (?i:date)=(?P<date>[^,]+),"
+    r" (?i:salt)=(?P<salt>[^,]+), (?i:signature)=(?P<signature>[0-9a-f]+)"
 )
+"""Each client spells the names in its own way: `apiKey`, `ApiKey` or `Apikey`, `date` or `Date`."""
 _DIGESTS = {"HMAC-SHA256": hashlib.sha256, "HMAC-MD5": hashlib.md5}
 
 

@@ -1,11 +1,13 @@
 """A local server that answers as Solapi documents it: messages v4, storage v1 and kakao v2.
 
 It was written from the public documents (repository solapi/documents, here "D") and from the source of Solapi's own
-client (solapi/solapi-nodejs 6.0.1, here "C"). That client, from npm, judges the server in test_judge.py.
+clients: solapi/solapi-nodejs 6.0.1, here "C", solapi/solapi-python 5.0.3, "P", and solapi/solapi-kotlin, "K". The
+first two, from npm and PyPI, judge the server in test_judge.py and test_python_judge.py.
 
 | Rule | Place |
 |---|---|
 | `Authorization: HMAC-SHA256 apiKey=…, date=…, salt=…, signature=…`; ±15 min; a signature once; four errors, 403 | D authentication/api-key.md |
+| the names of these parts in any letter case: `ApiKey=…, Date=…`, `Apikey=…` | P lib/authenticator.py; K Authenticator.kt |
 | errors: `errorCode` and `errorMessage` | D api-reference/overview.md "오류 핸들링"; C errors/defaultError.ts |
 | `POST messages/v4/send-many/detail`: `failedMessageList`, `groupInfo`, `messageList` with `showMessageList` | C messageService.ts, sendManyDetailResponse.ts |
 | 15 MB and 10,000 receivers a call; 413 RecipientsTooMany | D groups/addGroupMessages.md, message-api-v4/undefined-1/undefined-4.md |
@@ -14,6 +16,7 @@ client (solapi/solapi-nodejs 6.0.1, here "C"). That client, from npm, judges the
 | `customFields`: 30 and 100 characters, only strings, repeated in answers and lists | D groups/addGroupMessages.md, 1032; C storedMessage.ts |
 | status codes 1xxx refused, 2000 accepted, 3000 at the carrier, 4000 delivered | D message-status-codes.md |
 | lists: `dateType` CREATED or UPDATED, `startDate`, `endDate`, `startKey`, `limit` (20), `messageList` by id | D getMessageList.md; C getMessagesRequest.ts |
+| `messages/v4/list-old`: the same list | P message_service.py, get_messages |
 | `nextKey` is the key of the next page, null after the last one | D kakao/getplusfriends.md; C messageResponses.ts |
 | lists may lag: `lists_lag_s` | C test/lib/retry-utils.ts "API eventual consistency" |
 | `GET iam/v1/black`: `type=DENIAL`, `senderNumber`, `dateCreated[gte]`, `startKey`, `limit`; `blackList` with `senderNumber` and `recipientNumber` | C iamService.ts, getBlacksRequest.ts, getBlacksResponse.ts, commonTypes.ts |
@@ -22,7 +25,8 @@ client (solapi/solapi-nodejs 6.0.1, here "C"). That client, from npm, judges the
 | channel: token, then `POST kakao/v2/channels` with phone, category and token | C kakaoChannelService.ts; D kakao/putplusfriend.md |
 | template: PENDING, `PUT …/inspection`, INSPECTING, APPROVED or REJECTED; names are unique | D kakao/templateinspection.md; C examples create_template.js |
 | a template is changed while PENDING, removed while PENDING or REJECTED | C examples update_template.js, kakaoTemplateService.ts |
-| webhook: an array of messages, five calls in all until 200 | C examples webhooks/index.js |
+| webhook: an array of `{"eventDataId", "data": message, "retryCount"}`, or of messages alone (`wraps_reports`) | P model/webhook/single_report.py; C examples webhooks/index.js "body에 [] 형식으로 메시지정보 객체 목록이 들어옵니다" |
+| webhook: five calls in all until 200 | P examples single_report_controller.py, C examples webhooks/index.js |
 | webhook: `X-Solapi-Event-Name: SINGLE-REPORT`, `X-Solapi-Secret`: SHA-1 of the secret in hex | solapi.com/developers/api/webhook, as public receivers quote it |
 
 Choices where both say nothing; those in Behavior can be changed:
@@ -53,6 +57,7 @@ from tests.fakes.solapi.webhooks import ReportWebhooks
 _ROUTES: tuple[Route, ...] = (
     ("POST", "/messages/v4/send-many/detail", messages.send),
     ("GET", "/messages/v4/list", messages.search),
+    ("GET", "/messages/v4/list-old", messages.search),
     ("GET", "/iam/v1/black", iam.list_denials),
     ("POST", "/storage/v1/files", storage.upload),
     ("GET", "/kakao/v2/channels/categories", kakao.channel_categories),

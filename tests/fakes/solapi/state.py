@@ -147,6 +147,8 @@ class Behavior:
     hides_digits: bool = False
     """Whether the list of opt-outs hides two digits of each number, as its console does."""
     max_calls_per_second: float | None = None
+    wraps_reports: bool = True
+    """Whether a webhook has each message inside its event, as the client for Python reads it."""
     result_copies: int = 1
     """How often a webhook repeats each result."""
 

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 
 from tests.fakes.relay_webhooks import MAX_HOOKS_PER_POST, RelayWebhooks
 from tests.fakes.solapi.messages import row
+from tests.fakes.solapi.state import Json, SolapiMessage
 
 
 class ReportWebhooks(RelayWebhooks):
@@ -31,4 +32,11 @@ class ReportWebhooks(RelayWebhooks):
         state = self._state
         messages, state.pending_hooks = state.pending_hooks * state.behavior.result_copies, []
         for first in range(0, len(messages), MAX_HOOKS_PER_POST):
-            self.add([row(state, one) for one in messages[first : first + MAX_HOOKS_PER_POST]])
+            self.add([self._report(one) for one in messages[first : first + MAX_HOOKS_PER_POST]])
+
+    def _report(self, message: SolapiMessage) -> Json:
+        """Return a message, alone or inside its event: the two clients for Node and Python disagree."""
+        state = self._state
+        if not state.behavior.wraps_reports:
+            return row(state, message)
+        return {"eventDataId": state.new_id("WE01"), "data": row(state, message), "retryCount": 0}

@@ -4,6 +4,7 @@ import hashlib
 import hmac
 import logging
 from collections.abc import AsyncIterator, Mapping, Sequence
+from typing import Any
 
 import msgspec
 
@@ -83,7 +84,7 @@ class SolapiResults:
     async def handle_webhook(
         self, headers: Mapping[str, str], read_body: ReadBody, on_receipts: OnReceipts
     ) -> None:
-        """Store the results in a webhook call; other events are ignored.
+        """Store the results in a webhook call, whose messages may each be inside an event; ignore other events.
 
         Raises Refused: NOT_FOUND if webhooks are not configured, UNAUTHORIZED, INVALID_JSON.
         """
@@ -97,7 +98,8 @@ class SolapiResults:
         if headers.get(EVENT_HEADER, RESULT_EVENT) != RESULT_EVENT:
             return
         try:
-            rows = msgspec.json.decode(body, type=list[ListedMessage])
+            reports = msgspec.json.decode(body, type=list[dict[str, Any]])
+            rows = msgspec.convert([each.get("data", each) for each in reports], type=list[ListedMessage])
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             raise Refused(Code.INVALID_JSON) from None
         await self.poller.store_new(_receipts(rows), on_receipts)

@@ -1,0 +1,104 @@
+"""The fake Solapi, judged by Solapi's own client from PyPI: it reads every answer, and raises every error."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from solapi import SolapiMessageService
+from solapi.error.MessageNotReceiveError import MessageNotReceivedError
+from solapi.model import KakaoOption, RequestMessage, SendRequestConfig
+from solapi.model.request.messages.get_messages import GetMessagesRequest
+from solapi.model.webhook.single_report import SingleReportPayload
+
+from tests.fakes.solapi.judge import serving_in_a_thread
+from tests.fakes.solapi.server import FakeSolapi
+
+SENDER = "0212345678"
+JPEG = b"\xff\xd8\xff\xe0" + bytes(100)
+
+
+@pytest.fixture(scope="module")
+def relay() -> Iterator[FakeSolapi]:
+    """The server; a message has its result at once."""
+    with serving_in_a_thread(seed=1, receipt_after_s=0.0, review_after_s=None) as relay:
+        relay.numbers.add(SENDER)
+        yield relay
+
+
+@pytest.fixture(scope="module")
+def client(relay: FakeSolapi) -> SolapiMessageService:
+    return judge(relay, relay.api_secret)
+
+
+def judge(relay: FakeSolapi, secret: str) -> SolapiMessageService:
+    """Return the client as it is, but for its address."""
+    service = SolapiMessageService(relay.api_key, secret)
+    service.base_url = relay.address
+    return service
+
+
+def text(to: str, **fields: Any) -> RequestMessage:
+    return RequestMessage(**{"to": to, "from_": SENDER, "text": "안녕하세요", **fields})
+
+
+def test_sent_message_is_listed_with_its_result(client: SolapiMessageService) -> None:
+    fields = {"pabal": "0123"}
+    asked = SendRequestConfig(show_message_list=True)
+    sent = client.send([text("01030000001", custom_fields=fields), text("01030000002", from_="0299999999")], asked)
+    taken, refused = sent.message_list
+    listed = client.get_messages(GetMessagesRequest(message_id=taken.message_id))
+
+    assert (taken.status_code, taken.custom_fields) == ("2000", fields)
+    assert [each.status_code for each in sent.failed_message_list] == [refused.status_code] == ["1062"]
+    assert sent.group_info.count.registered_success == 1
+    (row,) = listed.message_list.values()
+    assert (row.status_code, row.custom_fields, row.to) == ("4000", fields, "01030000001")
+
+
+def test_list_is_read_page_by_page(client: SolapiMessageService, relay: FakeSolapi) -> None:
+    sent = client.send([text(f"0103000010{number}") for number in range(5)])
+    found: list[str] = []
+    key = None
+    for _ in range(10):
+        query = GetMessagesRequest(group_id=sent.group_info.group_id, limit=2, start_key=key)
+        page = client.get_messages(query)
+        found += page.message_list
+        if (key := page.next_key) is None:
+            break
+
+    assert len(found) == len(set(found)) == 5
+
+
+def test_picture_is_uploaded_and_sent(client: SolapiMessageService, tmp_path: Path) -> None:
+    picture = tmp_path / "picture.jpg"
+    picture.write_bytes(JPEG)
+    file = client.upload_file(str(picture))
+
+    assert client.send(text("01030000021", image_id=file.file_id)).failed_message_list == []
+
+
+def test_alimtalk_is_filled_from_its_variables(client: SolapiMessageService, relay: FakeSolapi) -> None:
+    channel = relay.add_channel("@python").channel_id
+    template = relay.add_template(channel, "환영", "#{이름}님, 환영합니다.").template_id
+    options = KakaoOption(pf_id=channel, template_id=template, variables={"이름": "길동"}, disable_sms=True)
+    client.send(RequestMessage(to="01030000031", from_=SENDER, kakao_options=options))
+
+    assert relay.messages[-1].text == "길동님, 환영합니다."
+
+
+def test_errors_are_raised_with_their_code(client: SolapiMessageService, relay: FakeSolapi) -> None:
+    with pytest.raises(MessageNotReceivedError):
+        client.send(text("01030000041", text="🙂"))
+    with pytest.raises(Exception, match="SignatureDoesNotMatch"):
+        judge(relay, "wrong").get_messages()
+
+
+def test_report_is_read_from_a_webhook(client: SolapiMessageService, relay: FakeSolapi) -> None:
+    relay.has_hooks = True
+    client.send(text("01030000051", custom_fields={"pabal": "0123"}))
+    client.get_messages()  # its result is due
+    relay.webhooks.collect()
+    (report,) = SingleReportPayload.model_validate(relay.webhooks.posts[-1].body).root
+
+    assert (report.data.status_code, report.data.custom_fields) == ("4000", {"pabal": "0123"})
