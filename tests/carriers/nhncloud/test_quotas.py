@@ -7,6 +7,7 @@ import pytest
 
 from pabal.store.queue import carriers
 from tests.carriers.relay.delivery_fixture import MANY, NAMED, outcomes_for
+from tests.fixtures.brand_bodies import brand_body
 from tests.fixtures.nhncloud import SENDER_KEY, NhnCloud
 from tests.fixtures.relay_delivery import RELAY
 from tests.fixtures.virtual import NOON, Environment, VirtualWorld
@@ -52,6 +53,27 @@ async def test_daily_quota_of_a_profile_is_waited_out(env: Environment, fixture:
     assert {tuple(await outcomes_for(call, number)) for number in MANY[:50]} == {("alimTalk completed 1000",)}
     assert carrier.problem == ""
     assert env.metric_value(GAUGE, carrier=RELAY, quota="messages_per_day") == 0
+
+
+@pytest.mark.settings(behavior={"refuses_excess": True}, poll_seconds=60)
+async def test_daily_quota_that_is_refused_with_a_code_is_waited_out(env: Environment, fixture: NhnCloud) -> None:
+    fixture.relay.profiles[SENDER_KEY].daily_limit = 30
+    call = await fixture.add_channel(env)
+    await env.wait(70)
+    await call_ok(call, "message/sendBrandMessage", brand_body(SENDER_KEY, *MANY[:50]))
+    await env.wait(30)
+    carrier = env.context.carriers[RELAY]
+    assert len(fixture.accepted) == 30
+    assert carrier.problem.startswith(f"the sender profile {SENDER_KEY[:8]}… has used up its daily quota (-1017")
+    assert env.metric_value(GAUGE, carrier=RELAY, quota="messages_per_day") == 1
+    calls = len(fixture.calls("/freestyle-messages"))
+    await env.wait(HOUR_S)
+    assert len(fixture.calls("/freestyle-messages")) <= calls + HOUR_S / 600
+    fixture.relay.profiles[SENDER_KEY].daily_limit = 0
+    await env.wait(1300)
+
+    assert await counts(env) == {(2, 1000): 50}
+    assert carrier.problem == ""
 
 
 async def test_raised_daily_quota_is_used_soon(env: Environment, fixture: NhnCloud) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from pabal.carriers.nhncloud.client import NhnCloudClient
+from tests.carriers.relay.delivery_fixture import send_of
 from tests.fakes.nhncloud.state import IN_PROGRESS, NO_CODE
 from tests.fakes.relay_server import RelayTransport
 from tests.fixtures.nhncloud import SENDER_KEY, NhnCloud
@@ -204,6 +205,19 @@ async def test_results_are_polled_if_webhooks_get_lost(env: Environment, fixture
 
 @pytest.mark.settings(behavior={"receipt_after_s": 20})
 @pytest.mark.slow
+@pytest.mark.parametrize("kind", ["sms", "brandMessage"])
+@pytest.mark.settings(behavior={"results_per_page": 20}, poll_seconds=60)
+async def test_results_on_pages_shorter_than_asked_for_are_read(
+    kind: str, env: Environment, fixture: NhnCloud
+) -> None:
+    call = await fixture.add_channel(env)
+    operation, body = send_of(kind, SENDER_KEY)
+    await call_ok(call, operation, {**body, "receivers": receivers_of(*MANY)})
+    await env.wait(70)
+
+    assert [describe_outcome(await get_message(call, number)) for number in MANY] == ["completed 1000"] * 50
+
+
 async def test_results_beyond_one_page_are_read(env: Environment, fixture: NhnCloud) -> None:
     call = await fixture.add_channel(env)
     sent = [f"010-{number // 10000:04}-{number % 10000:04}" for number in range(30_000_000, 30_002_500)]

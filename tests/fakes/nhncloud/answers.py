@@ -105,12 +105,18 @@ def minute_of_day(at: int) -> int:
     return local.hour * 60 + local.minute
 
 
-def paginate(found: Sequence[T], query: Mapping[str, str], refusal: ApiError) -> tuple[int, int, Sequence[T]]:
-    """Return number, size and content of the requested page. Raises `refusal` for invalid parameters."""
+def paginate(
+    found: Sequence[T], query: Mapping[str, str], refusal: ApiError, max_rows: int = MAX_PAGE_SIZE
+) -> tuple[int, int, Sequence[T]]:
+    """Return number, size and content of the requested page; where no maximum is documented, `max_rows` is one.
+
+    Raises `refusal` for invalid parameters.
+    """
     try:
         number, size = int(query.get("pageNum") or 1), int(query.get("pageSize") or DEFAULT_PAGE_SIZE)
     except ValueError:
         raise refusal from None
     if number < 1 or not 1 <= size <= MAX_PAGE_SIZE:
         raise refusal
+    size = min(size, max_rows)
     return number, size, found[(number - 1) * size : number * size]

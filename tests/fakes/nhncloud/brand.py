@@ -184,7 +184,8 @@ def search(state: State, request: Request) -> Json:
 def results(state: State, request: Request) -> Json:
     """List results: GET `message-results` (1888)."""
     found = kakaotalk.list_updated(state, request, BRAND)
-    rows = [_result_row(state, each) for each in kakaotalk.page(found, request.query)]
+    page = kakaotalk.page(found, request.query, state.behavior.results_per_page)
+    rows = [_result_row(state, each) for each in page]
     return {"messageSearchResultResponse": {"messages": rows, "totalCount": len(found)}}
 
 

@@ -183,6 +183,8 @@ def accept(
 ) -> Json:
     """Store the messages that were not refused, and return the result of each; `read` says text and refusal."""
     made = _read_messages(state, call, profile, begins_at, product, read)
+    if state.behavior.refuses_excess:
+        made = _refuse_excess(state, profile, made)
     failed = [(message, why) for message, why in made if message.refused]
     if failed and state.behavior.refuses_whole_calls:
         raise ApiError(failed[0][0].refused, failed[0][1])
@@ -232,6 +234,7 @@ def _read_messages(
     made = []
     for seq, given in enumerate(call.recipientList or (), 1):
         content, (refused, why) = read(given)
+        refused = state.behavior.refusals.get((given.recipientNo or "").replace("-", ""), refused)
         message = Message(
             product,
             KINDS[product],
@@ -261,13 +264,33 @@ def _count_daily(state: State, profile: Profile, messages: list[Message]) -> set
     accepted = [each for each in messages if not each.refused]
     if not accepted:
         return set()
-    key = accepted[0].product, format_seoul(state.clock(), "%Y-%m-%d") or ""
-    before = profile.sent.get(key, 0)
-    allowed = len(accepted) if not profile.daily_limit else max(0, profile.daily_limit - before)
-    profile.sent[key] = before + min(len(accepted), allowed)
+    allowed = _daily_left(state, profile, accepted)
+    key = _day_key(state, accepted[0])
+    profile.sent[key] = profile.sent.get(key, 0) + min(len(accepted), allowed)
     for message in accepted[allowed:]:
         state.results.schedule(message, message.send_at, NO_CODE)
     return {id(message) for message in accepted[allowed:]}
+
+
+def _day_key(state: State, message: Message) -> tuple[str, str]:
+    return message.product, format_seoul(state.clock(), "%Y-%m-%d") or ""
+
+
+def _daily_left(state: State, profile: Profile, accepted: list[Message]) -> int:
+    if not profile.daily_limit:
+        return len(accepted)
+    return max(0, profile.daily_limit - profile.sent.get(_day_key(state, accepted[0]), 0))
+
+
+def _refuse_excess(state: State, profile: Profile, made: list[tuple[Message, str]]) -> list[tuple[Message, str]]:
+    """Refuse what exceeds the daily quota of a profile.
+
+    Alimtalk ko/error-code.md until January 2026: "-1017 | 일별 발송량을 초과한 발송 실패".
+    """
+    accepted = [message for message, _ in made if not message.refused]
+    for message in accepted[_daily_left(state, profile, accepted) if accepted else 0 :]:
+        message.refused = -1017
+    return [(message, "Daily max count exceeded." if message.refused == -1017 else why) for message, why in made]
 
 
 def search(state: State, request: Request, product: str) -> list[Message]:
@@ -326,9 +349,9 @@ def _matches(message: Message, query: Mapping[str, str]) -> bool:
     return all(query[name] == value for name, value in wanted if query.get(name))
 
 
-def page(found: list[Any], query: Mapping[str, str]) -> list[Any]:
+def page(found: list[Any], query: Mapping[str, str], max_rows: int = MAX_PAGE_SIZE) -> list[Any]:
     refusal = ApiError(-2005, f"The 'pageSize' must be less than or equal to {MAX_PAGE_SIZE}.")
-    return list(paginate(found, query, refusal)[2])
+    return list(paginate(found, query, refusal, max_rows)[2])
 
 
 def status_of(message: Message) -> str:

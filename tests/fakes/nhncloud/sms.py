@@ -111,7 +111,7 @@ def send(state: State, request: Request) -> Json:
 def _accept(state: State, sending: SendBody, messages: list[Message]) -> Json:
     failed = [each for each in messages if each.refused]
     if failed and state.behavior.refuses_whole_calls:
-        raise ApiError(failed[0].refused, _REFUSAL_MESSAGES[failed[0].refused])
+        raise ApiError(failed[0].refused, _REFUSAL_MESSAGES.get(failed[0].refused, "As planted."))
     state.store_messages(messages)
     outcomes.schedule_results(messages, state.behavior, state.results)
     results = [

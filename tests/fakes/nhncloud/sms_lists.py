@@ -133,7 +133,7 @@ def results(state: State, request: Request) -> Json:
         raise ApiError(-1005, "Service parameter is invalid.")
     kind = query.get("messageType")
     found = [each for each in state.list_results(SMS, first, last + 999) if kind in (None, "", each.kind)]
-    number, size, page = paginate(found, query, ApiError(4, _BAD_PAGE))
+    number, size, page = paginate(found, query, ApiError(4, _BAD_PAGE), state.behavior.results_per_page)
     rows = [
         {
             "messageType": each.kind,

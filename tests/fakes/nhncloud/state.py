@@ -219,6 +219,8 @@ class Behavior:
     """Whether -1031 comes with the result of each recipient; the guides let `message` be null."""
     refuses_whole_calls: bool = False
     """Whether one bad recipient fails the whole call, with that recipient's code."""
+    refuses_excess: bool = False
+    """Whether messages beyond the daily quota of a profile are refused, or accepted and then fail."""
     lists_newest_change_first: bool = False
     """In which order the changes of a template are listed."""
     measures_images: bool = False
@@ -232,10 +234,13 @@ class Behavior:
     texts_per_month: int | None = None
     """How many texts the organisation may send a month: SMS ko/sending-policy.md, "월 발송량 제한 안내", 5,000 at
     first."""
+    results_per_page: int = 1000
+    """The largest page of `message-results` of SMS and brand messages: "조회 건수(기본: 15)", without a maximum
+    (SMS ko/api-guide.md, "메시지 발송 결과 업데이트 조회"; Alimtalk ko/friendtalkupgrade-api-guide.md)."""
     max_calls_per_second: float | None = None
     """Calls per second beyond this limit are answered with HTTP 429."""
     refusals: dict[str, int] = field(default_factory=dict)
-    """Refusal code of texts, by recipient."""
+    """Refusal code, by recipient."""
     outcomes: dict[tuple[str, str], tuple[tuple[float, str], ...]] = field(default_factory=dict)
     """Delay in seconds and result code, by product and recipient; the defaults are in outcomes.py."""
 

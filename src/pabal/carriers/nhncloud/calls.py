@@ -4,7 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum
 from hashlib import sha256
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 from pabal.carriers.nhncloud import templates
 from pabal.carriers.nhncloud.templates import buttons_to_remote
@@ -86,7 +86,7 @@ class SendCall(NamedTuple):
         key = {IDEMPOTENCY_HEADER: digest.hexdigest()}
         return key | ({"X-Convert-To-Brand-Message": "true"} if self.endpoint is ProductEndpoint.FRIENDTALK else {})
 
-    def halves(self) -> tuple["SendCall", "SendCall"]:
+    def halves(self) -> tuple[Self, Self]:
         """Return the same call in two halves."""
         middle = len(self.attempts) // 2
         return self._replace(attempts=self.attempts[:middle]), self._replace(attempts=self.attempts[middle:])

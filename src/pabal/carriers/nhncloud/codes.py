@@ -49,6 +49,8 @@ class ErrorKind(Enum):
     BUSY = ("busy", None)
     TEXT_QUOTA = ("text quota", None)
     """The organisation may send no more texts this month; the message was not accepted."""
+    DAILY_QUOTA = ("daily quota", None)
+    """The sender profile may send no more messages today; the message was not accepted."""
     UNCERTAIN = ("uncertain", None)
     """The call failed inside NHN Cloud: only a lookup tells whether it has the messages."""
     INVALID_NUMBER = ("invalid number", Outcome.NUMBER_NOT_ASSIGNED)
@@ -59,8 +61,10 @@ class ErrorKind(Enum):
     """Not by this carrier, because of something in one message: its text or its buttons."""
     CALL_NOT_SUPPORTED = ("call not supported", Outcome.UNDELIVERABLE)
     """Not by this carrier, because of something all messages of a call share: sender, template or image."""
+    INVALID_CALL = ("invalid call", Outcome.CARRIER_ERROR)
+    """Our call was invalid, whatever its messages are."""
     UNEXPECTED = ("unexpected", Outcome.CARRIER_ERROR)
-    """Our call was invalid, or the code is not documented."""
+    """A message was invalid, or the code is not documented."""
 
     def __init__(self, description: str, outcome: Outcome | None) -> None:
         self.description = description
@@ -75,6 +79,7 @@ class ErrorKind(Enum):
             ErrorKind.SPAM,
             ErrorKind.DIFFERS_FROM_TEMPLATE,
             ErrorKind.MESSAGE_NOT_SUPPORTED,
+            ErrorKind.UNEXPECTED,
         )
 
 
@@ -92,16 +97,19 @@ _SMS = _table(
         (ErrorKind.REFUSED_BY_RECEIVER, (-6001,)),
         (
             ErrorKind.CALL_NOT_SUPPORTED,
-            (-2002, -2003, -2004, -2005, -2014, -2015, -2023, -2024, -2044, -2045, -2046),
+            (-2002, -2003, -2004, -2005, -2015, -2023),
         ),
         (ErrorKind.CALL_NOT_SUPPORTED, (-2312, -2313, -6000, -6003, -6004)),
-        (ErrorKind.MESSAGE_NOT_SUPPORTED, (TOO_LARGE,)),
+        # The words of -2014 are about a recipient; the others depend on the country of its number.
+        (ErrorKind.MESSAGE_NOT_SUPPORTED, (TOO_LARGE, -2014, -2024, -2044, -2045, -2046)),
+        (ErrorKind.INVALID_CALL, (-1005, -1006, -2000, -2001, -9996, -9998)),
     ]
 )
 _TALK = _table(
     [
         (ErrorKind.ACCOUNT_CLOSED, (-1000, -1001, -1030, -4004, -4005)),
         (ErrorKind.BUSY, (-4018, -8010)),
+        (ErrorKind.DAILY_QUOTA, (-1017,)),
         (ErrorKind.UNCERTAIN, (-7000, -9999, DUPLICATE_CALL)),
         (ErrorKind.INVALID_NUMBER, (-4019, -5000)),
         (ErrorKind.REFUSED_BY_RECEIVER, (-3301,)),
@@ -117,6 +125,7 @@ _TALK = _table(
         (ErrorKind.CALL_NOT_SUPPORTED, (-3298, -3300, -3340, -3341, -4029)),
         (ErrorKind.CALL_NOT_SUPPORTED, (*range(-3323, -3302), -3325, *range(-3338, -3327), -3348, -3349)),
         (ErrorKind.DIFFERS_FROM_TEMPLATE, (-3299, -3324, -3344, -3347)),
+        (ErrorKind.INVALID_CALL, (-9993, -9996, -9998)),
     ]
 )
 
@@ -129,10 +138,15 @@ def error_kind_of(code: int, *, is_text: bool) -> ErrorKind:
 def verdict_for(kind: ErrorKind, code: str | None = None) -> Verdict:
     """Return the verdict on a message after an error with this code."""
     if kind.outcome is None:
-        if kind is ErrorKind.TEXT_QUOTA:
+        if kind in (ErrorKind.TEXT_QUOTA, ErrorKind.DAILY_QUOTA):
             return NotSent()
         return Unknown() if kind is ErrorKind.UNCERTAIN else Busy(code)
-    if kind in (ErrorKind.MESSAGE_NOT_SUPPORTED, ErrorKind.CALL_NOT_SUPPORTED, ErrorKind.UNEXPECTED):
+    if kind in (
+        ErrorKind.MESSAGE_NOT_SUPPORTED,
+        ErrorKind.CALL_NOT_SUPPORTED,
+        ErrorKind.INVALID_CALL,
+        ErrorKind.UNEXPECTED,
+    ):
         return Declined(kind.outcome, code)
     return Rejected(kind.outcome, code)
 

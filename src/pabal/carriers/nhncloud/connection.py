@@ -31,6 +31,7 @@ CALL_QUOTA_WAIT_S = 60.0
 TEXTS, PROFILES, CALLS, CALL_RATE = "texts_per_month", "messages_per_day", "calls", "calls_per_second"
 READ_INTERVAL_S = 60.0
 """How often the quotas are read."""
+SHOWN_KEY_CHARACTERS = 8
 PAGE_SIZE = 1000
 MAX_PAGES = 20
 _PATH = "/alimtalk/v2.3/appkeys/{appkey}/senders"
@@ -80,9 +81,7 @@ class ProfileQuotas:
             self._left[key] -= 1
             return None
         self._show(key)
-        now = self._world.now()
-        midnight_s = ((dates.day_of(now, SEOUL).end or now) - now) / SECOND
-        return NotSent(retry_after_s=min(midnight_s + READ_INTERVAL_S, PROBE_INTERVAL_S))
+        return NotSent(retry_after_s=min(_until_midnight_s(self._world) + READ_INTERVAL_S, PROBE_INTERVAL_S))
 
     async def run(self, client: NhnCloudClient, timeout_s: float) -> None:
         """Read the quotas until cancelled; a failure leaves what was read last."""
@@ -124,6 +123,11 @@ def _limits(profiles: list[_Profile]) -> Iterator[tuple[_Key, _Usage, str]]:
                 yield _Key(service, profile.senderKey), usage, what
 
 
+def _until_midnight_s(world: World) -> float:
+    now = world.now()
+    return ((dates.day_of(now, SEOUL).end or now) - now) / SECOND
+
+
 def _subject(key: _Key) -> str:
     return f"daily quota {key.service} {key.sender_key}"
 
@@ -141,14 +145,18 @@ class NhnCloudQuotas:
     def exhausted(self) -> dict[str, int]:
         """How many holders have used up each quota, of those that are."""
         throttled = sum(subject.startswith(CALL_RATE) for subject in self._notices.shown)
-        counts = {**self._quotas.exhausted, PROFILES: self._profiles.exhausted, CALL_RATE: throttled}
+        counts = {**self._quotas.exhausted, CALL_RATE: throttled}
+        counts[PROFILES] = counts.get(PROFILES, 0) + self._profiles.exhausted
         return {name: count for name, count in counts.items() if count}
 
     def take(self, service: str, sender_key: str | None) -> NotSent | None:
         """Count a message that is about to be submitted; return the verdict if a quota does not allow it."""
         if (verdict := self._quotas.check(CALLS, service)) is not None:
             return verdict
-        return self._quotas.check(TEXTS) if service == "sms" else self._profiles.take(service, sender_key or "")
+        if service == "sms":
+            return self._quotas.check(TEXTS)
+        verdict = self._quotas.check(PROFILES, f"{service} {sender_key}")
+        return verdict or self._profiles.take(service, sender_key or "")
 
     def exhaust_texts(self) -> NotSent:
         """Record that the organisation may send no more texts this month; return the verdict."""
@@ -156,6 +164,14 @@ class NhnCloudQuotas:
         resets_after_s = ((dates.month_of(now, SEOUL).end or now) - now) / SECOND
         text = "the organisation has used up its monthly quota of texts (-2052); NHN Cloud's support can raise it"
         return self._quotas.exhaust(TEXTS, text, resets_after_s)
+
+    def exhaust_profile(self, service: str, sender_key: str | None) -> NotSent:
+        """Record that a sender profile may send no more messages today; return the verdict."""
+        text = (
+            f"the sender profile {(sender_key or '')[:SHOWN_KEY_CHARACTERS]}… has used up its daily quota (-1017,"
+            f" {service}); its messages wait until midnight, and NHN Cloud's support can raise it"
+        )
+        return self._quotas.exhaust(PROFILES, text, _until_midnight_s(self._world), f"{service} {sender_key}")
 
     def note_throttled(self, service: str, throttled: Throttled) -> NotSent:
         """Record an HTTP 429; return the verdict."""
@@ -169,10 +185,12 @@ class NhnCloudQuotas:
         """Record that a call passed the gateway."""
         self._quotas.restore(CALLS, service)
 
-    def note_accepted(self, service: str) -> None:
+    def note_accepted(self, service: str, sender_key: str | None) -> None:
         """Record that messages were accepted."""
         if service == "sms":
             self._quotas.restore(TEXTS)
+        else:
+            self._quotas.restore(PROFILES, f"{service} {sender_key}")
 
     async def run(self, client: NhnCloudClient, timeout_s: float) -> None:
         """Read the quotas of sender profiles until cancelled."""

@@ -60,18 +60,24 @@ class _Source(ResultSource):
         await self._page(now - MINUTE, now, 1, 1)
 
     async def read(self, start: Instant, end: Instant) -> AsyncIterator[Sequence[Receipt]]:
-        number = 1
+        number, count = 1, 0
         while True:
-            rows = await self._page(start, end + MINUTE, number, PAGE_SIZE)
+            rows, total = await self._page(start, end + MINUTE, number, PAGE_SIZE)
             with expect_documented_shape():
                 receipts = _receipts(rows, is_text=self._is_text)
             yield receipts
-            if len(rows) < PAGE_SIZE:
+            count += len(rows)
+            if not rows or (len(rows) < PAGE_SIZE if total is None else count >= total):
                 return
             number += 1
 
-    async def _page(self, start: Instant, end: Instant, number: int, size: int) -> list[dict[str, Any]]:
-        """Return one page of results that were updated between two times."""
+    async def _page(
+        self, start: Instant, end: Instant, number: int, size: int
+    ) -> tuple[list[dict[str, Any]], int | None]:
+        """Return one page of results that were updated between two times, and how many there are on all pages.
+
+        A page may be shorter than asked for: for some services no largest size is documented.
+        """
         digits = 19 if self._is_text else 16  # SMS takes seconds, the others minutes
         answer = await self._client.request(
             "GET",
@@ -202,18 +208,16 @@ def _sources(
     return found
 
 
-def _rows(answer: Mapping[str, Any], *, is_text: bool) -> list[dict[str, Any]]:
-    """Return the results in an answer; the documentation of one API shows two shapes.
+def _rows(answer: Mapping[str, Any], *, is_text: bool) -> tuple[list[dict[str, Any]], int | None]:
+    """Return the results in an answer, and their number on all pages if it is told.
 
-    Raises NoResponse.
+    The documentation of one API shows two shapes. Raises NoResponse.
     """
     found: Any = ()
+    total: Any = None
     with expect_documented_shape():
-        if is_text:
-            data = answer["body"]["data"]
-            found = data["resultUpdateList"] if isinstance(data, dict) else data
-        elif "messageSearchResultResponse" in answer:
-            found = answer["messageSearchResultResponse"]["messages"]
-        else:
-            found = answer["messages"]
-    return list(found or ())
+        body = answer["body"] if is_text else answer.get("messageSearchResultResponse", answer)
+        data = body["data" if is_text else "messages"]
+        found = data["resultUpdateList"] if isinstance(data, dict) else data
+        total = body.get("totalCount")
+    return list(found or ()), total if isinstance(total, int) else None

@@ -31,8 +31,6 @@ from pabal.carriers.relay.submission import Submission, UnansweredMessages
 from pabal.domain.sends.message import Attempt, Outcome
 from pabal.world import World
 
-MIN_CALL_S = 1.0
-"""With less time left no call is begun."""
 REPEAT_DELAY_S = 0.5
 """Delay before a call without an answer is repeated."""
 
@@ -52,23 +50,16 @@ class CallSender:
 
     async def send(self, call: SendCall, submission: Submission) -> None:
         """Make a call when it may go out, and report the verdicts."""
-        first = self._pacer.reserve(len(call.attempts))
-        await self._pacer.wait(first, len(call.attempts) - 1, 1)  # the call goes out when its last message may
-        queue = self._queues[call.endpoint.service]
-        is_small = call.attempts[0].is_small
-        if not await queue.acquire(max(0.0, submission.remaining_s - MIN_CALL_S), is_small=is_small):
-            submission.report_all(call.attempts, NotSent())
-            return
-        halves: tuple[SendCall, ...] = ()
-        try:
-            with self._errors_before_acceptance(call, submission):
-                halves = await self._make(call, submission)
-        finally:
-            queue.release()
-        for half in halves:
-            await self.send(half, submission)
+        await submission.send(call, self._pacer, self._queues[call.endpoint.service], self._make)
 
-    async def _make(self, call: SendCall, submission: Submission) -> tuple[SendCall, ...]:
+    async def _make(self, call: SendCall, submission: Submission) -> Sequence[SendCall]:
+        """Make a call and report the verdicts; return its halves if these must be sent instead."""
+        halves: Sequence[SendCall] = ()
+        with self._errors_before_acceptance(call, submission):
+            halves = await self._call(call, submission)
+        return halves
+
+    async def _call(self, call: SendCall, submission: Submission) -> tuple[SendCall, ...]:
         """Make a call and report the verdicts; return its halves if these must be sent instead.
 
         Raises ImageNotSupported, and what NhnCloudClient.request raises, if nothing was accepted.
@@ -149,16 +140,14 @@ class CallSender:
             self._connection.set_problem(call.endpoint, error)
             submission.report_all(attempts, NotSent())
         elif kind.concerns_one_message and len(attempts) > 1:
-            if submission.count_split():
-                return call.halves()
-            submission.report_all(attempts, Busy())
+            return submission.halves_of(call)
         elif kind is ErrorKind.UNCERTAIN:
             self._unanswered.add(attempts, began_at)
             self._resolver.report_unknown(attempts, submission)
         else:
-            if kind is ErrorKind.UNEXPECTED:
+            if kind in (ErrorKind.INVALID_CALL, ErrorKind.UNEXPECTED):
                 self._on_anomaly(f"code {error.code}")
-            submission.report_all(attempts, self._verdict(kind, error.code))
+            submission.report_all(attempts, self._verdict(call, kind, error.code))
         return ()
 
     def _report_answer(self, call: SendCall, answer: Mapping[str, Any], submission: Submission) -> None:
@@ -180,21 +169,25 @@ class CallSender:
             elif code == 0:
                 verdicts.append((attempt, self._resolver.unknown(attempt)))
             else:
-                verdicts.append((attempt, self._verdict(error_kind_of(code, is_text=is_text), code)))
+                verdicts.append((attempt, self._verdict(call, error_kind_of(code, is_text=is_text), code)))
         self._note_quotas(call, [verdict for _, verdict in verdicts])
         known = [attempt.message_id for attempt, verdict in verdicts if not isinstance(verdict, Unknown)]
         self._unanswered.discard(known)
         submission.report(verdicts)
 
-    def _verdict(self, kind: ErrorKind, code: int) -> Verdict:
+    def _verdict(self, call: SendCall, kind: ErrorKind, code: int) -> Verdict:
         """Return the verdict on one message of a call after an error."""
-        is_quota = kind is ErrorKind.TEXT_QUOTA
-        return self._connection.quotas.exhaust_texts() if is_quota else verdict_for(kind, str(code))
+        quotas = self._connection.quotas
+        if kind is ErrorKind.TEXT_QUOTA:
+            return quotas.exhaust_texts()
+        if kind is ErrorKind.DAILY_QUOTA:
+            return quotas.exhaust_profile(call.endpoint.service, call.attempts[0].sender_key)
+        return verdict_for(kind, str(code))
 
     def _note_quotas(self, call: SendCall, verdicts: Sequence[Verdict]) -> None:
         """Record that no quota was in the way, if so."""
         if any(isinstance(each, Accepted) for each in verdicts) and NotSent() not in verdicts:
-            self._connection.quotas.note_accepted(call.endpoint.service)
+            self._connection.quotas.note_accepted(call.endpoint.service, call.attempts[0].sender_key)
 
     @contextlib.contextmanager
     def _errors_before_acceptance(self, call: SendCall, submission: Submission) -> Iterator[None]:

@@ -1,15 +1,34 @@
 """The progress of one call of `submit`, and since when messages are in doubt without an answer."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from typing import Protocol, Self, TypeVar
 
-from pabal.carriers.base import OnVerdicts, Verdict
+from pabal.carriers.base import Busy, NotSent, OnVerdicts, Verdict
+from pabal.carriers.pace import Pacer
+from pabal.carriers.relay.call_queue import CallQueue
 from pabal.domain.sends.message import Attempt
 from pabal.world import World
 
+MIN_CALL_S = 1.0
+"""With less time left no call is begun."""
 MAX_SPLITS = 64
 """How many calls of a submission may be repeated in halves: if most messages are bad, it would never end."""
 REMEMBERED_S = 900.0
 """Longer than any pause between two lookups of a message."""
+
+
+class RelayCall(Protocol):
+    """A call that submits messages."""
+
+    @property
+    def attempts(self) -> list[Attempt]:
+        """The messages of the call."""
+
+    def halves(self) -> tuple[Self, Self]:
+        """Return the same call in two halves."""
+
+
+C = TypeVar("C", bound=RelayCall)
 
 
 class Submission:
@@ -31,10 +50,34 @@ class Submission:
         """How much time is left until the deadline."""
         return max(0.0, self._deadline - self._world.monotonic())
 
-    def count_split(self) -> bool:
-        """Count one more call to repeat in halves; return whether it may be."""
+    async def send(
+        self, call: C, pacer: Pacer, queue: CallQueue, make: Callable[[C, "Submission"], Awaitable[Sequence[C]]]
+    ) -> None:
+        """Make a call when it may go out; `make` reports verdicts, or returns the halves to send instead.
+
+        The halves of a refused call do not wait for the rate again: nothing of it was accepted.
+        """
+        count = len(call.attempts)
+        await pacer.wait(pacer.reserve(count), count - 1, 1)  # the call goes out when its last message may
+        pending = [call]
+        while pending:
+            each = pending.pop()
+            timeout_s = max(0.0, self.remaining_s - MIN_CALL_S)
+            if not await queue.acquire(timeout_s, is_small=each.attempts[0].is_small):
+                self.report_all(each.attempts, NotSent())
+                continue
+            try:
+                pending.extend(reversed(await make(each, self)))
+            finally:
+                queue.release()
+
+    def halves_of(self, call: C) -> tuple[C, ...]:
+        """Return the halves of a call that was refused, perhaps because of one message; none after too many."""
         self._splits += 1
-        return self._splits <= MAX_SPLITS
+        if self._splits <= MAX_SPLITS:
+            return call.halves()
+        self.report_all(call.attempts, Busy())
+        return ()
 
     def report_all(self, attempts: Sequence[Attempt], verdict: Verdict) -> None:
         """Report the same verdict on several messages."""

@@ -1,7 +1,7 @@
 """Groups messages into calls to Solapi, and writes their bodies."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import msgspec
 
@@ -43,10 +43,10 @@ class SolapiCall(NamedTuple):
         """Return the body of the call; two messages to one number are two messages."""
         return _BODY_BEGIN + b",".join([each.encoded for each in self.entries]) + _BODY_END
 
-    def halves(self) -> tuple["SolapiCall", "SolapiCall"]:
+    def halves(self) -> tuple[Self, Self]:
         """Return the same call in two halves."""
         middle = len(self.entries) // 2
-        return SolapiCall(self.entries[:middle]), SolapiCall(self.entries[middle:])
+        return self._replace(entries=self.entries[:middle]), self._replace(entries=self.entries[middle:])
 
 
 def group_into_calls(entries: Sequence[Entry]) -> list[SolapiCall]:

@@ -1,7 +1,7 @@
 """Submits messages to Solapi and turns its answers into verdicts."""
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from pabal.carriers.base import Accepted, Busy, Declined, NotSent, OnAnomaly, Unknown, Verdict
@@ -25,8 +25,6 @@ from pabal.carriers.solapi.preparation import Preparation
 from pabal.domain.sends.message import Attempt, Outcome
 from pabal.world import World
 
-MIN_CALL_S = 1.0
-"""With less time left no call is begun."""
 MIN_TIMEOUT_S = 0.1
 BALANCE = "balance"
 NO_BALANCE = "the balance at Solapi is used up"
@@ -52,23 +50,16 @@ class SolapiSender:
 
     async def send(self, call: SolapiCall, submission: Submission) -> None:
         """Make a call when it may go out, and report the verdicts."""
-        count = len(call.entries)
-        first = self._pacer.reserve(count)
-        await self._pacer.wait(first, count - 1, 1)  # the call goes out when its last message may
-        is_small = call.entries[0].attempt.is_small
-        if not await self._queue.acquire(max(0.0, submission.remaining_s - MIN_CALL_S), is_small=is_small):
-            submission.report_all(call.attempts, NotSent())
-            return
-        halves: tuple[SolapiCall, ...] = ()
-        try:
-            with self._errors_as_verdicts(call, submission):
-                halves = await self._make(call, submission)
-        finally:
-            self._queue.release()
-        for half in halves:
-            await self.send(half, submission)
+        await submission.send(call, self._pacer, self._queue, self._make)
 
-    async def _make(self, call: SolapiCall, submission: Submission) -> tuple[SolapiCall, ...]:
+    async def _make(self, call: SolapiCall, submission: Submission) -> Sequence[SolapiCall]:
+        """Make a call and report the verdicts; return its halves if these must be sent instead."""
+        halves: Sequence[SolapiCall] = ()
+        with self._errors_as_verdicts(call, submission):
+            halves = await self._call(call, submission)
+        return halves
+
+    async def _call(self, call: SolapiCall, submission: Submission) -> tuple[SolapiCall, ...]:
         """Make a call and report the verdicts; return its halves if these must be sent instead.
 
         Raises NotProcessed, NoResponse, Throttled.
@@ -96,9 +87,7 @@ class SolapiSender:
             self._tell_no_balance()
             submission.report_all(call.attempts, Busy(error.code))
         elif len(call.entries) > 1:
-            if submission.count_split():
-                return call.halves()
-            submission.report_all(call.attempts, Busy())
+            return submission.halves_of(call)
         else:
             self._on_anomaly(f"error {error.code}")
             submission.report_all(call.attempts, Declined(Outcome.CARRIER_ERROR, error.code))
