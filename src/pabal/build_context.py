@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from importlib import resources
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pabal.carriers.base import Carrier
 from pabal.carriers.simulator import Simulator
@@ -34,6 +35,9 @@ from pabal.webhooks.addresses import AddressRules
 from pabal.webhooks.poster import Poster
 from pabal.webhooks.secrets import SecretBox
 from pabal.world import World
+
+if TYPE_CHECKING:
+    from pabal.carriers.relay.carrier import Dependencies
 
 
 def build_context(
@@ -143,9 +147,7 @@ def _build_carrier(
 def _build_relay_carrier(
     settings: NhnCloudSettings | SolapiSettings, store: Store, world: World, metrics: Metrics, slots: Slots
 ) -> Carrier:
-    from pabal.carriers.nhncloud import carrier as nhncloud  # costs the start 0.3 s
-    from pabal.carriers.relay.carrier import Dependencies
-    from pabal.carriers.solapi import carrier as solapi
+    from pabal.carriers.relay.carrier import Dependencies  # costs the start 0.3 s
 
     dependencies = Dependencies(
         world,
@@ -153,6 +155,14 @@ def _build_relay_carrier(
         PersistentCursor(store, settings.name, slots),
         lambda what: metrics.carrier_anomalies.add(1, settings.name, what),
     )
+    return build_relay(settings, dependencies)
+
+
+def build_relay(settings: NhnCloudSettings | SolapiSettings, dependencies: "Dependencies") -> Carrier:
+    """Return the carrier of a relay. Raises BadSetting."""
+    from pabal.carriers.nhncloud import carrier as nhncloud
+    from pabal.carriers.solapi import carrier as solapi
+
     if isinstance(settings, SolapiSettings):
         return solapi.build(settings, dependencies)
     return nhncloud.build(settings, dependencies)

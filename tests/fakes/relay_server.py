@@ -4,6 +4,7 @@ import argparse
 import asyncio
 import contextlib
 import gc
+import json
 import signal
 import time
 from abc import ABC, abstractmethod
@@ -57,6 +58,8 @@ class RelayServer(ABC):
     listener: Listener
     webhooks: Any
     clock: Callable[[], int]
+    plant: Callable[[str, Any], Any] | None = None
+    """Changes answers, by "METHOD path", and posts of webhooks, by "webhook", into others than documented."""
 
     @abstractmethod
     async def answer(self, request: Request) -> Reply:
@@ -75,7 +78,16 @@ class RelayServer(ABC):
 @contextlib.asynccontextmanager
 async def serving_relay(relay: R, port: int) -> AsyncIterator[R]:
     """Run a server in this event loop until the end of the block."""
-    async with listening(relay.answer, port) as relay.listener:
+
+    async def answer(request: Request) -> Reply:
+        reply = await relay.answer(request)
+        if relay.plant is None:
+            return reply
+        changed = relay.plant(f"{request.method} {request.path}", json.loads(reply.body))
+        return reply._replace(body=json.dumps(changed).encode())
+
+    relay.webhooks.change = lambda body: relay.plant("webhook", body) if relay.plant else body
+    async with listening(answer, port) as relay.listener:
         posting = asyncio.create_task(relay.webhooks.run())
         try:
             yield relay

@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,6 +29,8 @@ class RelayWebhooks(ABC):
     """Posts to the configured address; nothing is posted before `set`."""
 
     max_attempts: int
+    change: Callable[[Any], Any] = staticmethod(lambda body: body)
+    """Changes what is posted into something else than documented."""
 
     def __init__(self, state: Any) -> None:
         self._state = state
@@ -59,7 +61,7 @@ class RelayWebhooks(ABC):
         return 200 <= status < 300
 
     def add(self, body: Any) -> None:
-        self._pending.append(Post(body))
+        self._pending.append(Post(self.change(body)))
         self.posts.append(self._pending[-1])
 
     async def run(self) -> None:

@@ -108,8 +108,8 @@ SERVER_COMMANDS = {
     "user": Command("manage.users", "콘솔 사용자를 관리합니다.", "Manage the users of the console."),
     "carrier": Command(
         "manage.carriers",
-        "설정에서 빠진 발송 경로의 메시지를 관리합니다.",
-        "Manage the messages of carriers that are not configured any more.",
+        "중계사를 점검하고, 설정에서 빠진 발송 경로의 메시지를 관리합니다.",
+        "Try a relay, and manage the messages of carriers that are not configured any more.",
     ),
     "privacy": Command(
         "manage.privacy",

@@ -94,7 +94,9 @@ class LocalService:
         await service.start()
         try:
             async with serving(
-                {self._listener: service.http_app}, build_table(service, self._settings), STOP_SECONDS
+                {self._listener: service.http_app},
+                build_table(service.context.metrics, self._settings),
+                STOP_SECONDS,
             ):
                 self._started.set()
                 await self._stop_event.wait()

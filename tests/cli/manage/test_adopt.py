@@ -1,7 +1,5 @@
 """`pabal profile adopt` and `pabal mapping`, before the documented server on a real socket."""
 
-import asyncio
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,6 +11,7 @@ from pabal.store.kakao import profiles
 from tests.fakes.nhncloud import channel
 from tests.fakes.nhncloud.server import FakeNhnCloud, serving
 from tests.fixtures.cli import CommandLine, CommandResult
+from tests.fixtures.relay_thread import relay_in_thread
 from tests.fixtures.virtual import NOON
 
 OTHER = """
@@ -25,24 +24,8 @@ talk_secret_key = "b"
 
 @pytest.fixture
 def relay() -> Iterator[FakeNhnCloud]:
-    """The server, in a thread of its own."""
-    found: list[FakeNhnCloud] = []
-    is_up, may_end = threading.Event(), asyncio.Event()
-    loop = asyncio.new_event_loop()
-
-    async def serve() -> None:
-        async with serving(seed=1) as server:
-            found.append(server)
-            is_up.set()
-            await may_end.wait()
-
-    thread = threading.Thread(target=lambda: loop.run_until_complete(serve()))
-    thread.start()
-    is_up.wait()
-    yield found[0]
-    loop.call_soon_threadsafe(may_end.set)
-    thread.join()
-    loop.close()
+    with relay_in_thread(serving, seed=1) as server:
+        yield server
 
 
 class RelayCommandLine:

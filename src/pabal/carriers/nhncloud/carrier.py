@@ -186,11 +186,19 @@ def build(settings: NhnCloudSettings, dependencies: Dependencies) -> NhnCloudCar
     sms_client = talk_client = None
     if settings.sms_app_key:
         sms_client = NhnCloudClient(
-            settings.sms_address, settings.sms_app_key, settings.sms_secret_key, settings.tls_ca
+            settings.sms_address,
+            settings.sms_app_key,
+            settings.sms_secret_key,
+            settings.tls_ca,
+            on_answer=dependencies.on_answer,
         )
     if settings.talk_app_key:
         talk_client = NhnCloudClient(
-            settings.talk_address, settings.talk_app_key, settings.talk_secret_key, settings.tls_ca
+            settings.talk_address,
+            settings.talk_app_key,
+            settings.talk_secret_key,
+            settings.tls_ca,
+            on_answer=dependencies.on_answer,
         )
     provider = NhnCloudProvider(talk_client, settings.timeout_seconds) if talk_client is not None else None
     return NhnCloudCarrier(settings, dependencies, sms_client, talk_client, provider)

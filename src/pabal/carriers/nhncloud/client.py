@@ -13,7 +13,7 @@ from zoneinfo import ZoneInfo
 import aiohttp
 import msgspec
 
-from pabal.carriers.relay.http import ErrorAnswer, HttpClient
+from pabal.carriers.relay.http import ErrorAnswer, HttpClient, OnAnswer
 from pabal.carriers.relay.http import NoResponse as NoResponse
 from pabal.carriers.relay.http import NotProcessed as NotProcessed
 from pabal.carriers.relay.http import Throttled as Throttled
@@ -81,9 +81,10 @@ class NhnCloudClient(HttpClient):
         secret_key: str,
         ca_file: Path | None = None,
         transport: Transport | None = None,
+        on_answer: OnAnswer | None = None,
     ) -> None:
         """`transport` replaces the network in tests. Raises BadSetting for a CA file that cannot be read."""
-        super().__init__(address, {"X-Secret-Key": secret_key}, ca_file, transport)
+        super().__init__(address, {"X-Secret-Key": secret_key}, ca_file, transport, on_answer=on_answer)
         self._app_key = app_key
         self._secrets = (app_key, secret_key)
 

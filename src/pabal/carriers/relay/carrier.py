@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from pabal.carriers.base import Inbox, OnAnomaly, OnVerdicts, ProfileProvider
 from pabal.carriers.pace import PacedCarrier, Pacer
+from pabal.carriers.relay.http import OnAnswer
 from pabal.carriers.relay.opt_out_reader import OptOutList, OptOutReader
 from pabal.carriers.relay.result_poller import ResultCursor
 from pabal.carriers.relay.submission import Submission
@@ -36,6 +37,8 @@ class Dependencies:
     load_image: LoadImage
     cursor: ResultCursor
     on_anomaly: OnAnomaly
+    on_answer: OnAnswer | None = None
+    """Called with every answer of the relay."""
 
 
 class RelayCarrier(PacedCarrier):

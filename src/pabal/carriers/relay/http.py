@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import functools
 import ssl
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from email.utils import parsedate_to_datetime
 from pathlib import Path
 from urllib.parse import quote, urlencode
@@ -16,6 +16,8 @@ from pabal.settings.environment import explain_os_error
 from pabal.settings.field import BadSetting
 
 MAX_CONNECTIONS = 256
+OnAnswer = Callable[[str, str, HttpAnswer], None]
+"""Called with the method, the path and the answer of every call that was answered."""
 DEFAULT_HEADERS = {"Accept": "*/*", "Accept-Encoding": "gzip, deflate", "User-Agent": "pabal"}
 
 
@@ -61,6 +63,7 @@ class HttpClient:
         ca_file: Path | None = None,
         transport: Transport | None = None,
         max_connections: int = MAX_CONNECTIONS,
+        on_answer: OnAnswer | None = None,
     ) -> None:
         """`transport` replaces the network in tests. Raises BadSetting for a CA file that cannot be read."""
         try:
@@ -74,6 +77,7 @@ class HttpClient:
         self._headers = {**DEFAULT_HEADERS, **(headers or {})}
         self._transport = transport
         self._free = asyncio.Semaphore(max_connections)
+        self._on_answer = on_answer
         self._is_closed = False
 
     async def send(
@@ -107,6 +111,8 @@ class HttpClient:
         except CallFailed as failed:
             raise NoResponse(_describe(failed)) from None
         self.server_time = _server_time(answer)
+        if self._on_answer:
+            self._on_answer(method, path, answer)
         return answer
 
     async def close(self) -> None:

@@ -135,7 +135,12 @@ def build(settings: SolapiSettings, dependencies: Dependencies) -> SolapiCarrier
     Raises BadSetting.
     """
     client = SolapiClient(
-        settings.address, settings.api_key, settings.api_secret, dependencies.world, settings.tls_ca
+        settings.address,
+        settings.api_key,
+        settings.api_secret,
+        dependencies.world,
+        settings.tls_ca,
+        on_answer=dependencies.on_answer,
     )
     has_channels = any(not product.is_text for product in settings.products)
     provider = SolapiProvider(client, settings.timeout_seconds) if has_channels else None

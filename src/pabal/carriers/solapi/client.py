@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 import msgspec
 
 from pabal.carriers.relay.carrier import ImageNotSupported
-from pabal.carriers.relay.http import ErrorAnswer, HttpClient, NoResponse, NotProcessed, Throttled
+from pabal.carriers.relay.http import ErrorAnswer, HttpClient, NoResponse, NotProcessed, OnAnswer, Throttled
 from pabal.domain.base import dates
 from pabal.domain.base.dates import Instant
 from pabal.domain.content.image import Image
@@ -108,9 +108,10 @@ class SolapiClient(HttpClient):
         world: World,
         ca_file: Path | None = None,
         transport: Transport | None = None,
+        on_answer: OnAnswer | None = None,
     ) -> None:
         """`transport` replaces the network in tests. Raises BadSetting for a CA file that cannot be read."""
-        super().__init__(address, None, ca_file, transport)
+        super().__init__(address, None, ca_file, transport, on_answer=on_answer)
         self._api_key = api_key
         self._api_secret = api_secret.encode()
         self._world = world

@@ -1,8 +1,9 @@
-"""Commands for carriers that are not configured any more, and for their messages."""
+"""Commands for carriers: a rehearsal of a relay, and what is left of those that are not configured any more."""
 
 import argparse
 from collections.abc import Callable
 
+from pabal.cli.rehearse.command import declare_rehearse
 from pabal.cli.shared.command import WORLD, current_actor, with_store
 from pabal.cli.shared.language import CommandError, say
 from pabal.cli.shared.options import add_command, add_group, add_list, add_option
@@ -59,6 +60,7 @@ def declare_carrier(parser: argparse.ArgumentParser) -> None:
         "Forget a carrier that has no messages any more.",
     )
     add_option(parser, "name", "설정에서 빠진 발송 경로", "the carrier that is not configured any more")
+    declare_rehearse(group)
 
 
 def _list(settings: Settings, given: argparse.Namespace) -> None:

@@ -23,6 +23,7 @@ from pabal.domain.users.user import Role
 from pabal.service.access.keys import keys
 from pabal.service.access.sign_in import passwords
 from pabal.service.access.users import users
+from pabal.service.metrics import Metrics
 from pabal.settings.data_directory import process_lock
 from pabal.settings.environment import explain_os_error
 from pabal.settings.settings import Settings
@@ -130,7 +131,7 @@ async def _run_service(
     """
     await service.start()
     _tune_garbage_collection()
-    table = build_table(service, settings)
+    table = build_table(service.context.metrics, settings)
     try:
         with _stop_signals(table) as stop:
             async with serving(apps, table, settings.stop_seconds):
@@ -162,9 +163,9 @@ def _stop_signals(table: ConnectionTable) -> Iterator[asyncio.Event]:
         loop.remove_signal_handler(number)
 
 
-def build_table(service: Service, settings: Settings) -> ConnectionTable:
+def build_table(metrics: Metrics, settings: Settings) -> ConnectionTable:
     """Return the table of connections to a service, with the limits that the settings say."""
-    return ConnectionTable(_connection_limits(settings), RealWorld(), service.context.metrics)
+    return ConnectionTable(_connection_limits(settings), RealWorld(), metrics)
 
 
 def _connection_limits(settings: Settings) -> ConnectionLimits:

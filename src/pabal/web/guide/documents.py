@@ -131,6 +131,7 @@ CHAPTERS = (
         (
             "how-to/nhncloud",
             "how-to/solapi",
+            "how-to/rehearse-a-relay",
             "how-to/several-relays",
             "how-to/smpp",
             "how-to/write-a-carrier",

@@ -1,0 +1,1 @@
+"""The command that tries a relay with one message of each kind."""

@@ -1,0 +1,119 @@
+"""Conducts a rehearsal: asks, sends, follows and reports."""
+
+import argparse
+import asyncio
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from pabal.carriers.provider import RelayProvider
+from pabal.cli.rehearse.messages import Choices, Planner, Unsent
+from pabal.cli.rehearse.rehearsal import Observer, Rehearsal, RelaySettings, build_carrier, documents_of
+from pabal.cli.rehearse.report import describe, exit_status
+from pabal.cli.serving.serve import listen
+from pabal.cli.shared.command import WORLD
+from pabal.cli.shared.language import CommandError, choose, say
+from pabal.domain.base import dates
+from pabal.domain.content.image import JPEG, Image
+from pabal.domain.people.phone import mask, parse_mobile, parse_sender
+from pabal.domain.sends.message import PRODUCT_BY_CODE, Attempt, Product
+from pabal.settings.environment import explain_os_error
+from pabal.settings.relays import NhnCloudSettings, SolapiSettings
+from pabal.settings.settings import Settings
+
+
+def conduct(settings: Settings, given: argparse.Namespace) -> int:
+    """Run `pabal carrier rehearse` and return its exit status."""
+    relay = _find_relay(settings, given.name)
+    choices = Choices(
+        parse_mobile(given.to),
+        _choose_products(settings, relay, given.only or ()),
+        parse_sender(given.sender) if given.sender else "",
+        given.channel,
+        given.template,
+        _read_image(given.image) if given.image else None,
+    )
+    observer = Observer(documents_of(relay))
+    attempts, unsent = asyncio.run(_plan(settings, relay, choices, observer))
+    secret = relay.webhook_secret if isinstance(relay, SolapiSettings) else relay.webhook_signature
+    has_webhook = bool(secret) and not given.no_webhook
+    rehearsal = Rehearsal(settings, relay, WORLD, observer, choices.image, given.wait)
+    followed = []
+    if attempts and (given.yes or _confirm(relay.name, choices.receiver, attempts)):
+        listener = listen(settings.host, settings.port) if has_webhook else None
+        try:
+            followed = asyncio.run(rehearsal.run(attempts, listener))
+        finally:
+            if listener:
+                listener.close()
+    elif attempts:
+        say("아무것도 보내지 않았습니다", "nothing was sent", is_error=True)
+        return 1
+    day = dates.format_timestamp(WORLD.now(), settings.zone)[:10]
+    for line in describe(relay, day, followed, unsent, observer, has_webhook=has_webhook):
+        say(*line)
+    if rehearsal.problem and followed:
+        say(f"중계사의 상태: {rehearsal.problem}", f"State of the relay: {rehearsal.problem}")
+    return exit_status(followed, unsent, observer, has_webhook=has_webhook)
+
+
+async def _plan(
+    settings: Settings, relay: RelaySettings, choices: Choices, observer: Observer
+) -> tuple[list[Attempt], list[Unsent]]:
+    provider = build_carrier(relay, WORLD, observer, None).provider
+    assert provider is None or isinstance(provider, RelayProvider)
+    try:
+        return await Planner(choices, provider, WORLD, settings.zone).plan()
+    finally:
+        if provider:
+            await provider.close()
+
+
+def _find_relay(settings: Settings, name: str) -> RelaySettings:
+    relays = [each for each in settings.carriers.values() if isinstance(each, NhnCloudSettings | SolapiSettings)]
+    for relay in relays:
+        if relay.name == name:
+            return relay
+    known = ", ".join(each.name for each in relays) or "-"
+    raise CommandError(
+        f"{name}은(는) 설정에 있는 중계사가 아닙니다. 중계사: {known}. --config를 확인하세요",
+        f"{name} is no relay of these settings, which have: {known}; check --config",
+    )
+
+
+def _choose_products(settings: Settings, relay: RelaySettings, only: Sequence[str]) -> list[Product]:
+    """Return the kinds that go through a relay: those whose route names it, or all that it can send."""
+    routed = [each for each in relay.products if relay.name in settings.routes.get(each.code, ())]
+    usable = routed or list(relay.products)
+    if unknown := [each for each in only if PRODUCT_BY_CODE.get(each) not in relay.products]:
+        known = ", ".join(each.code for each in relay.products)
+        raise CommandError(
+            f"--only {unknown[0]}: 이 발송 경로가 보내는 종류가 아닙니다. 보내는 종류: {known}",
+            f"--only {unknown[0]}: the carrier does not send it; it sends: {known}",
+        )
+    return [PRODUCT_BY_CODE[each] for each in dict.fromkeys(only)] if only else usable
+
+
+def _read_image(path: Path) -> Image:
+    try:
+        return Image(JPEG, path.name, path.read_bytes())
+    except OSError as error:
+        why = explain_os_error(error)
+        raise CommandError(
+            f"--image: {path}을(를) 읽을 수 없습니다({why.ko})", f"--image: cannot read {path} ({why.en})"
+        ) from None
+
+
+def _confirm(name: str, receiver: str, attempts: list[Attempt]) -> bool:
+    """Ask whether to send, as it costs money. Raises CommandError where nobody can be asked."""
+    kinds = ", ".join(each.product.code for each in attempts)
+    if not sys.stdin.isatty():
+        raise CommandError(
+            f"요금이 드는 메시지 {len(attempts)}건({kinds})을 보내려면 --yes를 주세요",
+            f"give --yes to send {len(attempts)} messages that cost money ({kinds})",
+        )
+    question = choose(
+        f"{name}(으)로 {mask(receiver)}에 {len(attempts)}건을 보냅니다({kinds}). 요금이 듭니다. 보낼까요? [y/N] ",
+        f"Send {len(attempts)} messages ({kinds}) through {name} to {mask(receiver)}? It costs money. [y/N] ",
+    )
+    return input(question).strip().lower() in ("y", "yes")
