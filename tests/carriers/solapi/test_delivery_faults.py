@@ -61,7 +61,7 @@ async def test_all_messages_of_a_lost_call_are_found_by_their_group(env: Environ
 
 async def test_one_unreadable_message_does_not_hold_up_the_others(env: Environment, fixture: Solapi) -> None:
     call = await fixture.add_channel(env)
-    fixture.relay.behavior.unreadable = MANY[3].replace("-", "")
+    fixture.relay.behavior.call_errors = {MANY[3].replace("-", ""): (400, "ValidationError")}
     await call_ok(call, "message/sendSMS", sms_body(*MANY[:20]))
     await env.wait(30)
 

@@ -186,8 +186,9 @@ def _new_group(state: State, allows_duplicates: bool) -> Group:
 
 def _add(state: State, group: Group, given: list[MessageBody], request: Request) -> list[SolapiMessage]:
     request.recipient_count = sum(len(one.receivers) for one in given)
-    if any(state.behavior.unreadable in one.receivers for one in given):
-        raise ApiError(400, "ValidationError", "to 의 값이 올바르지 않습니다.")
+    for receiver, (status, code) in state.behavior.call_errors.items():
+        if any(receiver in one.receivers for one in given):
+            raise ApiError(status, code, "to 의 값이 올바르지 않습니다.")
     if not given:
         raise ApiError(400, "ValidationError", "messages 의 데이터는 1건 이상이어야 됩니다.")
     if request.recipient_count > MAX_RECEIVERS:

@@ -142,8 +142,8 @@ class Behavior:
     """Whether messageList has also the messages of failedMessageList."""
     refusals: dict[str, str] = field(default_factory=dict)
     """Receivers that are refused, with their status code."""
-    unreadable: str = ""
-    """A receiver whose message makes the whole call a ValidationError."""
+    call_errors: dict[str, tuple[int, str]] = field(default_factory=dict)
+    """Receivers whose message makes the whole call an error, with its HTTP status and errorCode."""
     hides_digits: bool = False
     """Whether the list of opt-outs hides two digits of each number, as its console does."""
     max_calls_per_second: float | None = None

@@ -14,8 +14,11 @@ NO_BALANCE_CODES = ("1030",)
 """The prepaid balance is used up."""
 IMAGE_GONE_CODES = ("1023", "1034", "1051")
 TEMPLATE_GONE_CODES = ("1042",)
-FORBIDDEN_STATUSES = (401, 403, 404, 405)
-PAYMENT_REQUIRED, TOO_LARGE = 402, 413
+ACCOUNT_CODES = frozenset(("invalidapikey", "signaturedoesnotmatch", "requesttimetooskewed", "1020"))
+"""The key, the secret or the clock is wrong, in small letters: clients spell these codes in two ways."""
+ACCOUNT_STATUSES = (401, 405)
+FORBIDDEN_STATUSES = (403, 404)
+PAYMENT_REQUIRED = 402
 DUPLICATE_SIGNATURE = "DuplicatedSignature"
 
 
@@ -29,15 +32,24 @@ class CallError(Enum):
     BUSY = "busy"
     MAY_BE_ONE_MESSAGE = "may be one message"
     """The call is too large, or one of its messages cannot be read: halves tell which."""
+    MAY_BE_THE_ACCOUNT = "may be the account"
+    """Something is forbidden or missing, but not documented: one message, or the account. Halves tell which."""
 
 
 def call_error_of(error: SolapiError) -> CallError:
     """Return what an error of a whole call means."""
     if error.code == DUPLICATE_SIGNATURE:
         return CallError.NOT_NOW
-    if error.status == PAYMENT_REQUIRED:
+    if error.status == PAYMENT_REQUIRED or error.code in NO_BALANCE_CODES:
         return CallError.BUSY
-    return CallError.ACCOUNT_CLOSED if error.status in FORBIDDEN_STATUSES else CallError.MAY_BE_ONE_MESSAGE
+    if error.status in ACCOUNT_STATUSES or error.code.lower() in ACCOUNT_CODES:
+        return CallError.ACCOUNT_CLOSED
+    return CallError.MAY_BE_THE_ACCOUNT if error.status in FORBIDDEN_STATUSES else CallError.MAY_BE_ONE_MESSAGE
+
+
+def closes_account(error: SolapiError) -> bool:
+    """Return whether an error of a call that concerns no single message means that the account is not usable."""
+    return call_error_of(error) in (CallError.ACCOUNT_CLOSED, CallError.MAY_BE_THE_ACCOUNT)
 
 
 def _outcomes(rows: Iterable[tuple[Outcome, Iterable[str]]]) -> Mapping[str, Outcome]:

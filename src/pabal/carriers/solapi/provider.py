@@ -21,7 +21,7 @@ from pabal.carriers.relay.templates import unsupported
 from pabal.carriers.solapi import templates
 from pabal.carriers.solapi import templates as relay_templates
 from pabal.carriers.solapi.client import SolapiClient, SolapiError, upload_image
-from pabal.carriers.solapi.codes import CallError, call_error_of
+from pabal.carriers.solapi.codes import closes_account
 from pabal.carriers.solapi.templates import TEMPLATES_PATH, TemplateName, TemplateRow, Versions
 from pabal.domain.base.codes import Code, Refused, Text
 from pabal.domain.content.image import Image
@@ -236,7 +236,7 @@ def _refusal(error: ErrorAnswer, field: str) -> Refused:
     if error.status == NOT_FOUND:
         code = Code.TEMPLATE_NOT_FOUND if field == "templateCode" else Code.SENDER_NOT_APPROVED
         return Refused(code, field or "senderKey", quote(error.message, error.code))
-    if call_error_of(error) is CallError.ACCOUNT_CLOSED:
+    if closes_account(error):
         return keys_not_accepted(str(error))
     code = Code.DUPLICATE if error.status == CONFLICT else Code.INVALID_PARAMETER
     if field == "image":

@@ -12,7 +12,7 @@ from pabal.carriers.base import OnReceipts, ReadBody, Receipt
 from pabal.carriers.relay.http import ErrorAnswer
 from pabal.carriers.relay.result_poller import OnServiceProblem, ResultCursor, ResultPoller, ResultSource
 from pabal.carriers.solapi.client import ListedMessage, SolapiClient, SolapiError
-from pabal.carriers.solapi.codes import CallError, call_error_of, is_pending, outcome_of
+from pabal.carriers.solapi.codes import closes_account, is_pending, outcome_of
 from pabal.carriers.solapi.lookup import read_pages, updated_between
 from pabal.domain.base import identifiers
 from pabal.domain.base.codes import Code, Refused
@@ -44,7 +44,7 @@ class _Source(ResultSource):
 
     def is_closed_by(self, error: ErrorAnswer) -> bool:
         assert isinstance(error, SolapiError)
-        return call_error_of(error) is CallError.ACCOUNT_CLOSED
+        return closes_account(error)
 
     async def check(self, now: Instant) -> None:
         query = updated_between(now - MINUTE, now)

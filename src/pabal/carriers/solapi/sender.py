@@ -1,6 +1,7 @@
 """Submits messages to Solapi and turns its answers into verdicts."""
 
 import contextlib
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -20,12 +21,15 @@ from pabal.carriers.solapi.codes import (
     CallError,
     call_error_of,
     verdict_for,
+    was_refused,
 )
 from pabal.carriers.solapi.preparation import Preparation
 from pabal.domain.sends.message import Attempt, Outcome
 from pabal.world import World
 
 MIN_TIMEOUT_S = 0.1
+ACCOUNT_IN_ORDER_S = 60.0
+"""How long after an accepted call an error that is not documented concerns a message, not the account."""
 BALANCE = "balance"
 NO_BALANCE = "the balance at Solapi is used up"
 
@@ -47,6 +51,7 @@ class SolapiSender:
     _notices: Notices
     _on_problem: OnProblem
     _on_anomaly: OnAnomaly
+    _accepted_at: float = -math.inf
 
     async def send(self, call: SolapiCall, submission: Submission) -> None:
         """Make a call when it may go out, and report the verdicts."""
@@ -73,6 +78,7 @@ class SolapiSender:
         except SolapiError as error:
             return self._handle_error(call, error, submission)
         self._on_problem("")
+        self._accepted_at = self._world.monotonic()
         self._queue.speed_up()
         self._report_answer(call.attempts, answer, began_at, submission)
         return ()
@@ -80,18 +86,26 @@ class SolapiSender:
     def _handle_error(self, call: SolapiCall, error: SolapiError, submission: Submission) -> tuple[SolapiCall, ...]:
         """Report the verdicts after an error of a whole call; return its halves if one message may be the cause."""
         kind = call_error_of(error)
+        is_alone = len(call.entries) == 1
+        if is_alone and kind is CallError.MAY_BE_THE_ACCOUNT and not self._has_accepted_lately:
+            kind = CallError.ACCOUNT_CLOSED
         self._on_problem(str(error) if kind is CallError.ACCOUNT_CLOSED else "")
         if kind in (CallError.ACCOUNT_CLOSED, CallError.NOT_NOW):
             submission.report_all(call.attempts, NotSent())
         elif kind is CallError.BUSY:
             self._tell_no_balance()
             submission.report_all(call.attempts, Busy(error.code))
-        elif len(call.entries) > 1:
+        elif not is_alone:
             return submission.halves_of(call)
         else:
             self._on_anomaly(f"error {error.code}")
-            submission.report_all(call.attempts, Declined(Outcome.CARRIER_ERROR, error.code))
+            submission.report_all(call.attempts, _verdict_on_cause(kind, error.code))
         return ()
+
+    @property
+    def _has_accepted_lately(self) -> bool:
+        """Whether a call was accepted a short time ago, so that the account is in order."""
+        return self._world.monotonic() - self._accepted_at < ACCOUNT_IN_ORDER_S
 
     def _report_answer(
         self, attempts: list[Attempt], answer: SendAnswer, began_at: float, submission: Submission
@@ -146,3 +160,10 @@ class SolapiSender:
             self._on_anomaly("no response to a call")
             self._unanswered.add(call.attempts, began_at)
             submission.report_all(call.attempts, Unknown())
+
+
+def _verdict_on_cause(kind: CallError, code: str) -> Verdict:
+    """Return the verdict on the one message that makes its call an error; the code may be a status code."""
+    if kind is CallError.MAY_BE_THE_ACCOUNT:
+        return Busy(code)
+    return verdict_for(code) if was_refused(code) else Declined(Outcome.CARRIER_ERROR, code)
