@@ -111,9 +111,15 @@ class WideListBody(Struct, kw_only=True, omit_defaults=True):
 
 
 class VideoBody(Struct, kw_only=True, omit_defaults=True):
-    """A video of Kakao TV."""
+    """A video of Kakao TV, or one that was uploaded at the relay."""
 
-    videoUrl: Annotated[str | None, describe("tv.kakao.com의 주소", "Address at tv.kakao.com.")] = None
+    videoUrl: Annotated[
+        str | None,
+        describe(
+            "tv.kakao.com의 주소, 또는 중계사에 올린 동영상의 `videoUrl`",
+            "Address at tv.kakao.com, or the `videoUrl` of a video that was uploaded at the relay.",
+        ),
+    ] = None
     thumbnailUrl: Annotated[
         str | None, describe("중계사에 올린 이미지의 주소", "Address of an image that was uploaded at the relay.")
     ] = None
@@ -255,6 +261,17 @@ class SendBrandMessage(Struct, kw_only=True, omit_defaults=True):
     imageLink: Annotated[str | None, describe("이미지의 링크", "Link of the image.")] = None
     attachment: Annotated[
         AttachmentBody | None, describe("그 밖에 유형이 보여 주는 것", "What the type shows besides.")
+    ] = None
+    adult: Annotated[
+        bool | None,
+        describe(
+            "성인용 메시지인지 여부. 기본값: false. `templateCode`와는 함께 쓸 수 없습니다",
+            "Whether the message is for adults only. Default: false. Not with `templateCode`.",
+        ),
+    ] = None
+    pushAlarm: Annotated[
+        bool | None,
+        describe("푸시 알림을 울릴지 여부. 기본값: true", "Whether phones announce the message. Default: true."),
     ] = None
     optOutNumber: Annotated[
         str | None,

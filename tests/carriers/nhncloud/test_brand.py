@@ -138,8 +138,40 @@ async def test_failed_brand_message_becomes_our_text_and_none_of_the_relay(
     assert "deliveredAs" not in text
 
 
+VIDEO = "https://video.example/public/1"
+SPECIAL: list[tuple[dict[str, Any], dict[str, Any]]] = [
+    ({}, {"adult": None, "pushAlarm": None}),
+    ({"adult": False, "pushAlarm": True}, {"adult": None, "pushAlarm": None}),
+    ({"adult": True, "pushAlarm": False}, {"adult": True, "pushAlarm": False}),
+    (
+        {"buttons": [{"buttonType": "channelAddition", "name": "채널 추가"}], "targeting": "I"},
+        {"buttons": [{"name": "채널 추가", "type": "AC"}]},
+    ),
+    (
+        {"messageType": "premiumVideo", "content": None, "attachment": {"video": {"videoUrl": VIDEO}}},
+        {"video": {"videoUrl": VIDEO}},
+    ),
+    ({"templateCode": "B1", "content": None, "pushAlarm": False}, {"pushAlarm": False}),
+]
+
+
+async def test_alarm_age_channel_button_and_uploaded_video_reach_the_relay(
+    env: Environment, fixture: NhnCloud
+) -> None:
+    fixture.relay.public_videos.add(VIDEO)
+    fixture.relay.brand_templates[SENDER_KEY, "B1"] = "새 소식"
+    call = await fixture.add_channel(env)
+    for fields, expected in SPECIAL:
+        await call_ok(call, SEND, brand_body(SENDER_KEY, **fields))
+        await env.wait(5)
+        sent = fixture.accepted[-1].call
+        assert {name: getattr(sent, name) for name in expected} == expected
+
+    assert len(fixture.accepted) == len(SPECIAL)
+
+
 NO_BRAND_MESSAGES: list[dict[str, Any]] = [
-    {"buttons": [{"buttonType": "channelAddition"}]},
+    {"buttons": [{**BUTTON}, {"buttonType": "channelAddition"}]},
     {"buttons": [{"buttonType": "deliveryTracking"}]},
     {"buttons": [{"buttonType": "counselingTalkConversion", "chatExtra": "x"}]},
     {"buttons": [{**BUTTON, "mobileUrl": "https://shop.example/" + "a" * 1000}]},

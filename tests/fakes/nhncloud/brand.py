@@ -90,7 +90,7 @@ def send_free_form(state: State, request: Request) -> Json:
     call: FreeForm = kakaotalk.decode_body(_FREE_FORM, request.body)
     targets = {each.targeting or "I" for each in call.recipientList or ()}
     profile, begins_at = _check_call(state, request, call, targets)
-    check_message(state, msgspec.to_builtins(call), targets)
+    check_message(state, msgspec.to_builtins(call))
     return _accept(state, request, call, profile, begins_at, call.content or "", frozenset())
 
 
@@ -203,7 +203,7 @@ def _list_row(state: State, message: Message) -> Json:
     row = kakaotalk.message_row(state, message)
     more = {name: row[name] for name in ("senderKey", "createDate", "receiveDate", "createUser") if name in row} | {
         "chatBubbleType": getattr(message.call, "chatBubbleType", None),
-        "pushAlarm": True,
+        "pushAlarm": message.call.pushAlarm is not False,
     }
     found = _result_row(state, message) | more
     found["resendStatusCode"] = found.pop("resendStatus")

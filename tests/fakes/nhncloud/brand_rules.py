@@ -50,8 +50,8 @@ FIELDS = {
 """The fields of each request body, 206, 313, 426, 539, 681, 796, 943 and 1101."""
 
 
-def check_message(state: State, given: Fields, targets: set[str]) -> None:
-    """Raises ApiError for a message that breaks a rule of its type; `targets` are those of its recipients."""
+def check_message(state: State, given: Fields) -> None:
+    """Raises ApiError for a message that breaks a rule of its type."""
     kind = str(given.get("chatBubbleType"))
     if kind not in FIELDS:
         raise ApiError(-3303, "chatBubbleType is empty.")
@@ -66,19 +66,25 @@ def check_message(state: State, given: Fields, targets: set[str]) -> None:
     if not low <= len(buttons) <= high:
         code = -3306 if kind == "COMMERCE" and not buttons else -3304
         raise ApiError(code, "The 'buttons' must be between {} and {}.")
-    _check_buttons(kind, buttons, targets)
+    _check_buttons(kind, buttons)
     if coupon := given.get("coupon"):
         _check_coupon(kind, coupon)
     if kind in PICTURE_TYPES:
         _check_picture(state, kind, given.get("image") or {})
     if kind == "WIDE_ITEM_LIST":
         _check_list(given)
-    if kind == "PREMIUM_VIDEO" and not VIDEO.fullmatch((given.get("video") or {}).get("videoUrl") or ""):
-        raise ApiError(-3318, "The videoUrl is not valid video url")
+    if kind == "PREMIUM_VIDEO":
+        _check_video(state, (given.get("video") or {}).get("videoUrl") or "")
     if kind == "COMMERCE":
         _check_commerce(given.get("commerce") or {})
     if kind.startswith("CAROUSEL"):
-        _check_carousel(kind, given.get("carousel") or {}, targets)
+        _check_carousel(kind, given.get("carousel") or {})
+
+
+def _check_video(state: State, url: str) -> None:
+    """3399 of master: "상태가 `PUBLIC`인 동영상만 템플릿 등록 및 발송이 가능합니다"."""
+    if not VIDEO.fullmatch(url) and url not in state.public_videos:
+        raise ApiError(-3318, "The videoUrl is not valid video url")
 
 
 def _check_content(kind: str, content: Any) -> None:
@@ -107,7 +113,7 @@ def _check_links(part: Fields, needed: str = "") -> None:
             raise ApiError(-3310, "The linkMo/linkPc must include http:// or https://")
 
 
-def _check_buttons(kind: str, buttons: Sequence[Fields], targets: set[str]) -> None:
+def _check_buttons(kind: str, buttons: Sequence[Fields]) -> None:
     for index, button in enumerate(buttons):
         name, button_type = str(button.get("name") or ""), button.get("type")
         if button_type not in BUTTON_TYPES:
@@ -121,19 +127,22 @@ def _check_buttons(kind: str, buttons: Sequence[Fields], targets: set[str]) -> N
         ):
             raise ApiError(-3309, "If there is an AL(appLink) in the template, at least two must be entered.")
         if button_type == "AC":
-            _check_addition(kind, name, index, len(buttons), targets)
+            _check_addition(kind, name, index, len(buttons))
 
 
-def _check_addition(kind: str, name: str, index: int, count: int, targets: set[str]) -> None:
-    """158–165: "TEXT, IMAGE: 첫 번째 버튼(최상단) … 그 외: 두 번째 버튼(우측) … 타겟팅 M, N만 사용 가능합니다."."""
+def _check_addition(kind: str, name: str, index: int, count: int) -> None:
+    """158–165: "TEXT, IMAGE: 첫 번째 버튼(최상단) … 그 외: 두 번째 버튼(우측)".
+
+    ko/release-notes.md, 2026-04-28: "채널 추가 버튼을 모든 타겟팅에서 사용할 수 있도록 확장했습니다. 수신자가
+    친구인 경우 발송이 실패하진 않으나 채널 추가 버튼이 노출되지 않습니다.", against "타겟팅 M, N만 사용
+    가능합니다" in 165.
+    """
     if name != "채널 추가":
         raise ApiError(-3348, "AC type button name must be '채널 추가'.")
     if kind in LONG_NAMES and index:
         raise ApiError(-3311, "When the type is TEXT or IMAGE, AC button type must be the first button.")
     if kind not in LONG_NAMES and index != count - 1:
         raise ApiError(-3312, "When the type is not TEXT or IMAGE, AC button type must be the last button.")
-    if "I" in targets:
-        raise ApiError(-3328, "The button type AC is not allowed.")
 
 
 def _check_coupon(kind: str, coupon: Fields) -> None:
@@ -183,7 +192,7 @@ def _check_commerce(commerce: Fields) -> None:
         raise ApiError(-3299, "The commerce variable must be used in a documented combination.")
 
 
-def _check_carousel(kind: str, carousel: Fields, targets: set[str]) -> None:
+def _check_carousel(kind: str, carousel: Fields) -> None:
     """1049, 1203: "최소 2개, 최대 6개"; "head가 존재할 경우 최소 1개, 최대 5개"."""
     head, cards = carousel.get("head"), carousel.get("list") or []
     less = 1 if head else 0
@@ -199,7 +208,7 @@ def _check_carousel(kind: str, carousel: Fields, targets: set[str]) -> None:
         _check_text("message", card.get("message") or "", 180, 99)
         if len(card["buttons"]) > 2:
             raise ApiError(-3304, "The 'buttons' must be between 1 and 2.")
-        _check_buttons(kind, card["buttons"], targets)
+        _check_buttons(kind, card["buttons"])
         if kind == "CAROUSEL_COMMERCE":
             _check_commerce(card["commerce"])
     if sum(button["type"] == "AC" for card in cards for button in card["buttons"]) > 1:

@@ -278,6 +278,8 @@ class State:
         self.attachments: dict[int, UploadedFile] = {}
         self.pictures: dict[str, UploadedFile] = {}
         """Images of friend talk and of templates, by address."""
+        self.public_videos: set[str] = set()
+        """Addresses of uploaded videos whose state is PUBLIC; the form of `videoUrl` is not documented."""
         self.tokens_sent: list[tuple[int, str, str, int]] = []
         """Tokens sent to administrators: time, phone, channel, token."""
         self.unknown_channels: set[str] = set()

@@ -223,10 +223,14 @@ def brand_fields(attempt: Attempt) -> dict[str, Any]:
         fields["unsubscribeAuthNo"] = brand.opt_out_auth_number
     if attempt.opt_out_number:
         fields["unsubscribeNo"] = attempt.opt_out_number
+    if brand.is_silent:
+        fields["pushAlarm"] = False
     if is_by_template(attempt):
         return fields | {"templateCode": attempt.template_code}
     assert brand.type is not None
     fields["chatBubbleType"] = CHAT_BUBBLE_TYPES[brand.type]
+    if brand.is_adult:
+        fields["adult"] = True
     if attempt.content:
         fields["content"] = attempt.content
     buttons = [each for each in map(from_button, attempt.buttons) if each is not None]

@@ -2,7 +2,7 @@
 
 from pabal.domain.brand import rules
 from pabal.domain.brand.buttons import check_own_buttons
-from pabal.domain.brand.message import BrandMessage, BrandType, Targeting
+from pabal.domain.brand.message import BrandMessage, BrandType
 from pabal.domain.brand.report import Report
 from pabal.domain.sends.message import Attempt, Product
 
@@ -39,7 +39,7 @@ def is_deliverable(attempt: Attempt) -> bool:
         return True
     type_rules = rules.RULES[brand.type]
     report = Report()
-    check_own_buttons(report, attempt.buttons, brand.type, Targeting.FRIENDS, type_rules.max_name_characters)
+    check_own_buttons(report, attempt.buttons, brand.type, type_rules.max_name_characters)
     return (
         not report.problems
         and len(attempt.content) <= type_rules.max_characters

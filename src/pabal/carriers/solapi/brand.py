@@ -35,7 +35,7 @@ _LINKS = {
 
 
 class NotAtSolapi(Exception):
-    """The message has an image that was not uploaded to Solapi, or a button that Solapi does not have."""
+    """The message has an image that was not uploaded to Solapi, or something that Solapi does not have."""
 
 
 def image_kind_of(attempt: Attempt) -> str:
@@ -51,6 +51,8 @@ def to_remote(attempt: Attempt, image_id: str | None) -> dict[str, Any]:
     """
     brand = attempt.brand
     assert brand is not None
+    if brand.is_silent:
+        raise NotAtSolapi("a message without an alarm")
     options: dict[str, Any] = {"pfId": attempt.sender_key, "disableSms": True}
     bms: dict[str, Any] = {"targeting": brand.targeting.value}
     if is_by_template(attempt):
@@ -59,6 +61,8 @@ def to_remote(attempt: Attempt, image_id: str | None) -> dict[str, Any]:
         return {"kakaoOptions": options}
     assert brand.type is not None
     bms |= {"chatBubbleType": CHAT_BUBBLE_TYPES[brand.type], **_attachment(brand.attachment)}
+    if brand.is_adult:
+        bms["adult"] = True
     own = [from_button(button) for button in attempt.buttons]
     if own:
         bms["buttons"] = _buttons([_known(button) for button in own])

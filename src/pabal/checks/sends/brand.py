@@ -5,6 +5,7 @@ from itertools import islice
 from typing import Any
 
 import msgspec
+from msgspec import structs
 
 from pabal.checks.body.call import ApiCall
 from pabal.checks.body.fields import (
@@ -40,7 +41,7 @@ from pabal.service.sending.preconditions import get_usable_profile
 
 BRAND_TYPES = {each.value: each for each in BrandType}
 TARGETINGS = {each.value: each for each in Targeting}
-_FREE_FORM_FIELDS = ("messageType", "content", "image", "imageLink", "attachment", "buttons")
+_FREE_FORM_FIELDS = ("messageType", "content", "image", "imageLink", "attachment", "buttons", "adult")
 _TEMPLATE_HAS_IT = Text(
     "templateCode를 쓰면 템플릿의 내용으로 보내므로 함께 쓸 수 없습니다.",
     "It cannot be used with templateCode: the template decides.",
@@ -85,7 +86,12 @@ def check_brand_fields(form: Form[SendBrandMessage], policy: Policy, now: Instan
     auth_number = form.read_optional("optOutAuthNumber", rules.parse_opt_out_auth_number)
     if auth_number is not None and form.body.optOutNumber is None:
         form.add(Problem(Code.INVALID_PARAMETER, "optOutAuthNumber", _NO_NUMBER))
-    brand = BrandMessage(targeting=targeting, opt_out_auth_number=auth_number)
+    brand = BrandMessage(
+        targeting=targeting,
+        opt_out_auth_number=auth_number,
+        is_adult=form.body.adult is True,
+        is_silent=form.body.pushAlarm is False,
+    )
     if form.body.templateCode:
         return _check_template(form, policy, shared, brand)
     return _check_free_form(form, policy, shared, brand)
@@ -162,11 +168,11 @@ def _check_free_form(form: Form[SendBrandMessage], policy: Policy, shared: Sendi
     if image is not None:
         form.read_optional("image", lambda _: rules.check_picture(kind, image))
     content = _read_content(form, kind)
-    attachment = _read_attachment(form, kind, brand.targeting)
+    attachment = _read_attachment(form, kind)
     image_link = form.read_optional("imageLink", _parse_link) if body.imageLink else None
     _check_image(form, kind, attachment)
     fallback = read_fallback(form)
-    buttons = _read_buttons(form, kind, brand.targeting, attachment)
+    buttons = _read_buttons(form, kind, attachment)
     receivers = read_receivers(form, policy)
     _check_text_is_given(form, kind, receivers)
     if fallback and not fallback.content and not rules.RULES[kind].needs_text and not body.content:
@@ -184,7 +190,7 @@ def _check_free_form(form: Form[SendBrandMessage], policy: Policy, shared: Sendi
         buttons=buttons,
         fallback=fallback,
         variables=names,
-        brand=BrandMessage(kind, brand.targeting, attachment, brand.opt_out_auth_number),
+        brand=structs.replace(brand, type=kind, attachment=attachment),
     )
 
 
@@ -215,11 +221,11 @@ def check_text(kind: BrandType, content: str) -> None:
     check_line_breaks(content.count("\n"), rules.RULES[kind].max_line_breaks)
 
 
-def _read_attachment(form: Form[SendBrandMessage], kind: BrandType, targeting: Targeting) -> BrandAttachment:
+def _read_attachment(form: Form[SendBrandMessage], kind: BrandType) -> BrandAttachment:
     is_bad = any(problem.field.startswith("attachment") for problem in form.problems)
     given = AttachmentBody() if is_bad else form.body.attachment or AttachmentBody()
     attachment = msgspec.convert(msgspec.to_builtins(given), BrandAttachment)
-    problems = [] if is_bad else rules.find_problems(kind, targeting, attachment)
+    problems = [] if is_bad else rules.find_problems(kind, attachment)
     for problem in problems:
         form.add(problem)
     return BrandAttachment() if problems else rules.normalize_part(attachment)
@@ -241,9 +247,7 @@ def _check_image(form: Form[SendBrandMessage], kind: BrandType, attachment: Bran
         form.add(Problem(Code.MISSING_PARAMETER, "image"))
 
 
-def _read_buttons(
-    form: Form[SendBrandMessage], kind: BrandType, targeting: Targeting, attachment: BrandAttachment
-) -> tuple[Button, ...]:
+def _read_buttons(form: Form[SendBrandMessage], kind: BrandType, attachment: BrandAttachment) -> tuple[Button, ...]:
     given = form.body.buttons
     type_rules = rules.RULES[kind]
     if given is None:
@@ -259,7 +263,7 @@ def _read_buttons(
     if type_rules.min_buttons and not given:
         form.add(Problem(Code.MISSING_PARAMETER, "buttons"))
     report = Report()
-    check_own_buttons(report, buttons, kind, targeting, type_rules.max_name_characters)
+    check_own_buttons(report, buttons, kind, type_rules.max_name_characters)
     for problem in report.problems:
         form.add(problem)
     return buttons

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from pabal.domain.base.codes import Code, Text
 from pabal.domain.brand import limits
-from pabal.domain.brand.message import BrandButton, BrandType, Targeting
+from pabal.domain.brand.message import BrandButton, BrandType
 from pabal.domain.brand.report import Report
 from pabal.domain.content import button
 from pabal.domain.content.button import Button
@@ -26,10 +26,6 @@ _TYPE_OF = {
 _VERTICAL = (BrandType.TEXT, BrandType.IMAGE)
 """Types whose buttons stand below each other."""
 
-_ADDITION_FOR_OTHERS = Text(
-    "채널 추가 버튼은 targeting이 M이나 N일 때만 쓸 수 있습니다.",
-    "A button for adding the channel needs targeting M or N.",
-)
 _ADDITION_NAME = Text(f"버튼 이름은 '{CHANNEL_ADDITION}'여야 합니다.", f"Its name must be '{CHANNEL_ADDITION}'.")
 _ADDITION_FIRST = Text("채널 추가 버튼은 첫 번째여야 합니다.", "The button for adding the channel comes first.")
 _ADDITION_LAST = Text("채널 추가 버튼은 마지막이어야 합니다.", "The button for adding the channel comes last.")
@@ -56,9 +52,7 @@ def from_button(given: Button) -> BrandButton | None:
     )
 
 
-def check_own_buttons(
-    report: Report, given: Sequence[Button], kind: BrandType, targeting: Targeting, max_name: int
-) -> None:
+def check_own_buttons(report: Report, given: Sequence[Button], kind: BrandType, max_name: int) -> None:
     """Check buttons of the API, whose fields and links have been checked already."""
     converted = []
     for index, each in enumerate(given):
@@ -80,18 +74,16 @@ def check_own_buttons(
                     Code.INVALID_BUTTON, f"buttons[{index}].{field}", button.too_long(limits.MAX_LINK_CHARACTERS)
                 )
     if len(converted) == len(given):
-        _check_names_and_places(report, "buttons", converted, kind, targeting, max_name)
+        _check_names_and_places(report, "buttons", converted, kind, max_name)
 
 
-def check_buttons(
-    report: Report, path: str, given: Sequence[BrandButton], kind: BrandType, targeting: Targeting, max_name: int
-) -> None:
+def check_buttons(report: Report, path: str, given: Sequence[BrandButton], kind: BrandType, max_name: int) -> None:
     """Check buttons that were given in the relay's shape; every problem is INVALID_BUTTON."""
     own = Report()
     for index, one in enumerate(given):
         _check_fields(own, f"{path}[{index}]", one)
     if not own.problems:
-        _check_names_and_places(own, path, given, kind, targeting, max_name)
+        _check_names_and_places(own, path, given, kind, max_name)
     report.problems += [problem._replace(code=Code.INVALID_BUTTON) for problem in own.problems]
 
 
@@ -114,7 +106,7 @@ def _check_fields(report: Report, path: str, one: BrandButton) -> None:
 
 
 def _check_names_and_places(
-    report: Report, path: str, given: Sequence[BrandButton], kind: BrandType, targeting: Targeting, max_name: int
+    report: Report, path: str, given: Sequence[BrandButton], kind: BrandType, max_name: int
 ) -> None:
     for index, one in enumerate(given):
         place = f"{path}[{index}]"
@@ -129,9 +121,7 @@ def _check_names_and_places(
             )
         if one.type != "AC":
             continue
-        if targeting is Targeting.FRIENDS:
-            report.add(Code.INVALID_BUTTON, place, _ADDITION_FOR_OTHERS)
-        elif one.name != CHANNEL_ADDITION:
+        if one.name != CHANNEL_ADDITION:
             report.add(Code.INVALID_BUTTON, f"{place}.name", _ADDITION_NAME)
         elif index != (0 if kind in _VERTICAL else len(given) - 1):
             report.add(Code.INVALID_BUTTON, place, _ADDITION_FIRST if kind in _VERTICAL else _ADDITION_LAST)

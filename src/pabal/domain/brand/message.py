@@ -114,7 +114,7 @@ class WideList(BrandPart, frozen=True, kw_only=True):
 
 
 class Video(BrandPart, frozen=True, kw_only=True):
-    """A video of Kakao TV."""
+    """A video of Kakao TV, or one that was uploaded at the relay."""
 
     video_url: str | None = None
     thumbnail_url: str | None = None
@@ -172,6 +172,10 @@ class BrandMessage(Struct, frozen=True, omit_defaults=True):
     attachment: BrandAttachment = BrandAttachment()
     opt_out_auth_number: str | None = None
     """What a receiver types after calling the number to opt out."""
+    is_adult: bool = False
+    """Whether it is for adults only."""
+    is_silent: bool = False
+    """Whether it arrives without a push alarm."""
 
 
 _decode = msgspec.json.Decoder(BrandMessage).decode

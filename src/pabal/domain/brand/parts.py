@@ -16,7 +16,6 @@ from pabal.domain.brand.message import (
     CarouselItem,
     Commerce,
     Coupon,
-    Targeting,
     Video,
     WideList,
 )
@@ -27,7 +26,6 @@ _COUPON_TITLE = re.compile(
     r"[1-9][0-9]{0,7}원 할인 쿠폰|(?:[1-9][0-9]?|100)% 할인 쿠폰|배송비 할인 쿠폰|.{1,7} (?:무료|UP) 쿠폰", re.ASCII
 )
 _CHANNEL_COUPON = "alimtalk=coupon://"
-_VIDEO_URL = re.compile(r"https://tv\.kakao\.com/(?:v/[0-9]+|channel/[0-9]+/cliplink/[0-9]+)", re.ASCII)
 _FEED_ONLY = ("header", "message")
 _COMMERCE_ONLY = ("additional_content", "commerce")
 
@@ -40,8 +38,10 @@ _ONE_DISCOUNT = Text(
     "discountRate와 discountFixed 가운데 하나만 넣으세요.", "Give exactly one of discountRate and discountFixed."
 )
 _BAD_VIDEO = Text(
-    "https://tv.kakao.com/v/숫자 형식의 카카오TV 주소여야 합니다.",
-    "Use an address such as https://tv.kakao.com/v/1.",
+    "https://로 시작하는 500자 이내의 주소여야 합니다. 중계사에 올린 동영상의 videoUrl이나 https://tv.kakao.com/v/1과"
+    " 같은 카카오TV 주소를 쓰세요.",
+    "It must begin with https:// and have at most 500 characters: the videoUrl of a video that was uploaded at the"
+    " relay, or an address such as https://tv.kakao.com/v/1.",
 )
 _ONE_ADDITION = Text(
     "채널 추가 버튼은 캐러셀 전체에서 하나만 쓸 수 있습니다.", "A carousel has one button for adding the channel."
@@ -111,7 +111,7 @@ def check_video(report: Report, path: str, video: Video | None) -> None:
         report.add(Code.MISSING_PARAMETER, f"{path}.videoUrl")
         return
     url, thumbnail = video.video_url, video.thumbnail_url
-    if len(url) > limits.MAX_VIDEO_URL_CHARACTERS or not _VIDEO_URL.fullmatch(url):
+    if len(url) > limits.MAX_VIDEO_URL_CHARACTERS or not url.startswith("https://") or not button.is_web_link(url):
         report.add(Code.INVALID_PARAMETER, f"{path}.videoUrl", _BAD_VIDEO)
     if thumbnail and len(thumbnail) > limits.MAX_VIDEO_URL_CHARACTERS:
         detail = button.too_long(limits.MAX_VIDEO_URL_CHARACTERS)
@@ -120,9 +120,7 @@ def check_video(report: Report, path: str, video: Video | None) -> None:
         report.check_link(f"{path}.thumbnailUrl", thumbnail)
 
 
-def check_carousel(
-    report: Report, path: str, carousel: Carousel | None, kind: BrandType, targeting: Targeting
-) -> None:
+def check_carousel(report: Report, path: str, carousel: Carousel | None, kind: BrandType) -> None:
     """Check the cards of a carousel."""
     given = carousel or Carousel()
     if given.head is not None:
@@ -134,7 +132,7 @@ def check_carousel(
     if not report.check_number(f"{path}.list", cards, limits.MIN_CARDS - less, limits.MAX_CARDS - less):
         return
     for index, card in enumerate(cards):
-        _check_card(report, f"{path}.list[{index}]", card, kind, targeting)
+        _check_card(report, f"{path}.list[{index}]", card, kind)
     if sum(one.type == "AC" for card in cards for one in card.buttons or ()) > 1:
         report.add(Code.INVALID_BUTTON, f"{path}.list", _ONE_ADDITION)
 
@@ -149,7 +147,7 @@ def _check_head(report: Report, path: str, head: CarouselHead, kind: BrandType) 
     report.check_links(path, head, needs_mobile=any((head.link_pc, head.scheme_android, head.scheme_ios)))
 
 
-def _check_card(report: Report, path: str, card: CarouselItem, kind: BrandType, targeting: Targeting) -> None:
+def _check_card(report: Report, path: str, card: CarouselItem, kind: BrandType) -> None:
     is_feed = kind is BrandType.CAROUSEL_FEED
     for name, field in given_fields(card):
         if name in (_COMMERCE_ONLY if is_feed else _FEED_ONLY):
@@ -166,6 +164,6 @@ def _check_card(report: Report, path: str, card: CarouselItem, kind: BrandType, 
     buttons = card.buttons or []
     if report.check_number(f"{path}.buttons", buttons, 1, limits.MAX_CARD_BUTTONS):
         max_name = limits.MAX_SHORT_BUTTON_NAME_CHARACTERS
-        check_buttons(report, f"{path}.buttons", buttons, kind, targeting, max_name)
+        check_buttons(report, f"{path}.buttons", buttons, kind, max_name)
     if card.coupon is not None:
         check_coupon(report, f"{path}.coupon", card.coupon, limits.MAX_COUPON_CHARACTERS)

@@ -8,7 +8,7 @@ from msgspec import structs
 from pabal.domain.base.codes import Code, Problem, Refused, Text
 from pabal.domain.brand import limits
 from pabal.domain.brand.buttons import check_buttons
-from pabal.domain.brand.message import BrandAttachment, BrandPart, BrandType, Targeting
+from pabal.domain.brand.message import BrandAttachment, BrandPart, BrandType
 from pabal.domain.brand.parts import (
     check_carousel,
     check_commerce,
@@ -86,7 +86,7 @@ RULES = {
 }
 
 
-def find_problems(kind: BrandType, targeting: Targeting, attachment: BrandAttachment) -> list[Problem]:
+def find_problems(kind: BrandType, attachment: BrandAttachment) -> list[Problem]:
     """Return what is wrong with the attachment of a brand message, by field."""
     report = Report()
     rules = RULES[kind]
@@ -105,7 +105,7 @@ def find_problems(kind: BrandType, targeting: Targeting, attachment: BrandAttach
         most = max_buttons(kind, attachment)
         if report.check_number("attachment.buttons", attachment.buttons, rules.min_buttons, most):
             max_name = rules.max_name_characters
-            check_buttons(report, "attachment.buttons", attachment.buttons, kind, targeting, max_name)
+            check_buttons(report, "attachment.buttons", attachment.buttons, kind, max_name)
     if attachment.coupon is not None:
         check_coupon(report, "attachment.coupon", attachment.coupon, rules.max_coupon_characters)
     if "item" in rules.fields:
@@ -115,7 +115,7 @@ def find_problems(kind: BrandType, targeting: Targeting, attachment: BrandAttach
     if "video" in rules.fields:
         check_video(report, "attachment.video", attachment.video)
     if "carousel" in rules.fields:
-        check_carousel(report, "attachment.carousel", attachment.carousel, kind, targeting)
+        check_carousel(report, "attachment.carousel", attachment.carousel, kind)
     return report.problems
 
 
