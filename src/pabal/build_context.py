@@ -19,7 +19,7 @@ from pabal.service.context import Context
 from pabal.service.fair_queue import FairQueue
 from pabal.service.metrics import Metrics
 from pabal.service.outgoing import EventItemBuilder, OutgoingMails, OutgoingWebhooks
-from pabal.service.policy import build_policy
+from pabal.service.policy import Policy, build_policy
 from pabal.service.setup_cache import AccountSetup, SetupChanges
 from pabal.service.simulator_store import PersistentCursor, StoredSimulatorState
 from pabal.service.slots import Slots
@@ -83,7 +83,7 @@ def build_context(
         OutgoingWebhooks(
             rules,
             lambda: poster or _build_poster(rules, settings, world),
-            _build_items_later(Locale(LANGUAGES[0], settings.zone)),
+            _build_items_later(Locale(LANGUAGES[0], settings.zone), policy),
         ),
         OutgoingMails(make_mailer_factory(settings, world, mailer)),
         openid or build_openid(settings, world),
@@ -109,7 +109,7 @@ def build_openid(settings: Settings, world: World) -> OpenIdProvider | None:
     return OpenIdProvider(registration, world)
 
 
-def _build_items_later(locale: Locale) -> EventItemBuilder:
+def _build_items_later(locale: Locale, policy: Policy) -> EventItemBuilder:
     """Return what builds the items of events; commands, which post none, would wait 0.1 s for its imports."""
 
     def build(
@@ -120,7 +120,7 @@ def _build_items_later(locale: Locale) -> EventItemBuilder:
     ) -> Sequence[bytes | None]:
         from pabal.answers.event_items import event_item_builder
 
-        return event_item_builder(locale)(events, read, data, sender_categories)
+        return event_item_builder(locale, policy)(events, read, data, sender_categories)
 
     return build
 

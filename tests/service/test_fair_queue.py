@@ -58,6 +58,22 @@ async def test_flood_of_small_sends_does_not_delay_another_accounts_send(
     assert wait_s <= 0.5
 
 
+async def test_code_goes_before_the_other_sends_of_its_account_within_its_share(
+    env: Environment, carrier: FakeCarrier
+) -> None:
+    for _ in range(20):
+        await send_as(env, "flooding", *[sms()] * 100)
+        await env.wait(0.05)
+    since = asyncio.get_running_loop().time()
+    (code,) = await send_as(env, "flooding", sms(is_code=True))
+    await send_as(env, "flooding", *[sms(is_code=True)] * 300)
+    (other,) = await send_as(env, "small", sms())
+    await env.wait(3)
+
+    assert waits_of([carrier], [code], since) <= [0.5]  # behind the flood it would wait for 19 s
+    assert waits_of([carrier], [other], since) <= [0.5]  # and codes take no more than the account's share
+
+
 async def test_campaigns_of_two_accounts_share_a_carrier(env: Environment, carrier: FakeCarrier) -> None:
     for _ in range(20):
         await send_as(env, "first", sms(*phones(100)))
@@ -229,6 +245,18 @@ def test_send_that_lacks_a_position_goes_behind_the_new_sends_of_its_account() -
 
     assert fair_queue.position_retried(1, LANE, NOON, is_new=True) == NOON - 4500
     assert fair_queue.position_retried(2, LANE, NOON, is_new=True) == NOON - 5000
+
+
+def test_codes_go_behind_codes_alone_and_move_the_other_sends_of_their_account_back() -> None:
+    fair_queue = FairQueue(RealWorld())
+    fair_queue.record_next_due("telco", [0], [(0, 0, NOON - 5000)], NOON)
+    fair_queue.position_new(1, LANE, 10_000, NOON, is_shared=False)
+
+    codes = [fair_queue.position_new(1, LANE, 20, NOON, is_shared=False, is_code=True) for _ in range(3)]
+    retried = fair_queue.position_retried(1, LANE, NOON, 20, is_new=False, is_code=True)
+
+    assert [*codes, retried] == [NOON - 5000, NOON - 4999, NOON - 4998, NOON - 4997]
+    assert fair_queue.position_new(1, LANE, 1, NOON, is_shared=False) == NOON - 4496
 
 
 def test_lane_lags_while_its_first_job_is_behind_the_clock() -> None:

@@ -63,6 +63,7 @@ SPELLINGS: dict[str, tuple[str, str, Any]] = {
     "idempotency_hours": ("48", "48", 48),
     "duplicate_minutes": ("5", "5", 5),
     "duplicate_action": ("drop", '"drop"', "drop"),
+    "mask_codes": ("false", "false", False),
     "token_minutes": ("10", "10", 10),
     "retention_days": ("90", "90", 90),
     "results_retention_days": ("60", "60", 60),

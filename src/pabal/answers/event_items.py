@@ -12,6 +12,7 @@ from pabal.domain.events.event import Event, EventType, format_event_id
 from pabal.domain.kakao.profile import Category
 from pabal.models.answers import MessageItem
 from pabal.service.outgoing import EventItemBuilder
+from pabal.service.policy import Policy
 from pabal.store.events.events import EventData
 from pabal.store.kakao import profiles, templates
 from pabal.store.messages.history import ReadMessages
@@ -20,7 +21,7 @@ from pabal.store.rows import read_rows
 _encode = msgspec.json.Encoder().encode
 
 
-def event_item_builder(locale: Locale) -> EventItemBuilder:
+def event_item_builder(locale: Locale, policy: Policy) -> EventItemBuilder:
     """Return a function that builds the item of each event as JSON, None where nothing is left to tell."""
 
     def build(
@@ -29,7 +30,7 @@ def event_item_builder(locale: Locale) -> EventItemBuilder:
         data: Mapping[bytes, EventData],
         sender_categories: Mapping[str, Category],
     ) -> list[bytes | None]:
-        ends = {item.messageId: item for item in build_message_items(read, locale)}
+        ends = {item.messageId: item for item in build_message_items(read, locale, policy)}
         return [
             _end_item(each.id, ends[each.id.hex()])
             if each.type is EventType.MESSAGE_RESULT

@@ -8,14 +8,17 @@ from msgspec import UNSET, structs
 from pabal.checks.body.locale import Locale
 from pabal.domain.base import dates, identifiers
 from pabal.domain.base.codes import Code, Refused, Text
+from pabal.domain.content.text import mask_digits
 from pabal.domain.events.event import Event, format_event_id
 from pabal.domain.people import phone
 from pabal.domain.people.inbound import Inbound, to_record
 from pabal.domain.sends.message import Outcome, Product
+from pabal.domain.sends.sending import CODE_PURPOSE
 from pabal.models.answers import LabelledValue, MessageItem
 from pabal.models.lookup import InboundItem, MessageDetailItem, MessageEventItem, ResultItem
 from pabal.service.history.history import build_each
 from pabal.service.history.timeline import MessageEvent, MessageEventKind, Timeline, current_carrier, list_events
+from pabal.service.policy import Policy
 from pabal.service.sending import compose
 from pabal.store.messages.history import MessagePage, ReadMessages
 from pabal.store.messages.message_search import SearchPage
@@ -32,12 +35,15 @@ def _brand_message(locale: Locale) -> LabelledValue:
     return label_value(Product.BRAND_MESSAGE.code, Product.BRAND_MESSAGE.label, locale)
 
 
-def build_message_item(message: Message, request: Request, locale: Locale) -> MessageItem:
+def build_message_item(message: Message, request: Request, locale: Locale, policy: Policy) -> MessageItem:
     """Return the record of a message."""
     origin = compose.origin_of(message, request)
     outcome = message.outcome
     receiver = phone.hyphenate(message.receiver) if message.receiver else ""
     is_fallback = origin is not None
+    subject, content = compose.subject_of(message, request), compose.content_of(message, request)
+    if compose.hides_digits(request, policy, has_ended=message.completed_at is not None):
+        subject, content = mask_digits(subject or ""), mask_digits(content)
     return MessageItem(
         id=message.id.hex(),
         label=receiver,
@@ -54,12 +60,13 @@ def build_message_item(message: Message, request: Request, locale: Locale) -> Me
         templateCode=(None if is_fallback else request.template_code) or UNSET,
         templateData=compose.parameters_of(message, request) or UNSET,
         deliveredAs=_brand_message(locale) if request.is_delivered_as_brand and not is_fallback else UNSET,
+        purpose=CODE_PURPOSE if request.is_code else UNSET,
         yyyyMM=dates.format_month(request.scheduled_at, locale.zone),
         requestDate=locale.format_timestamp(identifiers.requested_at(request.id)),
         scheduledDate=locale.format_timestamp(request.scheduled_at),
         completedDate=locale.format_timestamp(message.completed_at) if message.completed_at is not None else UNSET,
-        subject=compose.subject_of(message, request) or UNSET,
-        content=compose.content_of(message, request),
+        subject=subject or UNSET,
+        content=content,
     )
 
 
@@ -91,12 +98,14 @@ def build_unreadable_item(message_id: bytes, locale: Locale) -> MessageItem:
     )
 
 
-def build_message_items(page: MessagePage | ReadMessages | SearchPage, locale: Locale) -> list[MessageItem]:
+def build_message_items(
+    page: MessagePage | ReadMessages | SearchPage, locale: Locale, policy: Policy
+) -> list[MessageItem]:
     """Return the records of a page of messages, newest first."""
     return build_each(
         page.found,
         page.unreadable,
-        lambda message, request: build_message_item(message, request, locale),
+        lambda message, request: build_message_item(message, request, locale, policy),
         lambda message_id: build_unreadable_item(message_id, locale),
     )
 
@@ -105,9 +114,9 @@ VERDICT_WORDS = {"away": "notSent"}
 """Words of the API for verdicts whose stored word is another."""
 
 
-def build_message_detail(timeline: Timeline, locale: Locale) -> MessageDetailItem:
+def build_message_detail(timeline: Timeline, locale: Locale, policy: Policy) -> MessageDetailItem:
     """Return the record of a message, and what happened to it."""
-    (item,) = build_message_items(ReadMessages([(timeline.message, timeline.request)], []), locale)
+    (item,) = build_message_items(ReadMessages([(timeline.message, timeline.request)], []), locale, policy)
     delivery, key = timeline.delivery, timeline.key
     carrier = current_carrier(timeline)
     submitted_at = delivery.submitted_at if carrier is not None else None
@@ -141,9 +150,11 @@ def _label_outcome(outcome: Outcome, locale: Locale) -> LabelledValue:
     return label_value(str(outcome.number), outcome.label, locale)
 
 
-def build_result_items(ends: Sequence[Event], read: ReadMessages, locale: Locale) -> list[ResultItem]:
+def build_result_items(
+    ends: Sequence[Event], read: ReadMessages, locale: Locale, policy: Policy
+) -> list[ResultItem]:
     """Return the records of messages in the order of their ends."""
-    built = {item.messageId: item for item in build_message_items(read, locale)}
+    built = {item.messageId: item for item in build_message_items(read, locale, policy)}
     return [
         ResultItem(**msgspec.structs.asdict(built[each.id.hex()]), eventId=format_event_id(each.id))
         for each in ends

@@ -10,10 +10,10 @@ from pabal.checks.body.locale import Locale
 from pabal.checks.opt_outs import build_opt_out_item
 from pabal.domain.people import phone
 from pabal.models.privacy import CampaignRowItem, ContactItem, PersonalDataItem, StoredMessageItem
+from pabal.service.policy import Policy
 from pabal.service.upkeep import privacy
 from pabal.service.upkeep.privacy import PersonalData
 from pabal.store.engine.base import Store
-from pabal.store.people.hash_keys import HashKeys
 
 
 def build_personal_data_item(number: str, data: PersonalData, locale: Locale) -> PersonalDataItem:
@@ -53,14 +53,18 @@ def build_personal_data_item(number: str, data: PersonalData, locale: Locale) ->
 
 
 async def write_export(
-    store: Store, keys: HashKeys, account_id: int, account: str, number: str, locale: Locale
+    store: Store, policy: Policy, account_id: int, account: str, number: str, locale: Locale
 ) -> AsyncIterator[bytes]:
     """Yield the pieces of a JSON document with everything; its messages come last, in batches."""
-    item = build_personal_data_item(number, await privacy.export(store, keys, account_id, number), locale)
+    item = build_personal_data_item(
+        number, await privacy.export(store, policy.hash_keys, account_id, number), locale
+    )
     head = msgspec.json.encode({"account": account, **msgspec.to_builtins(item)})
     yield head[:-1] + b',"messages":['
     after, separator = b"", b""
-    while items := build_message_items(await privacy.list_messages(store, account_id, number, after), locale):
+    while items := build_message_items(
+        await privacy.list_messages(store, account_id, number, after), locale, policy
+    ):
         after = bytes.fromhex(items[0].id)
         yield separator + msgspec.json.encode(items[::-1])[1:-1]
         separator = b","

@@ -163,6 +163,10 @@ class MessageItem(Struct, kw_only=True):
             "What it is delivered as, if not as its own product.",
         ),
     ] = UNSET
+    purpose: Annotated[
+        str | UnsetType,
+        describe("일회용 인증번호이면 `code`", "`code` if it is a one-time code."),
+    ] = UNSET
     yyyyMM: str
     requestDate: Date
     scheduledDate: Date

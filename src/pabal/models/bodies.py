@@ -37,6 +37,14 @@ OPT_OUT_NUMBER = describe(
     " else the operator's; required if there is none and the text names none.",
     examples=["080-123-4567"],
 )
+PURPOSE = describe(
+    "`code`: 일회용 인증번호. 수신자는 최대 10명이고, 계정의 다른 발송보다 먼저 나갑니다. `expireMinutes`의"
+    " 기본값은 5이며 광고일 수 없습니다. 끝난 뒤에는 기록에서 숫자를 `•`로 가립니다",
+    "`code`: a one-time code. At most 10 receivers; it goes out before the account's other sends."
+    " `expireMinutes` is 5 by default, and it is never advertising. Records show its digits as `•`"
+    " once it has ended.",
+    examples=["code"],
+)
 RESEND_PHONE_NUMBER = describe(
     "그 문자의 발신번호. `resend`를 쓰면 필수입니다", "Sender number of that text message. Required with `resend`."
 )
@@ -159,6 +167,7 @@ class SendSms(Struct, kw_only=True, omit_defaults=True):
     ]
     sendDate: Annotated[str | None, SEND_DATE] = None
     expireMinutes: Annotated[int | None, EXPIRE_MINUTES] = None
+    purpose: Annotated[str | None, PURPOSE] = None
     adFlag: Annotated[bool | None, AD_FLAG] = None
     optOutNumber: Annotated[str | None, OPT_OUT_NUMBER] = None
     sender: Annotated[str, describe("발신번호", "Sender number.", examples=["02-1234-5678"])]
@@ -174,6 +183,7 @@ class SendLms(Struct, kw_only=True, omit_defaults=True):
     ]
     sendDate: Annotated[str | None, SEND_DATE] = None
     expireMinutes: Annotated[int | None, EXPIRE_MINUTES] = None
+    purpose: Annotated[str | None, PURPOSE] = None
     adFlag: Annotated[bool | None, AD_FLAG] = None
     optOutNumber: Annotated[str | None, OPT_OUT_NUMBER] = None
     sender: Annotated[str, describe("발신번호", "Sender number.", examples=["02-1234-5678"])]
@@ -203,6 +213,7 @@ class SendAlimtalk(Struct, kw_only=True, omit_defaults=True):
     templateCode: Annotated[str, describe("템플릿의 코드", "Code of the template.")]
     sendDate: Annotated[str | None, SEND_DATE] = None
     expireMinutes: Annotated[int | None, EXPIRE_MINUTES] = None
+    purpose: Annotated[str | None, PURPOSE] = None
     resend: Annotated[
         bool | None,
         describe(

@@ -276,6 +276,7 @@ CONSTRAINTS: dict[str, Keywords] = {
     "imageLink": _LINK,
     "buttons": _items(0, button.MAX_BUTTONS),
     "receivers": {"minItems": 1},  # how many at most is a setting
+    "purpose": _one_of(sending.CODE_PURPOSE),
     "SendFriendtalk.messageType": _one_of(*(each.code for each in Product if each.is_friend_talk)),
     # Profiles and templates.
     "CreateSender.channelId": _most(profile.MAX_CHANNEL_ID_CHARACTERS),

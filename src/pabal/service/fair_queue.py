@@ -30,6 +30,8 @@ SWEPT_BEFORE_MS = 30 * SECOND
 """Jobs that get a position further in the past get their deadline stored at once: the sweep has passed there."""
 _OWN_TIMES: Instant = -1
 """The key of an account's jobs that come due by their own time: they wait for each other, not for its new sends."""
+_CODES: Instant = -2
+"""The key of an account's one-time codes: they wait for each other, and its other sends for them."""
 
 
 class LaneKey(NamedTuple):
@@ -103,9 +105,16 @@ class FairQueue:
         return found is not None and self._world.monotonic() - found.seen_at_s <= max_age_s
 
     def position_new(
-        self, account_id: int, key: LaneKey, receivers: int, now: Instant, *, is_shared: bool
+        self,
+        account_id: int,
+        key: LaneKey,
+        receivers: int,
+        now: Instant,
+        *,
+        is_shared: bool,
+        is_code: bool = False,
     ) -> Instant:
-        """Return the position of a send that is due.
+        """Return the position of a send that is due; a one-time code is only behind other codes of its account.
 
         While other processes may serve the lane, only a first due time that was seen just now is believed.
         """
@@ -114,9 +123,12 @@ class FairQueue:
         if is_shared and (is_empty or self._world.monotonic() - seen_at_s > NEXT_DUE_TTL_S):
             known, is_empty = now, True
         first = known - EMPTY_LANE_OFFSET_MS if is_empty else known
-        last = (account_id, lane, None)
-        position = min(float(now), max(float(first), self._last.get(last, 0.0)))
-        self._remember(last, position + receivers / RECEIVERS_PER_MS)
+        new = (account_id, lane, None)
+        own = (account_id, lane, _CODES) if is_code else new
+        position = min(float(now), max(float(first), self._last.get(own, 0.0)))
+        if is_code:  # its other sends give way, so that codes do not add to its share
+            self._remember(new, max(float(first), self._last.get(new, 0.0)) + receivers / RECEIVERS_PER_MS)
+        self._remember(own, position + receivers / RECEIVERS_PER_MS)
         return int(position)
 
     def position_scheduled(self, account_id: int, key: LaneKey, receivers: int, scheduled_at: Instant) -> Instant:
@@ -135,24 +147,25 @@ class FairQueue:
         *,
         is_new: bool,
         is_again: bool = False,
+        is_code: bool = False,
     ) -> Instant:
         """Return the position of some due jobs that have none: the lane's first, or behind others of their account.
 
         A new send, which was accepted without knowing the lane, goes behind the account's new sends. Others, such
         as retries, go behind those that came due before, and the account's new sends one receiver further back for
         each. Jobs keep their time if that is earlier; others go behind them too, unless it `is_again`: they were
-        counted before.
+        counted before. One-time codes go behind other codes alone.
         """
         lane, first = self._worker_lane(key), float(self.next_due_at(key))
-        new, own = (account_id, lane, None), (account_id, lane, _OWN_TIMES)
+        new = (account_id, lane, None)
+        own = (account_id, lane, _CODES if is_code else None if is_new else _OWN_TIMES)
         last_new = max(first, self._last.get(new, 0.0))
-        position = last_new if is_new else max(first, self._last.get(own, 0.0))
+        position = max(first, self._last.get(own, 0.0))
         keeps_time = position >= due_at
         if keeps_time and (is_new or is_again):
             return due_at
-        if not is_new:
-            self._remember(own, position + jobs / RECEIVERS_PER_MS)
         self._remember(new, last_new + jobs / RECEIVERS_PER_MS)
+        self._remember(own, position + jobs / RECEIVERS_PER_MS)
         return due_at if keeps_time else int(position)
 
     def _worker_lane(self, key: LaneKey) -> WorkerLane:

@@ -87,6 +87,8 @@ class Policy(NamedTuple):
     """Sends of the console to more receivers need approval; 0: only where the account's owners want it."""
     brand_carriers: frozenset[str] = frozenset()
     """The carriers that deliver friend talk as brand messages."""
+    masks_codes: bool = True
+    """Whether the digits of one-time codes are hidden from everyone once they have ended."""
     break_glass_operator: str = ""
     """The operator who alone may sign in with a password; empty: every user may."""
 
@@ -168,6 +170,7 @@ def build_policy(settings: Settings, secrets: SecretBox | None = None) -> Policy
         notices=_notice_policy(settings),
         break_glass_operator=settings.break_glass_operator,
         approval_receivers=settings.approval_receivers,
+        masks_codes=settings.mask_codes,
     )
 
 

@@ -93,6 +93,13 @@ class SendingSettings:
         "중복을 처리하는 방법입니다. refuse: 요청을 거부, drop: 해당 메시지를 실패(9005)로 기록.",
         "What to do with duplicates: refuse the request, or record these messages as failed (9005).",
     )
+    mask_codes: bool = setting(
+        True,
+        '끝난 인증번호(`purpose: "code"`)의 숫자를 조회, 웹훅, 내보내기, 콘솔에서 `•`로 가릴지 정합니다.'
+        " 조회 전용 사용자에게는 언제나 가립니다.",
+        'Whether the digits of one-time codes (`purpose: "code"`) are shown as `•` in look-ups, webhooks,'
+        " exports and the console once they have ended; viewers never see them.",
+    )
     expire_minutes: dict[str, int] = setting(
         {},
         "메시지 종류별 발송 기한(분)입니다. 예약 시각부터 이 시간 안에 발송 경로에 전송하지 못하면 발송하지"

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from pabal.checks.body.call import ApiCall
 from pabal.checks.body.fields import clean_values, read_expire_minutes, read_fallback, read_send_date
 from pabal.checks.body.forms import Form
+from pabal.checks.sends.one_time_codes import lifetime_of, read_is_code, refuse_advertising
 from pabal.checks.sends.receivers import CheckedText, accept_unchanged, check_receivers, read_receivers, read_values
 from pabal.checks.template_parts import NOT_AN_AMOUNT
 from pabal.domain.base.codes import Code, Refused
@@ -41,12 +42,13 @@ def check_alimtalk_fields(form: Form[bodies.SendAlimtalk], policy: Policy, now: 
     form.read("senderKey", text.normalize)
     code = form.read("templateCode", text.normalize)
     scheduled_at = read_send_date(form, policy, now)
-    expire_minutes = read_expire_minutes(form)
+    is_code = read_is_code(form)
+    expire_minutes = lifetime_of(read_expire_minutes(form), is_code=is_code)
     fallback = read_fallback(form)
     read_receivers(form, policy)
     form.raise_problems()
     receivers = check_receivers(form, form.body.receivers, accept_unchanged)
-    return AlimtalkFields(form, code, scheduled_at, expire_minutes, fallback, receivers)
+    return AlimtalkFields(form, code, scheduled_at, expire_minutes, fallback, receivers, is_code=is_code)
 
 
 class AlimtalkFields:
@@ -60,6 +62,8 @@ class AlimtalkFields:
         expire_minutes: int | None,
         fallback: Fallback | None,
         receivers: Sequence[Receiver],
+        *,
+        is_code: bool,
     ) -> None:
         self.sender_key = form.body.senderKey
         self.template_code = template_code
@@ -68,11 +72,12 @@ class AlimtalkFields:
         self._expire_minutes = expire_minutes
         self._fallback = fallback
         self._receivers = receivers
+        self._is_code = is_code
 
     def complete(self, profile: Profile, template: TemplateContent) -> Sending:
         """Return the send of a template's text.
 
-        Raises Refused: MISSING_VARIABLE, CONTENT_TOO_LONG, INVALID_BUTTON.
+        Raises Refused: MISSING_VARIABLE, CONTENT_TOO_LONG, INVALID_BUTTON, INVALID_PARAMETER.
         """
         buttons = template.buttons
         fallback_content = self._fallback.content if self._fallback else None
@@ -84,6 +89,9 @@ class AlimtalkFields:
                 Product.ALIMTALK, template.content, buttons, names, title, fallback_content, template.parts
             )
             receivers = self._read_values(check)
+        if self._is_code:
+            texts = {"templateCode": template.content, "resendContent": fallback_content}
+            refuse_advertising(texts, names, receivers)
         return Sending(
             Product.ALIMTALK,
             template.content,
@@ -97,6 +105,7 @@ class AlimtalkFields:
             variables=names,
             expire_minutes=self._expire_minutes,
             parts=template.parts,
+            is_code=self._is_code,
         )
 
     def _read_values(self, check: Callable[[bodies.ReceiverBody], CheckedText]) -> Sequence[Receiver]:

@@ -14,6 +14,7 @@ from pabal.checks.body.fields import (
     read_send_date,
 )
 from pabal.checks.body.forms import Form
+from pabal.checks.sends.one_time_codes import lifetime_of, read_is_code, refuse_advertising
 from pabal.checks.sends.receivers import CheckedText, accept_unchanged, check_receivers, read_receivers, read_values
 from pabal.domain.base.codes import Code, Problem, Text
 from pabal.domain.base.dates import Instant
@@ -47,7 +48,8 @@ def check_text_message(
     subject = form.read_optional("subject", clean_text) if product is not Product.SMS else None
     content = form.read("content", clean_text)
     scheduled_at = read_send_date(form, policy, now)
-    expire_minutes = read_expire_minutes(form)
+    is_code = read_is_code(form)
+    expire_minutes = lifetime_of(read_expire_minutes(form), is_code=is_code)
     content = _mark_advertisement(form, content, opt_out_number)
     sender = form.read("sender", phone.parse_sender)
     image = _read_image(form, policy) if product is Product.MMS else None
@@ -63,6 +65,8 @@ def check_text_message(
         else accept_unchanged
     )
     receivers = check_receivers(form, given, check)
+    if is_code:
+        refuse_advertising({"subject": subject, "content": content}, names, receivers)
     return Sending(
         product,
         content,
@@ -74,6 +78,7 @@ def check_text_message(
         is_ad=bool(form.body.adFlag) or _looks_like_ad(content, subject, names, receivers),
         variables=names,
         expire_minutes=expire_minutes,
+        is_code=is_code,
     )
 
 

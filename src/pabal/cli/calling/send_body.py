@@ -141,6 +141,12 @@ OPTIONS = [
         "N",
         int,
     ),
+    SendOption(
+        "--purpose",
+        "purpose",
+        Text("code: 일회용 인증번호. SMS, LMS, 알림톡", "code: a one-time code, by SMS, LMS or Alimtalk"),
+        "code",
+    ),
     SendOption("--ad", "adFlag", Text("광고입니다", "it is an advertisement"), None),
     SendOption(
         "--opt-out-number",

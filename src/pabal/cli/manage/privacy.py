@@ -56,8 +56,7 @@ def _export(settings: Settings, given: argparse.Namespace) -> None:
     async def work(store: Store) -> bytes:
         account_id = await _account_id(store, given.account)
         await store.write(audit_log.add, _audit_entry(account_id, privacy.EXPORT_ACTION))
-        keys = build_policy(settings).hash_keys
-        pieces = write_export(store, keys, account_id, given.account, number, locale)
+        pieces = write_export(store, build_policy(settings), account_id, given.account, number, locale)
         return b"".join([piece async for piece in pieces])
 
     print(msgspec.json.format(with_store(settings, work), indent=2).decode())

@@ -126,6 +126,7 @@ def _cells(request: PageRequest, found: DeliveredPage, message: Message, send_re
     is_fallback = compose.is_fallback(message, send_request)
     outcome, stamp = message.outcome, request.time
     sender = send_request.fallback_sender if is_fallback else send_request.sender
+    show = partial(request.shown_text, send_request=send_request, has_ended=message.completed_at is not None)
     return [
         stamp(identifiers.requested_at(send_request.id)),
         stamp(send_request.scheduled_at),
@@ -138,8 +139,8 @@ def _cells(request: PageRequest, found: DeliveredPage, message: Message, send_re
         phone.hyphenate(sender) if sender else "",  # spreadsheets drop the zero of bare digits
         send_request.channel_id or "",
         (None if is_fallback else send_request.template_code) or "",
-        compose.subject_of(message, send_request) or "",
-        compose.content_of(message, send_request),
+        show(compose.subject_of(message, send_request) or ""),
+        show(compose.content_of(message, send_request)),
         message.reference or "",
         send_request.id.hex(),
         message.id.hex(),

@@ -52,6 +52,7 @@ class MessageRow(NamedTuple):
     state: str
     reason: str
     text: str
+    is_code: bool
     is_fallback: bool
     is_unreadable: bool = False
 
@@ -124,13 +125,15 @@ def _shown_values(request: PageRequest, details: Timeline) -> dict[str, object]:
     other = details.origin or details.fallback
     is_fallback = compose.is_fallback(message, send_request)
     brand = None if is_fallback else send_request.brand
+    row = _row(request, message, send_request)
+    subject = compose.subject_of(message, send_request) or ""
     return {
-        "row": _row(request, message, send_request),
+        "row": row,
         "send_request": send_request,
         "request_id": send_request.id.hex(),
         "sender": _sender(message, send_request),
-        "subject": compose.subject_of(message, send_request),
-        "content": compose.content_of(message, send_request),
+        "subject": request.shown_text(subject, send_request, has_ended=message.completed_at is not None),
+        "content": row.text,
         "buttons": [button.name for button in compose.buttons_of(message, send_request)],
         "has_image": send_request.has_image and not is_fallback,
         "brand": brand,
@@ -158,7 +161,10 @@ def _row(request: PageRequest, message: Message, send_request: Request) -> Messa
         status=message.status,
         state=request.translate(message.status.label),
         reason=request.translate(message.outcome.label) if message.outcome else "",
-        text=compose.content_of(message, send_request),
+        text=request.shown_text(
+            compose.content_of(message, send_request), send_request, has_ended=message.completed_at is not None
+        ),
+        is_code=send_request.is_code,
         is_fallback=compose.is_fallback(message, send_request),
     )
 

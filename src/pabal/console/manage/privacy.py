@@ -98,8 +98,8 @@ async def erase_number(request: PageRequest) -> Response:
 
 async def _export_pieces(request: PageRequest, number: str) -> AsyncGenerator[bytes, None]:
     assert request.session is not None
-    store, keys, account = request.context.store, request.context.policy.hash_keys, request.session.account
-    async for piece in write_export(store, keys, request.account_id, account or "", number, request.locale):
+    store, policy, account = request.context.store, request.context.policy, request.session.account
+    async for piece in write_export(store, policy, request.account_id, account or "", number, request.locale):
         yield piece
 
 

@@ -94,6 +94,7 @@ class RequestEntry(NamedTuple):
     unsent: int
     segments: list[BarSegment]
     is_campaign: bool
+    is_code: bool
     is_moving: bool
     has_ended: bool
     has_waiting: bool
@@ -275,7 +276,7 @@ async def _render_request(request: PageRequest, sent: SentItem, refused: Refused
         creator=await progress_service.get_creator(request.context, campaign) if campaign else "",
         sender=_sender(send_request, sending),
         send_request=send_request,
-        content=_content(send_request, sending),
+        content=_content(request, sent, sending),
         told=[each.message(request.locale.language) for each in refused.problems] if refused else [],
         reason=request.pick_language(campaign.reason) if campaign else [],
         is_halted=campaign is not None and campaign.state is CampaignState.HALTED,
@@ -295,9 +296,9 @@ async def _part_list(request: PageRequest, campaign: Campaign | None) -> PartLis
     return PartList(shown, len(found) - len(shown))
 
 
-def _content(send_request: Request | None, sending: Sending | None) -> str:
-    if send_request:
-        return send_request.content
+def _content(request: PageRequest, sent: SentItem, sending: Sending | None) -> str:
+    if sent.request:
+        return request.shown_text(sent.request.content, sent.request, has_ended=sent.has_ended)
     return sending.content if sending else ""
 
 
@@ -314,9 +315,10 @@ def build_entry(request: PageRequest, sent: SentItem) -> RequestEntry:
     state, word = _state(request, sent)
     scheduled_at = sent.scheduled_at
     is_scheduled = scheduled_at is not None and scheduled_at > identifiers.requested_at(sent.id)
-    name = (
-        campaign.name if campaign else (send_request.subject or send_request.content[:60] if send_request else "")
-    )
+    name = campaign.name if campaign else ""
+    if send_request and not campaign:
+        text = send_request.subject or send_request.content[:60]
+        name = request.shown_text(text, send_request, has_ended=sent.has_ended)
     return RequestEntry(
         id=sent.id.hex(),
         path=f"{REQUESTS_PATH}/{sent.id.hex()}",
@@ -333,6 +335,7 @@ def build_entry(request: PageRequest, sent: SentItem) -> RequestEntry:
         unsent=sent.never_accepted,
         segments=_bar_segments(sent.progress, max(sent.total, sent.progress.total)),
         is_campaign=campaign is not None,
+        is_code=send_request is not None and send_request.is_code,
         is_moving=sent.is_in_progress(now),
         has_ended=sent.has_ended,
         has_waiting=sent.has_waiting,

@@ -31,7 +31,12 @@ async def show_sent(request: PageRequest) -> Response:
     shown = build_each(
         found.found,
         found.unreadable,
-        lambda message, shared: (message.receiver, compose.content_of(message, shared)),
+        lambda message, shared: (
+            message.receiver,
+            request.shown_text(
+                compose.content_of(message, shared), shared, has_ended=message.completed_at is not None
+            ),
+        ),
         lambda message_id: ("", request.t("history.unreadable", id=message_id.hex())),
     )
     left = await kept_draft.count_rest(request, sent.id)

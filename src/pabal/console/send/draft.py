@@ -35,7 +35,7 @@ BUTTON_FIELDS = {
 _TEXT_FIELDS = (
     "content", "subject", "sender", "sendDate", "expireMinutes", "receivers", "senderKey", "templateCode",
     "messageType", "imageLink", "image_name", "image_type", "image_body", "resendPhoneNumber", "resendContent",
-    "optOutNumber", "adSender", "targeting", "attachment", "edits", "resends", "columns",
+    "optOutNumber", "adSender", "targeting", "attachment", "edits", "resends", "columns", "purpose",
 )  # fmt: skip
 _CHECKBOXES = ("adFlag", "resend", "once", "later")
 _OWN_WORDS = (
@@ -195,6 +195,8 @@ class MessageDraft:
             "sendDate": self._send_date(),
             "expireMinutes": self._expire_minutes(),
         }
+        if "purpose" in self.kind.shape.__struct_fields__:
+            given["purpose"] = texts["purpose"]
         if self.kind.word == ALIMTALK:
             given |= {name: texts[name] for name in ("senderKey", "templateCode")}
         elif self.has_content:

@@ -35,6 +35,7 @@ from pabal.domain.content.button import Button
 from pabal.domain.content.image import Image
 from pabal.domain.people import phone
 from pabal.domain.sends.message import Product, Status
+from pabal.domain.sends.sending import CODE_PURPOSE
 from pabal.service.sending import drafts as kept_drafts
 from pabal.service.sending.campaigns import copies
 from pabal.service.sending.campaigns.copies import CampaignCopy, Message, Request, RequestCopy
@@ -194,6 +195,7 @@ def draft_from_request(request: Request, image: Image | None) -> MessageDraft:
         "senderKey": request.sender_key or "",
         "templateCode": request.template_code or "",
         "expireMinutes": str(request.expire_minutes or ""),
+        "purpose": CODE_PURPOSE if request.is_code else "",
         "imageLink": request.image_link or "",
         "resendPhoneNumber": phone.hyphenate(request.fallback_sender) if request.fallback_sender else "",
         "resendContent": request.fallback_content or "",

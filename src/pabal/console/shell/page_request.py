@@ -21,12 +21,15 @@ from pabal.console.shell.form_body import File
 from pabal.console.shell.site import MENU_GROUPS, MenuGroup, MenuLink, Site
 from pabal.domain.base.codes import LANGUAGES, Code, Refused, Text
 from pabal.domain.base.dates import Instant
+from pabal.domain.content.text import mask_digits
 from pabal.domain.people import phone
 from pabal.domain.users.user import Role, User
 from pabal.service.access.accounts.audit import Actor, AuditEntry
 from pabal.service.access.sign_in.sign_in import ConsoleSession, SignInSource
 from pabal.service.access.sign_in.throttle import IpAddress
 from pabal.service.context import Context
+from pabal.service.history.timeline import Request as SendRequest
+from pabal.service.sending.compose import hides_digits
 
 T = TypeVar("T")
 
@@ -209,6 +212,12 @@ class PageRequest:
         if not digits:
             return ""
         return phone.hyphenate(digits) if self.may_see_numbers else phone.mask(digits)
+
+    def shown_text(self, given: str, send_request: SendRequest, *, has_ended: bool) -> str:
+        """Return a text of a send as the user may see it: the digits of a one-time code may be hidden."""
+        is_viewer = not self.may_see_numbers
+        is_hidden = hides_digits(send_request, self.context.policy, has_ended=has_ended, is_viewer=is_viewer)
+        return mask_digits(given) if is_hidden else given
 
     def api_call(
         self, shape: type[msgspec.Struct], fields: Mapping[str, Any], audit_entry: AuditEntry | None = None

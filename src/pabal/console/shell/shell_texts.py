@@ -171,6 +171,7 @@ TEXTS = {
     "word.state": Text("상태", "State"),
     "word.status": Text("상태", "Status"),
     "word.subject": Text("제목", "Subject"),
+    "word.code": Text("인증번호", "One-time code"),
     "word.template": Text("템플릿", "Template"),
     "word.text": Text("내용", "Text"),
     "word.time": Text("시각", "Time"),

@@ -21,6 +21,8 @@ AD_LABEL = "(광고)"
 MAX_NAMED_CHARACTERS = 20
 """Unsupported characters listed in one error."""
 
+DIGIT_MASK = "•"
+_DIGIT = re.compile(r"\d")
 _FORBIDDEN_CHARACTERS = re.compile("[\0\ud800-\udfff]")
 _FIRST_COMBINING_CHARACTER = "\u0300"
 _JOINING_STARTERS = frozenset(
@@ -28,6 +30,11 @@ _JOINING_STARTERS = frozenset(
     "\U00011127\U0001133e\U00011357\U000114b0\U000114ba\U000114bd\U000115af\U00011930"
 ).union(map(chr, range(0x1161, 0x1176)), map(chr, range(0x11A8, 0x11C3)))
 """Characters of combining class 0 that NFC can merge with the one before: vowels and finals of some scripts."""
+
+
+def mask_digits(text: str) -> str:
+    """Return a text whose digits cannot be read."""
+    return _DIGIT.sub(DIGIT_MASK, text)
 
 
 def normalize(text: str) -> str:

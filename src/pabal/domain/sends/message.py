@@ -125,6 +125,8 @@ class Attempt(NamedTuple):
     """Values of the variables of a brand message whose template is at the relay."""
     parts: TemplateParts = NO_PARTS
     """What its template has beside the text, filled in."""
+    is_code: bool = False
+    """Whether it is a one-time code, which may go by a line of its own."""
 
 
 MAX_CODE_CHARACTERS = 40

@@ -23,6 +23,11 @@ _TOO_LONG_REFERENCE = Text(
 )
 MAX_EXPIRE_MINUTES = 3 * 24 * 60
 """Longest lifetime of a message that no carrier has taken."""
+CODE_PURPOSE = "code"
+"""The purpose of a send of one-time codes."""
+MAX_CODE_RECEIVERS = SMALL_RECEIVERS
+CODE_EXPIRE_MINUTES = 5
+"""The lifetime of a one-time code whose caller gives none."""
 
 
 class Receiver(NamedTuple):
@@ -67,6 +72,8 @@ class Sending(NamedTuple):
     opt_out_number: str | None = None
     """The free number that a receiver calls to get no more advertising."""
     parts: TemplateParts = NO_PARTS
+    is_code: bool = False
+    """Whether it is a one-time code: first of its account, never advertising, and masked where it is shown."""
 
     @property
     def lane(self) -> int:

@@ -184,7 +184,7 @@ async def prepare_request(
     few, lane = rows if len(rows) <= SMALL_RECEIVERS else (), sending.lane
     limits = await context.limiter.limits_of(account_id)
     amounts = amounts_of(context.policy, limits, sending)
-    ready_at = _position(context, account_id, LaneKey(carrier, slot, lane), len(rows), now, scheduled_at)
+    ready_at = _position(context, account_id, LaneKey(carrier, slot, lane), sending, now, scheduled_at)
     deadline = (
         scheduled_at + context.policy.lifetime_ms(sending.product, sending.expire_minutes)
         if ready_at < now - SWEPT_BEFORE_MS
@@ -217,15 +217,16 @@ async def prepare_request(
 
 
 def _position(
-    context: Context, account_id: int, key: LaneKey, receivers: int, now: Instant, scheduled_at: Instant
+    context: Context, account_id: int, key: LaneKey, sending: Sending, now: Instant, scheduled_at: Instant
 ) -> Instant:
     """Return the time of a request's jobs: the scheduled one or later, or if it is due, its fair position."""
+    receivers, is_code = len(sending.receivers), sending.is_code
     if scheduled_at > now:
         return context.fair_queue.position_scheduled(account_id, key, receivers, scheduled_at)
     is_shared = context.slots.are_shared
     if is_shared:
         refresh_next_due(context, key)
-    return context.fair_queue.position_new(account_id, key, receivers, now, is_shared=is_shared)
+    return context.fair_queue.position_new(account_id, key, receivers, now, is_shared=is_shared, is_code=is_code)
 
 
 def announce_request(

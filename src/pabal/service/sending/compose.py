@@ -44,6 +44,11 @@ def subject_of(message: Message, request: Request) -> str | None:
     return sending.fill_text(request.subject, request.variables, message.values)
 
 
+def hides_digits(request: Request, policy: Policy, *, has_ended: bool, is_viewer: bool = False) -> bool:
+    """Return whether the digits of a one-time code are hidden: from viewers, and from all once it has ended."""
+    return request.is_code and (is_viewer or (has_ended and policy.masks_codes))
+
+
 def buttons_of(message: Message, request: Request) -> tuple[Button, ...]:
     """Return the buttons of a message, their links filled in."""
     if is_fallback(message, request) or not request.buttons:
@@ -137,4 +142,5 @@ def build_attempt(message: Message, request: Request, lease: Lease) -> Attempt:
         request.opt_out_number,
         None if is_fallback_message or request.brand is None else parameters_of(message, request),
         parts_of(message, request) if request.parts.has_any else NO_PARTS,
+        request.is_code,
     )

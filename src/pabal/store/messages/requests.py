@@ -22,7 +22,7 @@ _COLUMNS = (
     "id, account_id, product, total, scheduled_at, sender, subject, content, variables, buttons,"
     " has_image, image_link, is_ad, fallback_sender, fallback_content,"
     " profile_id, channel_id, sender_key, template_code, expire_minutes, expires_at,"
-    " reserved, brand, opt_out_number, parts"
+    " reserved, brand, opt_out_number, parts, is_code"
 )
 
 
@@ -59,6 +59,8 @@ class Request(NamedTuple):
     opt_out_number: str | None = None
     parts: TemplateParts = NO_PARTS
     """What its template has beside the text."""
+    is_code: bool = False
+    """Whether its messages are one-time codes."""
 
     @property
     def is_delivered_as_brand(self) -> bool:
@@ -94,6 +96,7 @@ class RequestRow(NamedTuple):
     key_id: int | None
     user_id: int | None
     reserved: str
+    is_code: int
     expires_at: Instant | None = None
     """Its deadline, where the deadline sweep would overlook its jobs."""
 
@@ -136,6 +139,7 @@ def build_row(
         key_id,
         user_id,
         reserved,
+        int(sending.is_code),
         expires_at,
     )
 
@@ -181,6 +185,15 @@ def account_ids(tx: Tx, request_ids: Iterable[bytes]) -> dict[bytes, int]:
         [(one,) for one in request_ids],
     )
     return dict(rows)
+
+
+def find_owners(tx: Tx, request_ids: Iterable[bytes]) -> dict[bytes, tuple[int, bool]]:
+    """Return the account of each request that exists, and whether its messages are one-time codes."""
+    rows = tx.execute_many(
+        "select id, account_id, is_code from requests where id in ({list}) and id {within} and slot {same_slot}",
+        [(one,) for one in request_ids],
+    )
+    return {row[0]: (row[1], bool(row[2])) for row in rows}
 
 
 def existing_ids(tx: Tx, request_ids: Iterable[bytes]) -> set[bytes]:
@@ -249,7 +262,7 @@ def ids_between(tx: Tx, after: bytes, before: bytes, limit: int) -> list[bytes]:
 
 def _from_row(row: Row) -> Request:
     (id, account_id, product, total, scheduled_at, sender, subject, content, variables, buttons,
-     has_image, image_link, is_ad, *rest, brand, opt_out_number, parts) = row  # fmt: skip
+     has_image, image_link, is_ad, *rest, brand, opt_out_number, parts, is_code) = row  # fmt: skip
     found = Request(
         id,
         account_id,
@@ -266,6 +279,11 @@ def _from_row(row: Row) -> Request:
         bool(is_ad),
         *rest,
     )
-    if brand is None and opt_out_number is None and parts is None:
+    if brand is None and opt_out_number is None and parts is None and not is_code:
         return found
-    return found._replace(brand=decode_brand(brand), opt_out_number=opt_out_number, parts=decode_parts(parts))
+    return found._replace(
+        brand=decode_brand(brand),
+        opt_out_number=opt_out_number,
+        parts=decode_parts(parts),
+        is_code=bool(is_code),
+    )

@@ -64,7 +64,7 @@ async def _list_messages(call: ApiCall) -> dict[str, Any]:
         message_filter,
         lambda wanted: history.find_messages(call.context, wanted, page, page_size, history.MAX_TOTAL),
     )
-    items = build_message_items(found, call.locale)
+    items = build_message_items(found, call.locale, call.context.policy)
     return envelope.page_fields(found.total, page, page_size, items) | _mark_capped(found.is_capped)
 
 
@@ -87,7 +87,8 @@ async def _list_by_cursor(call: ApiCall, page_size: int) -> dict[str, Any]:
         message_filter,
         lambda wanted: history.find_messages_before(call.context, wanted, place.before, page_size, counted),
     )
-    fields = envelope.page_fields(found.total, place.page, page_size, build_message_items(found.page, call.locale))
+    items = build_message_items(found.page, call.locale, call.context.policy)
+    fields = envelope.page_fields(found.total, place.page, page_size, items)
     if found.page.next_before is not None:
         following = MessageCursor(found.page.next_before, place.page + 1, found.total + found.is_capped)
         fields["nextCursor"] = format_cursor(following, search)
@@ -141,9 +142,10 @@ async def _get_request(call: ApiCall) -> dict[str, Any]:
     request_id = identifiers.parse_request_id(word)
     outlook = await history.get_request_details(call.context, call.account_id, request_id, page, page_size)
     requested_at = identifiers.requested_at(outlook.request_id)
+    items = build_message_items(outlook.page, call.locale, call.context.policy)
     return {
         "item": _build_request_item(outlook, requested_at, call.locale),
-        **envelope.page_fields(outlook.page.total, page, page_size, build_message_items(outlook.page, call.locale)),
+        **envelope.page_fields(outlook.page.total, page, page_size, items),
     }
 
 

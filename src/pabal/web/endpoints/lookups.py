@@ -38,7 +38,7 @@ async def _list_results(call: ApiCall) -> dict[str, Any]:
     page = await read_results(call.context, call.account_id, positions, call.form.body.limit)
     if page is None:
         raise Refused(Code.INVALID_PARAMETER, "cursor", _EXPIRED)
-    items = build_result_items(page.events, page.read, call.locale)
+    items = build_result_items(page.events, page.read, call.locale, call.context.policy)
     return {
         "item": lookup.ResultsItem(nextCursor=format_cursor(page.positions)),
         "resultCount": len(items),
@@ -60,7 +60,7 @@ async def _get_message(call: ApiCall) -> dict[str, Any]:
     found = await get_timeline(call.context, call.account_id, message_id) if message_id else None
     if found is None:
         raise Refused(Code.MESSAGE_NOT_FOUND, "messageId")
-    return {"item": build_message_detail(found, call.locale)}
+    return {"item": build_message_detail(found, call.locale, call.context.policy)}
 
 
 async def _list_statistics(call: ApiCall) -> dict[str, Any]:

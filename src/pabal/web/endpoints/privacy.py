@@ -27,7 +27,7 @@ async def _export_personal_data(call: ApiCall) -> dict[str, Any]:
     data = await privacy.export(context.store, context.policy.hash_keys, call.account_id, number)
     message_filter = MessageFilter(call.account_id, receiver=number)
     found = await history.find_messages(context, message_filter, page, page_size)
-    items = build_message_items(found, call.locale)
+    items = build_message_items(found, call.locale, context.policy)
     item = build_personal_data_item(number, data, call.locale)
     return {"item": item, **envelope.page_fields(found.total, page, page_size, items)}
 

@@ -46,6 +46,7 @@ class JobsOfOneTime(NamedTuple):
     ready_at: Instant
     is_new: bool
     """Whether it is the time of a send that knew of no other; else it is their own."""
+    is_code: bool
     ids: list[bytes]
 
 
@@ -121,9 +122,10 @@ class DueRequeuer:
         for begin in range(0, len(page.to_position), POSITIONS_PER_TURN):
             if begin:
                 await asyncio.sleep(0)  # others run
-            for account_id, ready_at, is_new, ids in page.to_position[begin : begin + POSITIONS_PER_TURN]:
+            for account_id, ready_at, is_new, is_code, ids in page.to_position[begin : begin + POSITIONS_PER_TURN]:
+                is_again = ready_at <= counted
                 position = context.fair_queue.position_retried(
-                    account_id, key, ready_at, len(ids), is_new=is_new, is_again=ready_at <= counted
+                    account_id, key, ready_at, len(ids), is_new=is_new, is_again=is_again, is_code=is_code
                 )
                 if position < ready_at:
                     moved += [MovedJob(one, ready_at, position) for one in ids]
@@ -176,16 +178,17 @@ def find_due(tx: Tx, slot: int, carrier: str, lane: int, since: Instant, now: In
     for one, ready_at, attempt, _ in jobs:
         groups.setdefault(_SameTime(identifiers.request_id_of(one), ready_at, attempt > 0), []).append(one)
     found = [(same, ids) for same, ids in groups.items() if same.is_of_clock(now)]
-    account_ids = requests.account_ids(tx, dict.fromkeys(same.request_id for same, _ in found))
+    owners = requests.find_owners(tx, dict.fromkeys(same.request_id for same, _ in found))
     to_position = [
         JobsOfOneTime(
-            account_ids[same.request_id],
+            owners[same.request_id][0],
             same.ready_at,
             not same.is_own(now),
+            owners[same.request_id][1],
             ids[begin : begin + MAX_JOBS_PER_POSITION],
         )
         for same, ids in found
-        if same.request_id in account_ids
+        if same.request_id in owners
         for begin in range(0, len(ids), MAX_JOBS_PER_POSITION)
     ]
     return DuePage(to_position, len(jobs), jobs[-1].ready_at if jobs else since, go_on_at)

@@ -59,6 +59,7 @@ class SentFilter(NamedTuple):
             not self.is_campaign
             and self.product in (None, request.product)
             and (self._has_words(request.subject or "") or self._has_words(request.content))
+            and not (request.is_code and any(map(str.isdigit, self.words)))  # it would tell hidden digits
         )
 
     def _has_words(self, text: str) -> bool:
