@@ -165,6 +165,15 @@ class Inbox(NamedTuple):
     on_opt_outs: Callable[[Sequence[RelayOptOut]], Awaitable[None]]
 
 
+class RelayNumber(NamedTuple):
+    """A sender number that is registered at a relay."""
+
+    number: str
+    """Digits."""
+    is_usable: bool = True
+    """False while the relay has blocked it, or it is out of use there."""
+
+
 OnVerdicts = Callable[[Sequence[tuple[Attempt, Verdict]]], None]
 """Receives verdicts as they become known: one for each attempt, and a second one if Unknown was followed by an
 answer, which may be long after `submit` has returned."""
@@ -253,8 +262,19 @@ class Carrier(Protocol):
         """Apply changes of opt-outs to the relay's own list, in order; return those that need not be repeated."""
         return changes
 
+    async def list_sender_numbers(self) -> Sequence[RelayNumber] | None:
+        """Return every sender number that the relay knows; None if the carrier has no such list.
+
+        Raises NotProcessed, NoResponse, Throttled, ErrorAnswer.
+        """
+        return None
+
     def attach_inbox(self, inbox: Inbox) -> None:
         """Store inbound messages and opt-outs there from now on; for carriers that have neither, nothing."""
+        return None
+
+    async def close(self) -> None:
+        """Close the connections; for callers that use the carrier without running it."""
         return None
 
     async def run(self, on_receipts: OnReceipts) -> None:

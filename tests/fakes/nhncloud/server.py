@@ -83,6 +83,7 @@ _ROUTES: tuple[Route, ...] = (
     ("POST", SMS_BASE + "attachfile/binaryUpload", sms.upload),
     ("GET", SMS_BASE + "sender/{kind}", sms_lists.search),
     ("GET", SMS_BASE + "message-results", sms_lists.results),
+    ("GET", SMS_BASE + "sendNos", sms_lists.sender_numbers),
     ("GET", SMS_BASE + "blockservice/recipients", block_service.search),
     ("POST", SMS_BASE + "blockservice/recipients", block_service.register),
     ("DELETE", SMS_BASE + "blockservice/recipients/removes", block_service.remove),

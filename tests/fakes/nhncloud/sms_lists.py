@@ -9,6 +9,7 @@ from tests.fakes.nhncloud.answers import (
     ApiError,
     Json,
     Request,
+    format_seoul,
     format_with_tenths,
     paginate,
     parse_seoul,
@@ -152,3 +153,31 @@ def results(state: State, request: Request) -> Json:
         for each in page
     ]
     return {"body": {"pageNum": number, "pageSize": size, "totalCount": len(found), "data": rows}}
+
+
+def sender_numbers(state: State, request: Request) -> Json:
+    """List sender numbers: GET `sendNos` (SMS ko/api-guide.md, "등록된 발신 번호 목록 검색 API").
+
+    Its example has `appKey`: null, which its table does not have.
+    """
+    query = request.query
+    found = [
+        {
+            "appKey": None,
+            "serviceId": 71191,
+            "sendNo": each.number,
+            "useYn": "Y" if each.is_used else "N",
+            "blockYn": "N" if each.block_reason is None else "Y",
+            "blockReason": each.block_reason,
+            "createDate": format_seoul(each.created_at),
+            "createUser": "test@nhn.com",
+            "updateDate": format_seoul(each.created_at),
+            "updateUser": None,
+        }
+        for each in state.numbers.values()
+    ]
+    wanted = [
+        row for row in found if all(query.get(name) in (None, row[name]) for name in ("sendNo", "useYn", "blockYn"))
+    ]
+    number, size, page = paginate(wanted, query, ApiError(4, _BAD_PAGE))
+    return {"body": {"pageNum": number, "pageSize": size, "totalCount": len(wanted), "data": list(page)}}

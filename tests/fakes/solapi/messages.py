@@ -112,6 +112,11 @@ def search(state: State, request: Request) -> Json:
     return _list(state, rows, request)
 
 
+def list_sender_numbers(state: State, request: Request) -> Any:
+    """List the numbers that can be used: documents (2020) senderid/getactivatedsenderids.md."""
+    return sorted(state.numbers)
+
+
 def row(state: State, message: SolapiMessage) -> Json:
     """Return a message as lists and webhooks have it (documents: getMessageList.md)."""
     return {

@@ -62,6 +62,7 @@ _ROUTES: tuple[Route, ...] = (
     ("POST", "/storage/v1/files", storage.upload),
     ("GET", "/kakao/v2/channels/categories", kakao.channel_categories),
     ("POST", "/kakao/v2/channels/token", kakao.request_token),
+    ("GET", "/senderid/v1/numbers/active", messages.list_sender_numbers),
     ("POST", "/kakao/v2/channels", kakao.add_channel),
     ("GET", "/kakao/v2/channels", kakao.list_channels),
     ("GET", "/kakao/v2/channels/{channelId}", kakao.show_channel),

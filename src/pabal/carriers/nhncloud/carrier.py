@@ -13,8 +13,10 @@ from pabal.carriers.base import (
     OnVerdicts,
     ProfileProvider,
     ReadBody,
+    RelayNumber,
     Verdict,
 )
+from pabal.carriers.nhncloud import sender_numbers
 from pabal.carriers.nhncloud.block_list import BlockList
 from pabal.carriers.nhncloud.calls import MAX_RECIPIENTS, ProductEndpoint, endpoint_of, group_into_calls
 from pabal.carriers.nhncloud.client import NhnCloudClient
@@ -55,6 +57,7 @@ class NhnCloudCarrier(RelayCarrier):
         world = dependencies.world
         self.has_webhooks = bool(settings.webhook_signature)
         self._block_list = block_list
+        self._sms_client = sms_client
         self._profile_client = talk_client
         self._timeout_s = settings.timeout_seconds
         self.sends_friend_talk_as_brand = settings.friend_talk == "brand"
@@ -148,6 +151,14 @@ class NhnCloudCarrier(RelayCarrier):
 
     async def update_opt_outs(self, changes: Sequence[OptOutChange]) -> Sequence[OptOutChange]:
         return await self._block_list.update(changes) if self._block_list else changes
+
+    async def list_sender_numbers(self) -> Sequence[RelayNumber] | None:
+        if self._sms_client is None:
+            return None
+        return await sender_numbers.list_numbers(self._sms_client, self._timeout_s)
+
+    async def close(self) -> None:
+        await self._connection.close()
 
     async def run(self, on_receipts: OnReceipts) -> None:
         try:

@@ -10,6 +10,7 @@ from pabal.carriers.base import (
     OnVerdicts,
     ProfileProvider,
     ReadBody,
+    RelayNumber,
 )
 from pabal.carriers.relay.brand import as_sent
 from pabal.carriers.relay.call_queue import CallQueue
@@ -26,6 +27,8 @@ from pabal.carriers.solapi.results import SolapiResults
 from pabal.carriers.solapi.sender import SolapiSender
 from pabal.domain.sends.message import Attempt
 from pabal.settings.relays import SolapiSettings
+
+NUMBERS_PATH = "/senderid/v1/numbers/active"
 
 log = logging.getLogger("pabal.solapi")
 
@@ -47,6 +50,7 @@ class SolapiCarrier(RelayCarrier):
         self.has_webhooks = bool(settings.webhook_secret)
         self.sends_friend_talk_as_brand = settings.sends_friend_talk_as_brand
         self._client = client
+        self._timeout_s = settings.timeout_seconds
         self._problem = NOT_CONNECTED_YET
         self._notices = Notices(world)
         unanswered = UnansweredMessages(world)
@@ -116,6 +120,14 @@ class SolapiCarrier(RelayCarrier):
         self, headers: Mapping[str, str], read_body: ReadBody, on_receipts: OnReceipts
     ) -> None:
         await self._results.handle_webhook(headers, read_body, on_receipts)
+
+    async def list_sender_numbers(self) -> Sequence[RelayNumber] | None:
+        """solapi/documents (2020), getactivatedsenderids.md: "사용할 수 있는 발신번호 목록을 가져옵니다"."""
+        numbers = await self._client.request("GET", NUMBERS_PATH, list[str], timeout_s=self._timeout_s)
+        return [RelayNumber(each.replace("-", "")) for each in numbers]
+
+    async def close(self) -> None:
+        await self._client.close()
 
     async def run(self, on_receipts: OnReceipts) -> None:
         try:

@@ -15,6 +15,7 @@ from pabal.cli.doctor.delivery import (
 from pabal.cli.doctor.finding import Finding, note, ok, print_findings, wrong
 from pabal.cli.doctor.machine import check_disk, check_files, check_port, explain_directory, explain_store
 from pabal.cli.doctor.other_servers import check_break_glass, check_mail_server, check_provider
+from pabal.cli.doctor.relay_numbers import check_relay_numbers
 from pabal.cli.doctor.secrets import check_secrets
 from pabal.cli.doctor.webhooks import check_webhooks
 from pabal.cli.shared.options import add_settings_options
@@ -125,6 +126,7 @@ async def _check_store(settings: Settings, world: World, is_running: bool | None
             *await (check_server(store, settings, world) if settings.is_on_postgresql else _check_file(store)),
             *await check_keys(store),
             *await check_numbers(store, settings),
+            *await check_relay_numbers(store, settings, world),
             *await check_reachable_queue(store, settings, world, is_running),
             *await check_carriers(store, settings),
             *await check_secrets(store, settings, world),
