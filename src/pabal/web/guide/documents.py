@@ -123,6 +123,7 @@ CHAPTERS = (
             "how-to/brand-messages",
             "how-to/advertising",
             "how-to/opt-outs",
+            "how-to/legal-duties",
             "how-to/move-from-a-relay",
         ),
     ),
