@@ -23,6 +23,7 @@ REFUSALS = {
     "README.md": [],
     "docs/tutorial.md": ["MISSING_VARIABLE"],
     "docs/how-to/templates.md": [],
+    "docs/how-to/one-time-codes.md": [],
     "docs/how-to/idempotency.md": [],
     "docs/how-to/scheduling-and-cancelling.md": [],
     "docs/how-to/look-up-messages.md": [],

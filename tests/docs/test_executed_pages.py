@@ -16,6 +16,7 @@ EXECUTED_BY = {
         "error-handling",
         "idempotency",
         "look-up-messages",
+        "one-time-codes",
         "opt-outs",
         "scheduling-and-cancelling",
         "sender-profiles",

@@ -17,6 +17,8 @@ MAX_CONTENT_CHARS = 1300
 MAX_TITLE_CHARS = 50
 MAX_LINK_CHARS = 500
 """Alimtalk ko/alimtalk-api-guide.md, "전문 발송", `buttons.linkMo`: at most 500 characters."""
+AUTH_WORDS = ("auth", "password", "verif", "にんしょう", "認証", "비밀번호", "인증")
+"""Alimtalk ko/alimtalk-api-guide.md, "인증 메시지"; ko/error-code.md has the code, -8006."""
 NOT_MATCHED = "are not matched to template. This message can be resend by sms service if the resend setting is on."
 TITLE_DIFFERS = "3028"
 
@@ -54,13 +56,17 @@ _CALL = msgspec.json.Decoder(Call)
 
 
 def send(state: State, request: Request) -> Json:
-    """Accept messages with their complete text: POST `raw-messages`."""
+    """Accept messages with their complete text: POST `raw-messages`, `auth/raw-messages`."""
     call: Call = kakaotalk.decode_body(_CALL, request.body)
     profile, begins_at = kakaotalk.check_call(state, request, call)
     template = _get_usable_template(
         state, profile.sender_key, kakaotalk.require_text("templateCode", call.templateCode, 20)
     )
     fields = template.current.fields
+    is_auth = "/auth/" in request.path
+    for each in (call.recipientList or ()) if is_auth else ():
+        if not any(word in (each.content or "").lower() for word in AUTH_WORDS):
+            raise ApiError(-8006, "The content must contain auth guidement.")
     buttons = sorted(fields.get("buttons") or (), key=lambda each: each.get("ordering") or 0)
 
     def read(given: Recipient) -> tuple[str, Refusal]:
@@ -71,6 +77,8 @@ def send(state: State, request: Request) -> Json:
     has_title = fields.get("templateEmphasizeType") == "TEXT"
     late_code = (lambda message: _title_code(fields, message.recipient)) if has_title else None
     answer = kakaotalk.accept(state, request, call, profile, begins_at, ALIMTALK, read, late_code)
+    for message in state.find_messages(ALIMTALK, answer["message"]["requestId"], None, None) if is_auth else ():
+        message.is_auth = True
     template.last_request = (state.clock(), answer["message"]["requestId"])
     return answer
 
@@ -144,8 +152,9 @@ def _title_code(fields: Json, given: Recipient) -> str | None:
 
 
 def search(state: State, request: Request) -> Json:
-    """List messages: GET `messages`."""
-    found = kakaotalk.search(state, request, ALIMTALK)
+    """List messages: GET `messages`, `auth/messages`."""
+    is_auth = "/auth/" in request.path
+    found = [each for each in kakaotalk.search(state, request, ALIMTALK) if each.is_auth is is_auth]
     rows = [
         {**kakaotalk.message_row(state, each), "templateCode": each.template_code}
         for each in kakaotalk.page(found, request.query)
@@ -155,8 +164,9 @@ def search(state: State, request: Request) -> Json:
 
 def results(state: State, request: Request) -> Json:
     """List results: GET `message-results`."""
-    is_other = request.query.get("alimtalkMessageType") == "AUTH"
-    found = [] if is_other else kakaotalk.list_updated(state, request, ALIMTALK)
+    wanted = {"AUTH": True, "NORMAL": False}.get(request.query.get("alimtalkMessageType", ""))
+    updated = kakaotalk.list_updated(state, request, ALIMTALK)
+    found = [each for each in updated if wanted in (None, each.is_auth)]
     rows = [
         {**kakaotalk.result_row(each), "resendResultCode": None, "resendRequestId": None}
         for each in kakaotalk.page(found, request.query)

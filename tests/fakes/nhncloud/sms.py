@@ -24,6 +24,9 @@ MAX_FILE_PX = 1000
 DAYS_FILES_ARE_KEPT = 7
 """SMS ko/console-guide.md: "서비스에 이용된 첨부 파일은 7일간만 보관되며 그 이후에는 삭제"."""
 MAX_DAYS_AHEAD = 60
+AUTH_WORDS = ("auth", "password", "verify", "にんしょう", "認証", "비밀번호", "인증")
+"""SMS ko/api-guide.md, "인증용 SMS 발송": "전문(템플릿 치환자 포함)에 인증 문구가 포함되어 있지 않은 경우 발송에
+실패합니다", "영문인 경우 대소문자 구분 없이"; ko/error-code.md has the code, -8000."""
 _NUMBER = re.compile(r"0\d{8,11}")
 _EMOJI = re.compile("[\U00010000-\U0010ffff\u200d\u2600-\u27bf\ufe0f]")
 _AD = re.compile(r"\(광고\).*무료(?:수신)?거부\]?:?(080\d{7,8})", re.DOTALL)
@@ -74,15 +77,18 @@ def decode_body(decoder: "msgspec.json.Decoder[Any]", body: bytes) -> Any:
 
 
 def send(state: State, request: Request) -> Json:
-    """Accept texts: `sender/sms`, `mms`, `ad-sms`, `ad-mms`."""
-    kind = request.path_params["kind"]
+    """Accept texts: `sender/sms`, `mms`, `ad-sms`, `ad-mms`, `auth/sms`."""
+    kind = request.path_params.get("kind", "sms")
     is_ad, interface = kind.startswith("ad-"), kind.removeprefix("ad-")
     sending: SendBody = decode_body(_SEND_BODY, request.body)
     recipients = sending.recipientList or []
     request.recipient_count = len(recipients)
     begins_at = _check(state, sending, interface, is_ad)
     unsubscribe_number = _unsubscribe_number(state, sending.body or "") if is_ad else None
-    type_ = "SMS" if interface == "sms" else "MMS" if sending.attachFileIdList else "LMS"
+    is_auth = "/auth/" in request.path
+    if is_auth and not any(word in (sending.body or "").lower() for word in AUTH_WORDS):
+        raise ApiError(-8000, "The body must contain auth guide ment.")
+    type_ = "AUTH" if is_auth else "SMS" if interface == "sms" else "MMS" if sending.attachFileIdList else "LMS"
     now, request_id = state.clock(), state.new_request_id()
     left = _texts_left(state)
     messages = [

@@ -23,9 +23,9 @@ _STATUS_NAMES = {"0": "실패", "2": "처리 중", "3": "성공", "6": "실패(�
 
 
 def search(state: State, request: Request) -> Json:
-    """List texts: GET `sender/sms`, `sender/mms`."""
-    query, interface = request.query, request.path_params["kind"]
-    kinds = {"sms": ("SMS",), "mms": ("LMS", "MMS")}[interface]
+    """List texts: GET `sender/sms`, `sender/mms`, `sender/auth/sms`."""
+    query, interface = request.query, request.path_params.get("kind", "sms")
+    kinds = ("AUTH",) if "/auth/" in request.path else {"sms": ("SMS",), "mms": ("LMS", "MMS")}[interface]
     request_id = query.get("requestId")
     span = None if request_id else _span(query)
     newest = state.clock() - round(state.behavior.lists_lag_s * 1000)
@@ -103,7 +103,7 @@ def _row(state: State, message: Message) -> Json:
         "telecomCode": TELECOM[0] if message.code else None,
         "telecomCodeName": TELECOM[1] if message.code else None,
         "recipientSeq": message.recipient_seq,
-        "sendType": "0" if message.kind == "SMS" else "1",
+        "sendType": {"SMS": "0", "AUTH": "2"}.get(message.kind, "1"),
         "messageType": message.kind,
         "messageCount": 1,
         "userId": message.call.userId,
@@ -112,7 +112,7 @@ def _row(state: State, message: Message) -> Json:
         "senderGroupingKey": message.sender_grouping_key,
         "recipientGroupingKey": message.recipient_grouping_key,
     }
-    if message.kind != "SMS":
+    if message.kind not in ("SMS", "AUTH"):
         files = [state.attachments[number] for number in message.call.attachFileIdList or []]
         row["title"] = message.call.title
         row["attachFileList"] = [

@@ -28,7 +28,7 @@ class Message:
     product: str
     """sms, alimtalk or friendtalk."""
     kind: str
-    """SMS, LMS, MMS, ALIMTALK or FRIENDTALK."""
+    """SMS, LMS, MMS, AUTH, ALIMTALK or FRIENDTALK."""
     request_id: str
     recipient_seq: int
     recipient_no: str
@@ -51,6 +51,8 @@ class Message:
     received_at: int | None = None
     updated_at: int | None = None
     resend_status: str = "RSC01"
+    is_auth: bool = False
+    """Whether it is an Alimtalk of the line for codes."""
 
     @property
     def shown_code(self) -> str | None:

@@ -63,7 +63,7 @@ class Webhooks(RelayWebhooks):
         )
 
     def _sms_hook(self, message: Message) -> Json:
-        kind = "sms" if message.kind == "SMS" else "mms"
+        kind = {"SMS": "sms", "AUTH": "auth/sms"}.get(message.kind, "mms")
         path = f"/sms/v3.0/appKeys/{self._state.sms_app_key}/sender/{kind}/{message.request_id}"
         return {
             "hookId": self._state.new_request_id(),
@@ -98,7 +98,7 @@ class Webhooks(RelayWebhooks):
         base = f"{message.product}/{version}"
         path = f"{base}/appkeys/{self._state.talk_app_key}/messages/{message.request_id}/{message.recipient_seq}"
         return {
-            "kakaoMessageType": f"{message.kind}_NORMAL",
+            "kakaoMessageType": f"{message.kind}_{'AUTH' if message.is_auth else 'NORMAL'}",
             "requestId": message.request_id,
             "recipientSeq": message.recipient_seq,
             "requestDate": format_seoul(message.send_at),

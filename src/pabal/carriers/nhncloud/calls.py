@@ -26,28 +26,47 @@ BRAND_FREE_FORM_PATH = "freestyle-messages"
 BRAND_TEMPLATE_PATH = "basic-messages"
 
 
+AUTH_WORDS = ("auth", "password", "verif", "にんしょう", "認証", "비밀번호", "인증")
+"""The line for one-time codes refuses texts without one of these words; Latin letters in any case."""
+
+
 class ProductEndpoint(Enum):
     """The path of an API that sends, lists and reports one kind of message."""
 
     SMS = "/sms/v3.0/appKeys/{appkey}/sender/sms"
+    AUTH_SMS = "/sms/v3.0/appKeys/{appkey}/sender/auth/sms"
     MMS = "/sms/v3.0/appKeys/{appkey}/sender/mms"
+    AUTH_ALIMTALK = "/alimtalk/v2.3/appkeys/{appkey}/auth"
     ALIMTALK = "/alimtalk/v2.3/appkeys/{appkey}"
     FRIENDTALK = "/friendtalk/v2.4/appkeys/{appkey}"
     BRAND = "/brand-message/v1.0/appkeys/{appkey}"
 
     @property
     def is_text(self) -> bool:
-        return self in (ProductEndpoint.SMS, ProductEndpoint.MMS)
+        return self in (ProductEndpoint.SMS, ProductEndpoint.AUTH_SMS, ProductEndpoint.MMS)
 
     @property
     def has_idempotency_keys(self) -> bool:
         """Whether a call may be repeated safely: the key is documented for some APIs only."""
-        return self in (ProductEndpoint.ALIMTALK, ProductEndpoint.FRIENDTALK)
+        return self in (ProductEndpoint.ALIMTALK, ProductEndpoint.AUTH_ALIMTALK, ProductEndpoint.FRIENDTALK)
 
     @property
     def service(self) -> str:
         """The service behind the endpoint: each may fail, or be closed, on its own."""
-        return "sms" if self.is_text else self.name.lower()
+        return "sms" if self.is_text else self.ordinary.name.lower()
+
+    @property
+    def ordinary(self) -> "ProductEndpoint":
+        """The endpoint for messages that are no one-time codes."""
+        lines = {
+            ProductEndpoint.AUTH_SMS: ProductEndpoint.SMS,
+            ProductEndpoint.AUTH_ALIMTALK: ProductEndpoint.ALIMTALK,
+        }
+        return lines.get(self, self)
+
+    @property
+    def is_for_codes(self) -> bool:
+        return self is not self.ordinary
 
 
 class SendCall(NamedTuple):
@@ -80,11 +99,17 @@ class SendCall(NamedTuple):
         """The headers; the idempotency key is made of these attempts, so only a repeated call has the same one."""
         if not self.endpoint.has_idempotency_keys:
             return {}
-        digest = sha256()
+        digest = sha256(b"auth" if self.endpoint.is_for_codes else b"")
         for each in self.attempts:
             digest.update(each.message_id + each.number.to_bytes(4, "big"))
         key = {IDEMPOTENCY_HEADER: digest.hexdigest()}
         return key | ({"X-Convert-To-Brand-Message": "true"} if self.endpoint is ProductEndpoint.FRIENDTALK else {})
+
+    def on_ordinary_line(self) -> "SendCall":
+        """Return the same call of one-time codes as if they were none."""
+        ordinary = [each._replace(is_code=False) for each in self.attempts]
+        endpoint, path, _ = _destination(ordinary[0])
+        return self._replace(endpoint=endpoint, path=path)
 
     def halves(self) -> tuple[Self, Self]:
         """Return the same call in two halves."""
@@ -126,16 +151,19 @@ def endpoint_of(attempt: Attempt) -> ProductEndpoint:
     """Return the endpoint of a message."""
     if attempt.brand is not None:
         return ProductEndpoint.BRAND
+    has_auth_word = attempt.is_code and any(word in attempt.content.lower() for word in AUTH_WORDS)
     if attempt.product is Product.ALIMTALK:
-        return ProductEndpoint.ALIMTALK
+        return ProductEndpoint.AUTH_ALIMTALK if has_auth_word else ProductEndpoint.ALIMTALK
     if not attempt.product.is_text:
         return ProductEndpoint.FRIENDTALK
-    return ProductEndpoint.SMS if attempt.product is Product.SMS else ProductEndpoint.MMS
+    if attempt.product is not Product.SMS:
+        return ProductEndpoint.MMS
+    return ProductEndpoint.AUTH_SMS if has_auth_word else ProductEndpoint.SMS
 
 
 def _shared_key(attempt: Attempt, request: bytes) -> tuple[Any, ...]:
     """Return what must be equal for messages to share a call."""
-    key: tuple[Any, ...] = attempt.product, request, attempt.image_request_id
+    key: tuple[Any, ...] = attempt.product, endpoint_of(attempt), request, attempt.image_request_id
     if attempt.brand is not None:
         return *key, *brand_key(attempt)
     if attempt.product.is_text:
@@ -145,7 +173,7 @@ def _shared_key(attempt: Attempt, request: bytes) -> tuple[Any, ...]:
 
 def _destination(attempt: Attempt) -> tuple[ProductEndpoint, str, dict[str, Any]]:
     endpoint = endpoint_of(attempt)
-    if endpoint is ProductEndpoint.ALIMTALK:
+    if endpoint.ordinary is ProductEndpoint.ALIMTALK:
         fields = {"senderKey": attempt.sender_key, "templateCode": attempt.template_code}
         return endpoint, f"{endpoint.value}/raw-messages", fields
     if endpoint is ProductEndpoint.FRIENDTALK:
@@ -156,7 +184,7 @@ def _destination(attempt: Attempt) -> tuple[ProductEndpoint, str, dict[str, Any]
     shared: dict[str, Any] = {"body": attempt.content, "sendNo": attempt.sender}
     if endpoint is ProductEndpoint.MMS:
         shared["title"] = attempt.subject or _title(attempt.content)
-    kind = "sms" if endpoint is ProductEndpoint.SMS else "mms"
+    kind = "sms" if endpoint.ordinary is ProductEndpoint.SMS else "mms"
     is_ad = attempt.is_ad and advertising.has_marks(attempt.content)  # it refuses others there
     path = endpoint.value.removesuffix(kind) + (f"ad-{kind}" if is_ad else kind)
     return endpoint, path, shared
@@ -186,7 +214,7 @@ def _recipient(endpoint: ProductEndpoint, attempt: Attempt, image: str | int | N
     }
     if attempt.buttons:
         recipient["buttons"] = buttons_to_remote(attempt.buttons)
-    if endpoint is ProductEndpoint.ALIMTALK:
+    if endpoint.ordinary is ProductEndpoint.ALIMTALK:
         if attempt.subject:
             recipient["templateTitle"] = attempt.subject
         return recipient | templates.parts_to_remote(attempt.parts) if attempt.parts.has_any else recipient

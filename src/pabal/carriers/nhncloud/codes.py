@@ -20,6 +20,8 @@ ALL_FAILED = -1031
 """KakaoTalk Bizmessage: every recipient of a call was refused; the reason of each may be missing."""
 ATTACHMENT_EXPIRED = -2004
 """SMS: the attachment does not exist any more."""
+NO_AUTH_WORD = {True: -8000, False: -8006}
+"""By whether it is the SMS API: the line for one-time codes wants a word in the text that this one lacks."""
 NO_SUCH_PROFILE = -2017
 NO_SUCH_TEMPLATE = -3003
 _SYSTEM_ERRORS = (-9999,)

@@ -73,8 +73,19 @@ class MessageLookup:
             await self._search({"requestId": call}, next_timeout)
 
     async def _search(self, query: Mapping[str, str | int], next_timeout: NextTimeout) -> list[ListRow]:
-        """Record the messages in doubt that a list shows, and return their rows."""
-        path = self.endpoint.value if self.endpoint.is_text else f"{self.endpoint.value}/messages"
+        """Record the messages in doubt that the lists show, and return their rows.
+
+        One-time codes may have gone by the ordinary line, too, if the line for codes did not accept them.
+        """
+        rows = await self._search_list(self.endpoint, query, next_timeout)
+        if self.endpoint.is_for_codes:
+            rows += await self._search_list(self.endpoint.ordinary, query, next_timeout)
+        return rows
+
+    async def _search_list(
+        self, endpoint: ProductEndpoint, query: Mapping[str, str | int], next_timeout: NextTimeout
+    ) -> list[ListRow]:
+        path = endpoint.value if endpoint.is_text else f"{endpoint.value}/messages"
         ours: list[ListRow] = []
         page = 1
         while True:

@@ -18,6 +18,7 @@ from pabal.carriers.nhncloud.client import (
 from pabal.carriers.nhncloud.codes import (
     ATTACHMENT_EXPIRED,
     DUPLICATE_CALL,
+    NO_AUTH_WORD,
     ErrorKind,
     error_kind_of,
     verdict_for,
@@ -121,7 +122,7 @@ class CallSender:
     def _handle_error(
         self, call: SendCall, error: ErrorResponse, began_at: float, submission: Submission
     ) -> tuple[SendCall, ...]:
-        """Report the verdicts after an error of a whole call; return its halves if one message may be the cause."""
+        """Report the verdicts after an error of a whole call; return the calls to make instead, if any."""
         attempts, is_text = call.attempts, call.endpoint.is_text
         self._connection.note_answered(call.endpoint)
         if error.code == ATTACHMENT_EXPIRED and is_text and attempts[0].image_request_id:
@@ -132,6 +133,8 @@ class CallSender:
             self._unanswered.add(attempts, began_at)
             self._resolver.report_unknown(attempts, submission)
             return ()
+        if error.code == NO_AUTH_WORD[is_text] and call.endpoint.is_for_codes:
+            return (call.on_ordinary_line(),)
         with contextlib.suppress(NoResponse), expect_documented_shape():
             self._report_answer(call, error.answer, submission)
             return ()

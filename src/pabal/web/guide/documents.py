@@ -120,6 +120,7 @@ CHAPTERS = (
             "how-to/dry-run",
             "how-to/sender-profiles",
             "how-to/templates",
+            "how-to/one-time-codes",
             "how-to/brand-messages",
             "how-to/advertising",
             "how-to/opt-outs",
