@@ -65,7 +65,9 @@ def build_context(
     secrets = SecretBox(settings.read_secret_keys(), world)
     policy = build_policy(settings, secrets)._replace(brand_carriers=as_brand)
     rules = AddressRules(
-        settings.allowed_endpoints, [(settings.host, settings.port), (settings.host, settings.work_port)]
+        settings.allowed_endpoints,
+        [(settings.host, settings.port), (settings.host, settings.work_port)],
+        is_for_development=settings.is_for_development,
     )
     changes = SetupChanges(store, world)
     return Context(

@@ -26,6 +26,7 @@ from pabal.client import (
     GetMessage,
     GetRequest,
     ListDeliveries,
+    ListEvents,
     ListMessages,
     ListPhoneMessages,
     ListSenders,
@@ -158,6 +159,7 @@ def _manage(call: Caller, url: str) -> None:
     (webhook,) = call("list_webhooks").items
     call("replay_webhook", ReplayWebhook(webhookId=webhook_id, since=webhook.created[:16]))
     assert call("list_webhook_deliveries", ListDeliveries(webhookId=webhook_id)).items
+    assert call("list_events", ListEvents(since=webhook.created[:16])).items
     call("delete_webhook", DeleteWebhook(webhookId=webhook_id))
     assert call("export_personal_data", ExportPersonalData(phoneNumber=PHONE)).item.phoneNumber == PHONE
     assert call("erase_personal_data", ErasePersonalData(phoneNumber=PHONE)).item.erasedCount > 0

@@ -48,8 +48,8 @@ const app = {
 
 
 def example(language: str) -> str:
-    """Return the only example of the page in a language, with a secret that tests sign with."""
-    (found,) = re.findall(rf"^```{language}\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
+    """Return the first example of the page in a language, with a secret that tests sign with."""
+    found, *_ = re.findall(rf"^```{language}\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
     return str(found).replace(ITS_SECRET, format_secret(SECRET))
 
 

@@ -50,6 +50,7 @@ from pabal_openapi.api.testing import look_at_phone
 from pabal_openapi.api.webhooks import (
     create_webhook,
     delete_webhook,
+    list_events,
     list_webhook_deliveries,
     list_webhooks,
     replay_webhook,
@@ -179,6 +180,7 @@ def manage() -> None:
     since = _ok(list_webhooks.sync(client=client)).items[0].created[:16]
     _ok(replay_webhook.sync(client=client, body=m.ReplayWebhook(webhook_id=webhook_id, since=since)))
     _ok(list_webhook_deliveries.sync(client=client, webhook_id=webhook_id))
+    assert _ok(list_events.sync(client=client, since=since)).items
     _ok(delete_webhook.sync(client=client, body=m.DeleteWebhook(webhook_id=webhook_id)))
     _ok(export_personal_data.sync(client=client, body=m.ExportPersonalData(phone_number=PHONE)))
     _ok(erase_personal_data.sync(client=client, body=m.ErasePersonalData(phone_number=PHONE)))

@@ -174,6 +174,10 @@ CASES: dict[str, list[Case]] = {
     "webhook/test": [Case(lambda ids: {"webhookId": ids.webhook_id})],
     "webhook/replay": [Case(lambda ids: {"webhookId": ids.webhook_id, "since": "2026-11-15 11:00"})],
     "webhook/list": [Case()],
+    "webhook/events": [
+        Case(query=lambda ids: {"since": "2026-11-15 11:00"}),
+        Case(query=lambda ids: {"cursor": ids.results_cursor}),
+    ],
     "webhook/deliveries": [Case(query=lambda ids: {"webhookId": ids.webhook_id})],
     "simulator/phone": [
         Case(query=lambda ids: {"phoneNumber": ids.phone}),

@@ -135,6 +135,45 @@ def test_own_listening_address_stays_refused(own: str, address: str, port: int, 
     assert bool(rules.permitted("shop", url, [address])) is is_permitted
 
 
+@pytest.mark.parametrize(
+    ("spelling", "address", "is_permitted"),
+    [
+        ("http://localhost:3000/hook", "127.0.0.1", True),
+        ("http://localhost:3000/hook", "::1", True),
+        ("http://127.0.0.1:3000/hook", "127.0.0.1", True),
+        ("http://localhost:3000/hook", "10.0.0.1", False),
+        ("http://localhost:3000/hook", "8.8.8.8", False),
+        ("http://localhost:3000/hook", "::ffff:127.0.0.1", False),
+        ("http://localhost:8080/", "127.0.0.1", False),
+        ("https://localhost:3000/hook", "127.0.0.1", False),
+    ],
+)
+def test_development_permits_plain_http_to_this_machine_alone(
+    spelling: str, address: str, is_permitted: bool
+) -> None:
+    url = parse_url(spelling)
+    own = [("127.0.0.1", 8080)]
+
+    assert bool(AddressRules(own=own, is_for_development=True).permitted("shop", url, [address])) is is_permitted
+    assert AddressRules(own=own).permitted("shop", url, [address]) == []
+
+
+@pytest.mark.parametrize(
+    ("spelling", "remedy"),
+    [
+        ("http://localhost:3000/hook", "pabal webhook listen"),
+        ("http://127.0.0.1/", "pabal webhook listen"),
+        ("https://10.0.0.1/hook", 'webhook_allow = ["shop@10.0.0.1:443"]'),
+    ],
+)
+def test_refusal_says_what_would_allow_the_address(spelling: str, remedy: str) -> None:
+    with pytest.raises(Refused) as refusal:
+        AddressRules().check_literal("shop", parse_url(spelling))
+
+    assert remedy in refusal.value.problems[0].message("en")
+    assert remedy in refusal.value.problems[0].message("ko")
+
+
 @pytest.mark.skipif(not socket.has_ipv6, reason="needs IPv6")
 def test_own_address_is_recognized_over_ipv6() -> None:
     rules = AddressRules([EXCEPTION], own=[("::1", 8443)])
@@ -166,6 +205,10 @@ def test_url_is_parsed(spelling: str, host: str, port: int, target: str, header:
         "",
         "shop.example/hook",
         "http://shop.example/hook",
+        "http://10.0.0.1/hook",
+        "http://127.1/hook",
+        "http://localhost.shop.example/hook",
+        "http://user@localhost/hook",
         "ftp://shop.example",
         "https://",
         "https:///hook",

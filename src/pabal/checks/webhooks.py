@@ -1,5 +1,6 @@
 """Checks what a call says about webhooks, and builds their records."""
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
@@ -12,7 +13,7 @@ from pabal.domain.base import dates
 from pabal.domain.base.codes import Code, Problem, Refused, Text
 from pabal.domain.base.dates import DAY, Instant
 from pabal.domain.content import text
-from pabal.domain.events.event import EventType, format_event_id
+from pabal.domain.events.event import EventType, format_event_id, parse_cursor
 from pabal.domain.events.webhook import (
     MAX_DESCRIPTION_CHARACTERS,
     MAX_ID_DIGITS,
@@ -23,7 +24,8 @@ from pabal.domain.events.webhook import (
 )
 from pabal.domain.sends.message import PRODUCT_BY_CODE, Product
 from pabal.models.answers import LabelledValue
-from pabal.models.webhooks import DeliveryItem, WebhookItem, WebhookTestItem
+from pabal.models.webhooks import DeliveryItem, UnsignedPost, WebhookItem, WebhookTestItem
+from pabal.service.webhooks.fan_out import NewPost
 from pabal.service.webhooks.manage import ListedWebhook, WebhookFields
 from pabal.service.webhooks.posting import decode_answer, describe_error, format_post_id
 from pabal.settings.carriers import SENDABLE
@@ -32,10 +34,18 @@ from pabal.webhooks.addresses import parse_url
 from pabal.webhooks.poster import PostError, PostResult
 
 T = TypeVar("T")
+POST_ID_BYTES = 16
 EVENT_CHOICES: Mapping[str, EventType] = {each.code: each for each in ORDERED_EVENTS}
 PRODUCT_CHOICES: Mapping[str, Product] = {each.code: PRODUCT_BY_CODE[each.code] for each in SENDABLE}
 ERROR_WORDS = frozenset(each.value for each in PostError)
 """The words that the error of a delivery can begin with."""
+EXPIRED_CURSOR = Text(
+    "너무 오래된 cursor입니다. 그 뒤의 결과가 이미 삭제되었습니다. cursor 없이 다시 시작하세요.",
+    "The cursor is too old: results after it have been deleted. Begin again without a cursor.",
+)
+_UNREADABLE_CURSOR = Text(
+    "앞선 응답의 nextCursor를 그대로 보내세요.", "Send the nextCursor of an earlier answer as it is."
+)
 
 
 def read_new_fields(form: Form[Any]) -> WebhookFields:
@@ -88,6 +98,38 @@ def read_replay(call: ApiCall) -> tuple[int, Instant]:
     since = call.form.read("since", lambda given: parse_since(given, call.now, call.locale))
     call.form.raise_problems()
     return webhook_id, since
+
+
+def read_begin(call: ApiCall) -> dict[int, int] | Instant | None:
+    """Return from where on to list events: positions, an instant, or None for now.
+
+    Raises Refused.
+    """
+    positions = call.form.read_optional("cursor", parse_positions)
+    since = call.form.read_optional("since", lambda given: parse_since(given, call.now, call.locale))
+    call.form.raise_problems()
+    return since if positions is None else positions
+
+
+def parse_positions(spelling: str) -> dict[int, int]:
+    """Return how far events were read.
+
+    Raises Refused(INVALID_PARAMETER) for what is no cursor.
+    """
+    positions = parse_cursor(spelling)
+    if positions is None:
+        raise Refused(Code.INVALID_PARAMETER, detail=_UNREADABLE_CURSOR)
+    return positions
+
+
+def build_unsigned_post(post: NewPost) -> UnsignedPost:
+    """Return the record of what webhooks would be told; the same events have the same id."""
+    return UnsignedPost(
+        id=format_post_id(hashlib.sha256(b"".join(post.event_ids)).digest()[:POST_ID_BYTES]),
+        type=post.type.code,
+        eventIds=[format_event_id(each) for each in post.event_ids],
+        body=post.body.decode(),
+    )
 
 
 def parse_id(spelling: str) -> int:

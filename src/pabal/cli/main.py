@@ -43,6 +43,11 @@ CLIENT_COMMANDS = {
         "대기열, 발송 경로, 속도, 워커를 보여 줍니다. 터미널에서는 계속 새로 고칩니다.",
         "Show queue, carriers, rates and workers; on a terminal again and again.",
     ),
+    "webhook": Command(
+        "calling.listen",
+        "웹훅이 받을 이벤트를 이 컴퓨터에서 받습니다.",
+        "Get what webhooks would be told on this machine.",
+    ),
     "completion": Command(
         "calling.completion",
         "셸에서 명령과 옵션을 자동 완성하는 스크립트를 출력합니다.",
@@ -127,7 +132,7 @@ SERVER_COMMANDS = {
         "Manage the webhooks that events of accounts are posted to.",
     ),
 }
-COMMANDS = SERVER_COMMANDS | CLIENT_COMMANDS
+COMMANDS = CLIENT_COMMANDS | SERVER_COMMANDS
 INSTALL = "pip install 'pabal[server]'"
 
 
@@ -136,7 +141,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if argv is None else argv)
     if argv is None:
         hide_error_messages()
-    if words and words[0] in SERVER_COMMANDS and not _has_server():
+    if words and words[0] in SERVER_COMMANDS.keys() - CLIENT_COMMANDS and not _has_server():
         say(
             f"pabal: 이 명령에는 서비스가 필요한데 설치되어 있지 않습니다. 설치: {INSTALL}",
             f"pabal: this needs the service, which is not installed here; install it with: {INSTALL}",

@@ -275,6 +275,10 @@ class AsyncClient:
         """List recent tries to deliver posts, newest first."""
         return await self._call(operations.LIST_WEBHOOK_DELIVERIES, body)
 
+    async def list_events(self, body: webhooks.ListEvents | None = None) -> webhooks.EventsAnswer:
+        """List what webhooks would be told, without signatures; for development."""
+        return await self._call(operations.LIST_EVENTS, body or webhooks.ListEvents())
+
     async def export_personal_data(self, body: bodies.ExportPersonalData) -> privacy.PersonalDataAnswer:
         """Export what is stored about a phone number."""
         return await self._call(operations.EXPORT_PERSONAL_DATA, body)

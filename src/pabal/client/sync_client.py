@@ -274,6 +274,10 @@ class Client:
         """List recent tries to deliver posts, newest first."""
         return self._call(operations.LIST_WEBHOOK_DELIVERIES, body)
 
+    def list_events(self, body: webhooks.ListEvents | None = None) -> webhooks.EventsAnswer:
+        """List what webhooks would be told, without signatures; for development."""
+        return self._call(operations.LIST_EVENTS, body or webhooks.ListEvents())
+
     def export_personal_data(self, body: bodies.ExportPersonalData) -> privacy.PersonalDataAnswer:
         """Export what is stored about a phone number."""
         return self._call(operations.EXPORT_PERSONAL_DATA, body)

@@ -107,6 +107,7 @@ LIST_WEBHOOKS = _read("list_webhooks", "webhook/list", webhooks.ListWebhooks, we
 LIST_WEBHOOK_DELIVERIES = _read(
     "list_webhook_deliveries", "webhook/deliveries", webhooks.ListDeliveries, webhooks.DeliveriesAnswer
 )
+LIST_EVENTS = _read("list_events", "webhook/events", webhooks.ListEvents, webhooks.EventsAnswer)
 EXPORT_PERSONAL_DATA = _read(
     "export_personal_data", "privacy/export", bodies.ExportPersonalData, privacy.PersonalDataAnswer, method="POST"
 )

@@ -116,6 +116,56 @@ class ListDeliveries(Struct, kw_only=True, omit_defaults=True):
     webhookId: Annotated[str, _ID]
 
 
+class ListEvents(Struct, kw_only=True, omit_defaults=True):
+    """From where on to list events; without both, from now on."""
+
+    cursor: Annotated[str | None, describe("지난 응답의 `nextCursor`", "The `nextCursor` of the last answer.")] = (
+        None
+    )
+    since: Annotated[
+        str | None,
+        describe(
+            "`cursor` 대신: 이때부터의 이벤트, `yyyy-MM-dd HH:mm`, 최대 7일 전",
+            "Instead of `cursor`: events from then on, `yyyy-MM-dd HH:mm`, at most 7 days ago.",
+        ),
+    ] = None
+
+
+class EventsItem(Struct, kw_only=True):
+    """Where to go on."""
+
+    nextCursor: Annotated[
+        str,
+        describe(
+            "다음 호출의 `cursor`. 아직 새것이 없을 때도 있습니다",
+            "`cursor` of the next call, also where there is nothing new yet.",
+        ),
+    ]
+
+
+class UnsignedPost(Struct, kw_only=True):
+    """What a webhook would be told, without a signature."""
+
+    id: Annotated[str, describe("전송의 `webhook-id`", "The `webhook-id` of the post.")]
+    type: Annotated[str, describe("이벤트의 종류", "The type of its events.", examples=["message.result"])]
+    eventIds: Annotated[list[str], describe("전송에 담긴 이벤트의 ID", "The ids of its events.")]
+    body: Annotated[
+        str,
+        describe(
+            "전송의 본문: 받은 그대로 서명하고 보낼 JSON",
+            "The body of the post: JSON, to be signed and posted as it is.",
+        ),
+    ]
+
+
+class EventsAnswer(Envelope, kw_only=True):
+    """What webhooks would be told."""
+
+    item: EventsItem
+    resultCount: int
+    items: list[UnsignedPost]
+
+
 class NewWebhookItem(Struct):
     """The new webhook."""
 

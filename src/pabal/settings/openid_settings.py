@@ -136,14 +136,15 @@ def is_safe_url(url: str) -> bool:
     except ValueError:
         return False
     is_plain = url.isascii() and url.isprintable() and " " not in url and not parts.username and not parts.password
-    return is_plain and bool(host) and (parts.scheme == "https" or (parts.scheme == "http" and _is_loopback(host)))
+    return is_plain and bool(host) and (parts.scheme == "https" or (parts.scheme == "http" and is_loopback(host)))
 
 
 def _is_issuer(issuer: str) -> bool:
     return len(issuer) <= MAX_ISSUER_CHARACTERS and is_safe_url(issuer) and not {"?", "#"} & set(issuer)
 
 
-def _is_loopback(host: str) -> bool:
+def is_loopback(host: str) -> bool:
+    """Return whether a host is this machine, which no other reaches."""
     try:
         return ip_address(host).is_loopback
     except ValueError:

@@ -22,7 +22,7 @@ from pabal.settings.environment import ENVIRONMENT_PREFIX, read_variables
 from pabal.settings.field import BadSetting, check_limits, convert, fields, setting, show_value, suggest
 from pabal.settings.http_settings import HttpSettings
 from pabal.settings.mail_settings import MailSettings, check_mail
-from pabal.settings.openid_settings import OpenIdSettings, check_openid
+from pabal.settings.openid_settings import OpenIdSettings, check_openid, is_loopback
 from pabal.settings.sending_settings import (
     SendingSettings,
     check_retention,
@@ -152,6 +152,11 @@ class Settings(
     def has_real_carriers(self) -> bool:
         """Whether messages can leave this machine."""
         return any(carrier.kind != SIMULATOR_KIND for carrier in self.carriers.values())
+
+    @property
+    def is_for_development(self) -> bool:
+        """Whether it has only simulators, and nobody but this machine reaches it."""
+        return not self.has_real_carriers and is_loopback(self.host) and not self.trusted_proxies
 
 
 FIELDS = fields(Settings)

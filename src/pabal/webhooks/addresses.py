@@ -14,8 +14,8 @@ IpAddress = IPv4Address | IPv6Address
 IpNetwork = IPv4Network | IPv6Network
 
 MAX_HOST_CHARACTERS = 253
-DEFAULT_PORT = 443
-SCHEME = "https://"
+DEFAULT_PORT, DEFAULT_PLAIN_PORT = 443, 80
+SCHEME, PLAIN_SCHEME = "https://", "http://"
 
 
 def _networks(*spellings: str) -> tuple[IpNetwork, ...]:
@@ -80,23 +80,32 @@ class WebhookUrl:
     port: int
     target: str
     """Path and query."""
+    is_plain: bool = False
+    """Whether it is http to this machine."""
 
     @property
     def host_header(self) -> str:
         """The value of the Host header."""
         host = f"[{self.host}]" if ":" in self.host else self.host
-        return host if self.port == DEFAULT_PORT else f"{host}:{self.port}"
+        return (
+            host if self.port == (DEFAULT_PLAIN_PORT if self.is_plain else DEFAULT_PORT) else f"{host}:{self.port}"
+        )
+
+    def __str__(self) -> str:
+        return f"{PLAIN_SCHEME if self.is_plain else SCHEME}{self.host_header}{self.target}"
 
 
 def parse_url(spelling: str) -> WebhookUrl:
     """Return the parts of a webhook's URL.
 
-    Raises Refused(INVALID_PARAMETER): it is not https, contains a password, a fragment or no valid host.
+    Raises Refused(INVALID_PARAMETER): it is neither https nor to this machine, contains a password, a fragment or
+    no valid host.
     """
     if len(spelling) > MAX_URL_CHARACTERS:
         limit = MAX_URL_CHARACTERS
         raise _refused(f"{limit:,}자 이하여야 합니다.", f"At most {limit:,} characters.")
-    if spelling[: len(SCHEME)].lower() != SCHEME:
+    is_plain = spelling[: len(PLAIN_SCHEME)].lower() == PLAIN_SCHEME
+    if not is_plain and spelling[: len(SCHEME)].lower() != SCHEME:
         raise _refused("https://로 시작해야 합니다.", "It must begin with https://.")
     from yarl import URL  # costs the start 0.05 s
 
@@ -105,7 +114,8 @@ def parse_url(spelling: str) -> WebhookUrl:
             raise ValueError
         url = URL(spelling)
         host = (url.raw_host or "").removesuffix(".")
-        port = DEFAULT_PORT if url.port is None else url.port
+        default_port = DEFAULT_PLAIN_PORT if is_plain else DEFAULT_PORT
+        port = default_port if url.port is None else url.port
     except ValueError:
         raise _refused("올바른 URL이 아닙니다.", "It is not a valid URL.") from None
     if url.raw_user or url.raw_password:
@@ -116,7 +126,12 @@ def parse_url(spelling: str) -> WebhookUrl:
         raise _refused("#는 넣을 수 없습니다.", "It must not contain a fragment (#).")
     if not _is_host(host) or not 1 <= port <= 65535:
         raise _refused("호스트나 포트가 올바르지 않습니다.", "The host or the port is not valid.")
-    return WebhookUrl(str(_parse(host) or host), port, url.raw_path_qs)
+    if is_plain and not (host == "localhost" or _is_loopback(_parse(host))):
+        raise _refused(
+            "https://로 시작해야 합니다. http://는 이 컴퓨터(localhost)에만 쓸 수 있습니다.",
+            "It must begin with https://; http:// is only for this machine (localhost).",
+        )
+    return WebhookUrl(str(_parse(host) or host), port, url.raw_path_qs, is_plain)
 
 
 class AddressRules:
@@ -127,8 +142,14 @@ class AddressRules:
         exceptions: Collection[AllowedEndpoint] = (),
         own: Iterable[tuple[str, int]] = (),
         refused: Sequence[IpNetwork] = REFUSED_NETWORKS,
+        *,
+        is_for_development: bool = False,
     ) -> None:
-        """`own`: hosts and ports that this service listens on."""
+        """`own`: hosts and ports that this service listens on.
+
+        `is_for_development`: http to loopback is permitted, too.
+        """
+        self._is_for_development = is_for_development
         self._exceptions = frozenset(exceptions)
         self._own = tuple((_parse(host), port) for host, port in own)
         self._refused = refused
@@ -139,8 +160,10 @@ class AddressRules:
 
     def permitted(self, account: str, url: WebhookUrl, addresses: Iterable[str]) -> list[str]:
         """Return those of a host's addresses that may be connected to, in their order."""
-        is_exception = self.is_exception(account, url)
         found = ((spelling, _parse(spelling)) for spelling in addresses)
+        if url.is_plain:
+            found = (each for each in found if self._is_for_development and _is_loopback(each[1]))
+        is_exception = url.is_plain or self.is_exception(account, url)
         return [
             spelling
             for spelling, address in found
@@ -149,10 +172,20 @@ class AddressRules:
 
     def check_literal(self, account: str, url: WebhookUrl) -> None:
         """Raise Refused if the host is itself an address that may not be connected to."""
-        if _parse(url.host) and not self.permitted(account, url, [url.host]):
+        if url.is_plain and not self._is_for_development:
             raise _refused(
-                "사설 네트워크 등 허용되지 않는 주소입니다.",
-                "This address, such as one of a private network, is not allowed.",
+                "http://는 시뮬레이터만 설정하고 이 컴퓨터에서만 접속하는 서비스에 쓸 수 있습니다."
+                " 개발할 때는 `pabal webhook listen`으로 받으세요.",
+                "http:// is for a service with nothing but a simulator that listens on this machine only; to"
+                " develop against others, use `pabal webhook listen`.",
+            )
+        if _parse(url.host) and not self.permitted(account, url, [url.host]):
+            allowed = f"{account}@{url.host}:{url.port}"
+            raise _refused(
+                f'사설 네트워크 등 허용되지 않는 주소입니다. 운영자는 webhook_allow = ["{allowed}"]로 허용할 수'
+                " 있습니다.",
+                "This address, such as one of a private network, is not allowed. Operators can allow it with"
+                f' webhook_allow = ["{allowed}"].',
             )
 
     def _is_permitted(self, address: IpAddress | None, port: int, is_exception: bool) -> bool:
@@ -161,6 +194,10 @@ class AddressRules:
         if _is_in(address, self._refused) and not is_exception:
             return False
         return not any(port == own_port and _is_own(address, own) for own, own_port in self._own)
+
+
+def _is_loopback(address: IpAddress | None) -> bool:
+    return address is not None and address.is_loopback and not _is_in(address, NEVER_NETWORKS)
 
 
 def _is_own(address: IpAddress, own: IpAddress | None) -> bool:

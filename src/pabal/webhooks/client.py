@@ -1,4 +1,4 @@
-"""Posts to callers' servers: https only, to permitted addresses, within ten seconds, without redirects."""
+"""Posts to callers' servers: by https, to permitted addresses, within ten seconds, without redirects."""
 
 import asyncio
 import contextlib
@@ -159,7 +159,7 @@ class PinnedConnections:
 def build_request(url: WebhookUrl, headers: Mapping[str, str], body: bytes) -> HttpRequest:
     """Return the request of a post."""
     fixed = {"Content-Type": "application/json", "User-Agent": USER_AGENT, "Accept-Encoding": "identity"}
-    return HttpRequest("POST", f"https://{url.host_header}{url.target}", {**fixed, **headers}, body)
+    return HttpRequest("POST", str(url), {**fixed, **headers}, body)
 
 
 POST_TIMEOUT_S = 10.0

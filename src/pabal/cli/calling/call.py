@@ -5,6 +5,7 @@ import os
 import sys
 from collections.abc import Callable
 from enum import IntEnum
+from threading import Event
 from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec import UNSET
@@ -27,6 +28,8 @@ MAX_PROBLEMS = 20
 """Problems of a refusal that are printed."""
 MAX_COUNT = 1_000_000
 """Largest number that an option takes."""
+SERVICE_RETRY_DELAY_S = 5.0
+"""How long a command that goes on waits for a service that does not answer."""
 FEW_RETRIES = Retries(attempts=3)
 """For commands that somebody waits for."""
 _NO_KEY = Text(
@@ -62,6 +65,7 @@ class Call(NamedTuple):
     given: argparse.Namespace
     client: "Client"
     url: str
+    api_key: str
     language: str
 
     def t(self, text: Text, **values: object) -> str:
@@ -116,7 +120,7 @@ def run_call(given: argparse.Namespace) -> int:
         if given.needs_key and not settings.api_key:
             raise CommandError(*_NO_KEY)
         with Client(settings.url, settings.api_key, locale=language, retries=_choose_retries(given)) as client:
-            status: int = given.run_call(Call(given, client, settings.url, language))
+            status: int = given.run_call(Call(given, client, settings.url, settings.api_key, language))
             sys.stdout.flush()
             return status
     except TextError as error:
@@ -163,6 +167,17 @@ def report_refusal(error: ApiError, language: str) -> None:
 def list_warnings(answer: Envelope) -> list[WarningItem]:
     """Return what the service warns of."""
     return [] if answer.warnings is UNSET else answer.warnings
+
+
+def wait_for_service(call: Call, error: ApiError | NoAnswerError) -> None:
+    """Say why the service did not answer a command that goes on, and wait a while.
+
+    Raises ApiError for what does not pass by itself.
+    """
+    if isinstance(error, ApiError) and not isinstance(error, TemporaryError):
+        raise error
+    call.report(_NO_ANSWER, url=call.url, reason=error)
+    Event().wait(SERVICE_RETRY_DELAY_S)
 
 
 def report_line(line: str) -> None:

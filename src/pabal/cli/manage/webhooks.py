@@ -6,6 +6,7 @@ from typing import TypeVar
 
 from pabal.build_context import build_context
 from pabal.checks.webhooks import EVENT_CHOICES, PRODUCT_CHOICES, check_description, check_url, parse_id
+from pabal.cli.calling.listen import add_listen
 from pabal.cli.shared.command import WORLD, current_actor, find_account_id, with_store
 from pabal.cli.shared.language import CommandError, say
 from pabal.cli.shared.options import add_command, add_group, add_list, add_option
@@ -62,16 +63,8 @@ def declare_webhook(parser: argparse.ArgumentParser) -> None:
         choices=EVENT_CHOICES,
         metavar="EVENT",
     )
-    add_option(
-        parser,
-        "--product",
-        "기본값: 전부",
-        "default: all",
-        action="append",
-        default=[],
-        choices=PRODUCT_CHOICES,
-        metavar="PRODUCT",
-    )
+    products = {"choices": PRODUCT_CHOICES, "metavar": "PRODUCT"}
+    add_option(parser, "--product", "기본값: 전부", "default: all", action="append", default=[], **products)
     add_option(parser, "--description", "메모", "a note", default="")
     for name, run, ko, en in (
         (
@@ -91,6 +84,7 @@ def declare_webhook(parser: argparse.ArgumentParser) -> None:
         parser = add_command(group, name, run, ko, en)
         add_option(parser, "webhook", "웹훅의 ID", "the webhook's id")
         add_option(parser, "--account", "계정의 이름", "the account's name", required=True)
+    add_listen(group)
     skip = ("보내지 못한 이벤트는 보내지 않습니다", "do not post what it has missed")
     add_option(parser, "--no-replay", *skip, action="store_true")
 

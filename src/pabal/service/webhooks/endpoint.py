@@ -188,7 +188,7 @@ class EndpointPoster:
             self._known = batch
             return batch.has_more
         posts = [
-            WebhookPost(self._new_id(), self.webhook.id, each.event_ids, each.packed, now, 0, now)
+            WebhookPost(self._new_id(), self.webhook.id, each.event_ids, each.body, now, 0, now)
             for each in batch.posts
         ]
         self._known = None

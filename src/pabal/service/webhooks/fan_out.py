@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from pabal.domain.base import dates
 from pabal.domain.base.dates import Instant
-from pabal.domain.events.event import NUMBERS_PER_MS, Event, EventType, Positions
+from pabal.domain.events.event import NUMBERS_PER_MS, Event, EventType, Positions, lowest_number
 from pabal.domain.events.webhook import Webhook
 from pabal.service.context import Context
 from pabal.service.events import read_messages
@@ -20,11 +20,12 @@ EVENTS_PER_BATCH = 4 * MAX_ITEMS
 
 
 class NewPost(NamedTuple):
-    """A post to be stored."""
+    """What a webhook is told at once."""
 
+    type: EventType
     event_ids: list[bytes]
-    packed: bytes
-    """Its body, compressed."""
+    body: bytes
+    """Compressed, where it is to be stored."""
 
 
 class PostBatch(NamedTuple):
@@ -61,9 +62,47 @@ def read_batch(
         ready_at = min(numbered_at, now) + MAX_WAIT_MS
         if now < ready_at:
             return PostBatch(stored, begin, [], held_until=ready_at)
-    posts = _make_posts(tx, context, wanted, dates.format_iso(now, context.policy.zone))
+    posts = [
+        each._replace(body=webhook_posts.pack_body(each.body))
+        for each in _make_posts(tx, context, wanted, dates.format_iso(now, context.policy.zone))
+    ]
     oldest = min((each.number // NUMBERS_PER_MS for each in page.events), default=now)
     return PostBatch(stored, page.positions, posts, page.has_more, lag_ms=now - oldest if page.has_more else 0)
+
+
+class PostPage(NamedTuple):
+    """What webhooks would be told of some events in order, and how far that is."""
+
+    posts: list[NewPost]
+    positions: Positions
+
+
+async def read_posts(context: Context, account_id: int, begin: Positions | Instant | None) -> PostPage | None:
+    """Return what webhooks would be told behind positions, or since an instant; None: that is too long ago.
+
+    Where `begin` is None there is nothing yet, but from where on to ask.
+
+    Raises Refused: RATE_LIMITED, and SERVICE_UNAVAILABLE for what takes too long.
+    """
+    async with context.searches.acquire(account_id):
+        return await context.store.read(_read_posts, context, account_id, begin, context.world.now())
+
+
+@transaction(reader=Reader.SEARCHES)
+def _read_posts(
+    tx: Tx, context: Context, account_id: int, begin: Positions | Instant | None, now: Instant
+) -> PostPage | None:
+    last = events.last_positions(tx)
+    if begin is None:
+        return PostPage([], last)
+    if isinstance(begin, int):
+        begin = {slot: min(number, lowest_number(begin)) for slot, number in last.items()}
+    elif events.is_expired(tx, begin):
+        return None
+    page = events.read_after(tx, account_id, begin, MAX_ITEMS)
+    return PostPage(
+        _make_posts(tx, context, page.events, dates.format_iso(now, context.policy.zone)), page.positions
+    )
 
 
 def store_batch(
@@ -100,9 +139,7 @@ def _make_posts(tx: Tx, context: Context, wanted: Sequence[Event], timestamp: st
         if item is not None:
             by_type.setdefault(event.type, []).append((event.id, item))
     return [
-        NewPost(
-            [id for id, _ in part], webhook_posts.pack_body(make_body(type, timestamp, [each for _, each in part]))
-        )
+        NewPost(type, [id for id, _ in part], make_body(type, timestamp, [each for _, each in part]))
         for type, encoded in by_type.items()
         for part in _parts(encoded)
     ]

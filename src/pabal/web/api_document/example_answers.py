@@ -227,6 +227,14 @@ _ADDITIONS: dict[str, Example] = {
     "replay_webhook": {},
     "list_webhooks": _listed(_WEBHOOK),
     "list_webhook_deliveries": _paged(_DELIVERY),
+    "list_events": _followed(
+        {
+            "id": "msg_0f3c8a52c1d94e0c",
+            "type": "message.result",
+            "eventIds": [_EVENT_ID],
+            "body": '{"type":"message.result","timestamp":"2026-11-15T10:12:05.123+09:00","data":{"items":[]}}',
+        }
+    ),
     "export_personal_data": _paged(_MESSAGE, item=_PERSONAL_DATA),
     "erase_personal_data": {
         "item": {"erasedCount": 3, "canceledCount": 1, "pendingCount": 0, "campaignRowCount": 0}

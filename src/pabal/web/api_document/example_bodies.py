@@ -100,6 +100,7 @@ EXAMPLE_BODIES: dict[str, dict[str, Any]] = {
     "replay_webhook": {"webhookId": "1", "since": "2026-11-15 09:00"},
     "list_webhooks": {},
     "list_webhook_deliveries": {"webhookId": "1", "pageSize": 100},
+    "list_events": {"since": "2026-11-15 09:00"},
     "export_personal_data": {"phoneNumber": PHONE},
     "erase_personal_data": {"phoneNumber": PHONE},
     "look_at_phone": {"phoneNumber": PHONE},

@@ -11,9 +11,10 @@ from pabal.answers.message_records import (
 )
 from pabal.answers.statistics import MAX_ROWS, TOO_MANY_ROWS, build_statistics_items, read_statistics_query
 from pabal.checks.body.call import ApiCall, check_range, read_paging
+from pabal.checks.webhooks import EXPIRED_CURSOR, parse_positions
 from pabal.domain.base import identifiers
 from pabal.domain.base.codes import Code, Refused, Text
-from pabal.domain.events.event import format_cursor, parse_cursor
+from pabal.domain.events.event import format_cursor
 from pabal.models import lookup, operations, statistics
 from pabal.service.events import read_results
 from pabal.service.history import history
@@ -22,35 +23,20 @@ from pabal.service.upkeep.reports import get_grouped_statistics
 from pabal.web import envelope
 from pabal.web.endpoints.endpoint import HISTORY
 
-_UNREADABLE = Text(
-    "앞선 응답의 nextCursor를 그대로 보내세요.", "Send the nextCursor of an earlier answer as it is."
-)
-_EXPIRED = Text(
-    "너무 오래된 cursor입니다. 그 뒤의 결과가 이미 삭제되었습니다. cursor 없이 다시 시작하세요.",
-    "The cursor is too old: results after it have been deleted. Begin again without a cursor.",
-)
-
 
 async def _list_results(call: ApiCall) -> dict[str, Any]:
     check_range(call.form, "limit", lookup.MAX_RESULTS)
-    positions = call.form.read_optional("cursor", _parse_cursor)
+    positions = call.form.read_optional("cursor", parse_positions)
     call.form.raise_problems()
     page = await read_results(call.context, call.account_id, positions, call.form.body.limit)
     if page is None:
-        raise Refused(Code.INVALID_PARAMETER, "cursor", _EXPIRED)
+        raise Refused(Code.INVALID_PARAMETER, "cursor", EXPIRED_CURSOR)
     items = build_result_items(page.events, page.read, call.locale, call.context.policy)
     return {
         "item": lookup.ResultsItem(nextCursor=format_cursor(page.positions)),
         "resultCount": len(items),
         "items": items,
     }
-
-
-def _parse_cursor(spelling: str) -> dict[int, int]:
-    positions = parse_cursor(spelling)
-    if positions is None:
-        raise Refused(Code.INVALID_PARAMETER, detail=_UNREADABLE)
-    return positions
 
 
 async def _get_message(call: ApiCall) -> dict[str, Any]:

@@ -4,10 +4,12 @@ from typing import Any
 
 from pabal.checks import webhooks as checks
 from pabal.checks.body.call import ApiCall, read_paging
-from pabal.domain.base.codes import Code, Text
+from pabal.domain.base.codes import Code, Refused, Text
+from pabal.domain.events.event import format_cursor
 from pabal.models import operations
 from pabal.models import webhooks as models
 from pabal.service.webhooks import manage, posting
+from pabal.service.webhooks.fan_out import read_posts
 from pabal.store.accounts.audit_log import API_KEY_NAME, AuditEntry
 from pabal.web import envelope
 from pabal.web.endpoints.endpoint import FIELD_CODES, Group
@@ -59,6 +61,18 @@ async def _list_deliveries(call: ApiCall) -> dict[str, Any]:
     total, found = await manage.list_deliveries(call.context, call.account_id, webhook_id, page, page_size)
     items = [checks.build_delivery_item(each, call.locale) for each in found]
     return envelope.page_fields(total, page, page_size, items)
+
+
+async def _list_events(call: ApiCall) -> dict[str, Any]:
+    page = await read_posts(call.context, call.account_id, checks.read_begin(call))
+    if page is None:
+        raise Refused(Code.INVALID_PARAMETER, "cursor", checks.EXPIRED_CURSOR)
+    items = [checks.build_unsigned_post(each) for each in page.posts]
+    return {
+        "item": models.EventsItem(nextCursor=format_cursor(page.positions)),
+        "resultCount": len(items),
+        "items": items,
+    }
 
 
 def _audit_entry(call: ApiCall, action: str, webhook_id: int | None = None) -> AuditEntry:
@@ -135,5 +149,16 @@ ENDPOINTS = (
             "List recent tries to deliver posts of a webhook, newest first",
         ),
         *_ID_CODES,
+    ),
+    _GROUP.endpoint(
+        operations.LIST_EVENTS,
+        _list_events,
+        "read",
+        Text(
+            "웹훅이 받을 전송을 서명 없이 조회. 개발할 때 `pabal webhook listen`이 씁니다",
+            "List what webhooks would be told, without signatures; `pabal webhook listen` uses it for development",
+        ),
+        Code.UNSUPPORTED_CHARACTER,
+        Code.INVALID_DATE,
     ),
 )
