@@ -31,6 +31,16 @@ def test_text_is_sent_and_its_request_id_printed_alone(line: CallingLine, kind: 
     assert received(line) == [(kind, "홍길동님, 안녕하세요")]
 
 
+def test_code_is_sent_as_one(line: CallingLine) -> None:
+    text = ("--from", SENDER, "--content", "인증번호 482913", "--purpose", "code")
+    sent, refused = line("send", "sms", "--to", PHONE, *text), line("send", "mms", "--to", PHONE, *text)
+
+    (message,) = line.account.wait_until_ended(sent.out.strip())
+    assert (message.purpose, message.content) == ("code", "인증번호 ••••••")
+    assert received(line) == [("sms", "인증번호 482913")]
+    assert "--purpose" in refused.err
+
+
 def test_picture_goes_with_an_mms(line: CallingLine, tmp_path: Path) -> None:
     (tmp_path / "photo.jpg").write_bytes(JPEG)
 

@@ -4,8 +4,10 @@ import pytest
 
 from pabal.domain.users.user import Role
 from tests.fixtures.console import signed_in_browser
+from tests.fixtures.console_send import form, send
+from tests.fixtures.console_upload import UPLOAD
 from tests.fixtures.virtual import Environment
-from tests.fixtures.web import PHONE, call_ok, get_message, sms_body
+from tests.fixtures.web import call_ok, get_message, list_messages, sms_body
 
 DIGITS = "482913"
 HIDDEN = "인증번호 ••••••"
@@ -51,8 +53,19 @@ async def test_code_that_is_sent_again_is_a_code_with_the_stored_text(env: Envir
     sent = await call_ok(call, "message/sendSMS", sms_body(**{**CODE, "sendDate": None}))
     await env.wait(3)
 
-    form = await sender.get(f"/console/send?copy={sent.item['requestId']}")
+    form_page = await sender.get(f"/console/send?copy={sent.item['requestId']}")
 
-    assert f">\n인증번호 {DIGITS}</textarea>" in form.text
-    assert '<input type="hidden" name="purpose" value="code">' in form.text
-    assert (await get_message(call, PHONE))["purpose"] == "code"
+    assert f">\n인증번호 {DIGITS}</textarea>" in form_page.text
+    assert '<input type="hidden" name="purpose" value="code">' in form_page.text
+    again = await send(sender, form(content=f"인증번호 {DIGITS}", purpose="code"))
+    await env.wait(3)
+    (record,) = await list_messages(call, requestId=again)
+    assert (record["purpose"], record["content"]) == ("code", HIDDEN)
+
+
+async def test_code_is_not_sent_to_a_file_where_it_would_be_none(env: Environment) -> None:
+    sender = await signed_in_browser(env, Role.SENDER)
+
+    refused = await sender.submit(UPLOAD, **form(content=f"인증번호 {DIGITS}", purpose="code"))
+
+    assert (refused.status, "인증번호는 직접 입력한 수신자에게 바로 보냅니다." in refused.text) == (400, True)

@@ -18,6 +18,10 @@ EDITS_ARE_TYPED = Text(
     "예약을 바꿀 때는 수신자를 직접 입력해야 합니다. 파일이나 그룹에 보내려면 예약을 취소하고 새로 작성하세요.",
     "A scheduled send is changed with typed receivers. To send to a file or a group, cancel it and write another.",
 )
+CODES_ARE_TYPED = Text(
+    "인증번호는 직접 입력한 수신자에게 바로 보냅니다. 파일이나 그룹에 보내거나 승인을 받아 보낼 수 없습니다.",
+    "A one-time code goes to typed receivers at once: neither to a file or a group, nor after an approval.",
+)
 
 
 class CampaignMessage(NamedTuple):
@@ -49,11 +53,14 @@ class CampaignMessage(NamedTuple):
 def message_from_draft(draft: MessageDraft) -> CampaignMessage:
     """Return the message of a draft.
 
-    Raises Refused, also for a draft that changes a scheduled request: a campaign would go out besides that.
+    Raises Refused, also for one-time codes, and for a draft that changes a scheduled request: a campaign would go
+    out besides that.
     """
     if draft.texts["edits"]:
         raise Refused(Code.INVALID_STATE, "receivers", EDITS_ARE_TYPED)
     fields = draft.body([])
+    if "purpose" in fields:
+        raise Refused(Code.INVALID_PARAMETER, "receivers", CODES_ARE_TYPED)
     send_date = str(fields.pop("sendDate", ""))
     del fields["receivers"]
     return CampaignMessage(draft.kind.word, fields, send_date)
