@@ -94,6 +94,16 @@ def test_own_client_accepts_every_type_as_we_write_it(relay: FakeSolapi, client:
     assert message["kakaoOptions"]["bms"]["targeting"] == "M"
 
 
+def test_button_that_opens_outside_says_so(client: Judge) -> None:
+    button = Button("webLink", "열기", mobile_url="https://shop.example", target="out")
+    message = msgspec.json.decode(
+        encode(brand_attempt(BrandType.TEXT, "새 상품", {}, buttons=(button,)), {}, {}).encoded
+    )
+
+    assert client.call("send", [message])["failedMessageList"] == []
+    assert message["kakaoOptions"]["bms"]["buttons"][0]["targetOut"] is True
+
+
 def test_text_of_a_template_is_filled_by_the_relay() -> None:
     attempt = brand_attempt(None, "", {}, template_code="KA01BT1", parameters={"이름": "길동"})
     message = msgspec.json.decode(encode(attempt, {}, {}).encoded)

@@ -13,6 +13,7 @@ from pabal.domain.content.button import Button
 from pabal.domain.content.image import Image
 from pabal.domain.kakao.profile import Registration, Suspension
 from pabal.domain.kakao.template import ReviewDecision, TemplateContent, TemplateStatus
+from pabal.domain.kakao.template_parts import ItemEntry, ItemHighlight, TemplateParts, represent_link
 from tests.carriers.conformance import virtual_clock
 from tests.carriers.relay.delivery_fixture import outcomes_for
 from tests.fakes.relay_server import RelayTransport
@@ -148,7 +149,11 @@ async def test_template_whose_review_was_not_requested_is_changed_and_submitted(
     assert (row.status, row.fields["content"]) == ("INSPECTING", CHANGED.content)
 
 
-async def test_all_parts_of_a_template_come_back(relay: FakeSolapi, provider: SolapiProvider, known: str) -> None:
+@pytest.mark.parametrize("subtitle_field", ["emphasizeSubtitle", "emphasizeSubTitle"])
+async def test_all_parts_of_a_template_come_back(
+    relay: FakeSolapi, provider: SolapiProvider, known: str, subtitle_field: str
+) -> None:
+    relay.behavior.subtitle_field = subtitle_field
     whole = WELCOME._replace(
         message_type="extraInfo",
         more_info="더 알아보기",
@@ -157,7 +162,8 @@ async def test_all_parts_of_a_template_come_back(relay: FakeSolapi, provider: So
         emphasis_assist_phrase="새 회원",
         is_security_template=True,
         buttons=(
-            Button("webLink", "열기", mobile_url="https://shop.example"),
+            Button("webLink", "열기", mobile_url="https://shop.example", target="out"),
+            Button("counselingTalkConversion", "상담", chat_extra="주문"),
             Button("appLink", "앱", android_url="shop://a", ios_url="shop://i"),
             Button("deliveryTracking", "배송 조회"),
         ),
@@ -170,6 +176,8 @@ async def test_all_parts_of_a_template_come_back(relay: FakeSolapi, provider: So
 
     assert found is not None
     assert found.content == whole
+    (row,) = (each for each in relay.templates.values() if each.fields["name"] == "[whole] 환영")
+    assert row.fields["buttons"][0]["targetOut"] is True
     (file,) = relay.files.values()
     assert (file.type, file.body) == ("ATA", JPEG.body)
 
@@ -180,25 +188,72 @@ async def test_templates_of_the_console_have_their_id_as_code_and_may_be_unusabl
     plain = relay.add_template(known, "콘솔에서 만든 글", "안녕하세요")
     relay.add_template(known, "목록형", "안녕", emphasizeType="ITEM_LIST", header="영수증")
     relay.add_template(known, "바로연결", "안녕", quickReplies=[{"name": "예", "linkType": "BK"}])
+    relay.add_template(known, "새 바로연결", "안녕", quickReplies=[{"name": "예", "linkType": "XX"}])
+    relay.add_template(known, "새 유형", "안녕", emphasizeType="XX")
 
     found = {each.content.name: each for each in await provider.list_templates(known)}
     assert found["콘솔에서 만든 글"].code == plain.template_id
     assert {name: each.suspension for name, each in found.items()} == {
         "콘솔에서 만든 글": None,
-        "목록형": Suspension.UNREADABLE,
-        "바로연결": Suspension.UNREADABLE,
+        "목록형": None,
+        "바로연결": None,
+        "새 바로연결": Suspension.OTHER_BUTTON,
+        "새 유형": Suspension.UNREADABLE,
     }
+    assert found["목록형"].content.parts == TemplateParts(header="영수증")
+    assert found["바로연결"].content.parts == TemplateParts(quick_replies=(Button("botKeyword", "예"),))
     one = await provider.get_template(known, plain.template_id)
     assert one == found["콘솔에서 만든 글"]
 
 
-@pytest.mark.parametrize("field", ["imageLink", "emphasisType", "buttons"])
+async def test_item_list_with_a_thumbnail_comes_back(
+    relay: FakeSolapi, provider: SolapiProvider, known: str
+) -> None:
+    thumbnail = await provider.upload_thumbnail(JPEG)
+    parts = TemplateParts(
+        "#{이름}님 영수증",
+        ItemHighlight("#{금액}원", "결제 완료", thumbnail),
+        (ItemEntry("상품", "#{상품}"), ItemEntry("배송", "내일")),
+        ItemEntry("합계", "#{금액}원"),
+        None,
+        (Button("webLink", "조회", mobile_url="https://shop.example/#{상품}"), Button("botKeyword", "문의")),
+    )
+    receipt = WELCOME._replace(emphasis_type="itemList", parts=parts)
+    await provider.submit_template(known, "receipt", receipt, JPEG)
+    found = await provider.get_template(known, "receipt")
+
+    assert found is not None
+    assert provider.is_same_content(receipt, found.content)
+    assert not provider.is_same_content(receipt, receipt._replace(parts=parts._replace(summary=None)))
+    (row,) = relay.templates.values()
+    assert {row.fields["highlight"]["imageId"], row.fields["imageId"]} == set(relay.files)
+    assert found.content.parts.items == parts.items
+
+
+async def test_newer_one_of_two_templates_with_one_name_counts(
+    relay: FakeSolapi, provider: SolapiProvider, known: str
+) -> None:
+    newer, older = (relay.add_template(known, "[welcome] 환영", text) for text in ("새 글", "옛 글"))
+    older.created_at -= 1000
+
+    (listed,) = await provider.list_templates(known)
+    found = await provider.get_template(known, "welcome")
+    assert found is not None
+    assert {listed.content.content, found.content.content} == {newer.fields["content"]}
+
+
+@pytest.mark.parametrize("field", ["imageLink", "representLink", "itemHighlight.imageUrl", "buttons"])
 async def test_template_with_parts_that_it_cannot_have_is_refused(
     field: str, relay: FakeSolapi, provider: SolapiProvider, known: str
 ) -> None:
     contents = {
         "imageLink": WELCOME._replace(image_link="https://a"),
-        "emphasisType": WELCOME._replace(emphasis_type="itemList"),
+        "representLink": WELCOME._replace(
+            parts=TemplateParts(link=represent_link({"mobile_url": "https://a.example"}))
+        ),
+        "itemHighlight.imageUrl": WELCOME._replace(
+            parts=TemplateParts(highlight=ItemHighlight("금액", "완료", "https://elsewhere.example/a.jpg"))
+        ),
         "buttons": WELCOME._replace(buttons=(Button("phoneCall", "전화"),)),
     }
     content = contents[field]

@@ -7,7 +7,7 @@ import msgspec
 
 from tests.fakes.nhncloud.answers import Request
 from tests.fakes.solapi.messages import decode
-from tests.fakes.solapi.registration import BUTTON_TYPES
+from tests.fakes.solapi.registration import BUTTON_TYPES, variables_of
 from tests.fakes.solapi.state import ApiError, Channel, Json, SolapiTemplate, State, iso
 
 T = TypeVar("T")
@@ -20,6 +20,9 @@ CHANNEL_CATEGORIES = {
     "00200010001": "음식료,식품,건강식품",
 }
 TEMPLATE_CATEGORIES = {"001001": "회원가입", "006003": "배송완료", "999999": "기타"}
+QUICK_REPLY_TYPES = ("WL", "AL", "BK", "BT", "BC")
+MIN_ITEMS, MAX_ITEMS = 2, 10
+"""Client example create_template.js: "최소 2개, 최대 10개까지 등록할 수 있습니다"."""
 _LINKS = {"WL": ("linkMo",), "AL": ("linkAnd", "linkIos")}
 """The links that a button needs (client: kakaoButton.ts)."""
 
@@ -50,6 +53,7 @@ class TemplateBody(msgspec.Struct, omit_defaults=True):
     extra: str | None = None
     emphasizeTitle: str | None = None
     emphasizeSubTitle: str | None = None
+    emphasizeSubtitle: str | None = None
     securityFlag: bool | None = None
     imageId: str | None = None
 
@@ -189,9 +193,15 @@ def describe_template(state: State, template: SolapiTemplate) -> Json:
         "item": None,
         **{name: value for name, value in template.fields.items() if value is not None},
     }
-    fields["emphasizeSubtitle"] = fields.pop("emphasizeSubTitle", None)
+    subtitle = fields.get(state.behavior.subtitle_field)
+    fields.pop("emphasizeSubTitle", None)
+    details = {"chatExtra": None, "targetOut": False}
     return {
         **fields,
+        "emphasizeSubtitle": subtitle,
+        "buttons": [{**details, **one} for one in fields["buttons"]],
+        "quickReplies": [{**details, **one} for one in fields["quickReplies"]],
+        "variables": [{"name": name} for name in variables_of(template.fields)],
         "channelId": template.channel_id,
         "channelGroupId": None,
         "isHidden": template.is_hidden,
@@ -208,9 +218,7 @@ def describe_template(state: State, template: SolapiTemplate) -> Json:
 
 
 def _check_template(state: State, given: TemplateBody, known: SolapiTemplate | None) -> None:
-    others = [one for one in state.templates.values() if one is not known]
-    if given.name and any(one.fields["name"] == given.name for one in others):
-        raise ApiError(400, "DuplicatedTemplateName", "등록된 템플릿과 이름이 중복됩니다.")
+    _check_types(state, {**(known.fields if known else {}), **msgspec.to_builtins(given)})
     if given.categoryCode and given.categoryCode not in TEMPLATE_CATEGORIES:
         raise ApiError(400, "InvalidCategoryCode", "유효한 카테고리 코드가 아닙니다.")
     for button in given.buttons or ():
@@ -219,9 +227,32 @@ def _check_template(state: State, given: TemplateBody, known: SolapiTemplate | N
             raise ApiError(400, "ValidationError", "유효한 버튼 값이 아닙니다.")
         if any(not button.get(link) for link in _LINKS.get(str(kind), ())):
             raise ApiError(400, "ValidationError", "유효한 버튼 URL 값이 아닙니다.")
-    image = state.files.get(given.imageId or "")
-    if given.imageId and (image is None or image.type != "ATA"):
-        raise ApiError(400, "ValidationError", "imageId가 존재하지 않습니다.")
+    for reply in given.quickReplies or ():
+        if reply.get("linkType") not in QUICK_REPLY_TYPES or not reply.get("name"):
+            raise ApiError(400, "ValidationError", "유효한 바로연결 값이 아닙니다.")
+    for image_id in (given.imageId, (given.highlight or {}).get("imageId")):
+        if image_id and getattr(state.files.get(image_id), "type", "") != "ATA":
+            raise ApiError(400, "ValidationError", "imageId가 존재하지 않습니다.")
+
+
+def _check_types(state: State, fields: Json) -> None:
+    """Check what the types of a template need (solapi.com/developers/api/templates-createTemplate, 2026-03-25)."""
+    kind, emphasis = fields.get("messageType"), fields.get("emphasizeType")
+    buttons = fields.get("buttons") or [{}]
+    problems = {
+        "extra": kind in ("EX", "MI") and not fields.get("extra"),
+        "buttons": kind in ("AD", "MI") and buttons[0].get("buttonType") != "AC",
+        "emphasizeTitle": emphasis == "TEXT" and not fields.get("emphasizeTitle"),
+        state.behavior.subtitle_field: emphasis == "TEXT" and not fields.get(state.behavior.subtitle_field),
+        "item": emphasis == "ITEM_LIST"
+        and not any(fields.get(name) for name in ("imageId", "header", "highlight", "item")),
+    }
+    for name, is_missing in problems.items():
+        if is_missing:
+            raise ApiError(400, "ValidationError", f"{name} 는 필수입니다.")
+    lines = (fields.get("item") or {}).get("list")
+    if lines is not None and not MIN_ITEMS <= len(lines) <= MAX_ITEMS:
+        raise ApiError(400, "ValidationError", "item.list 는 2개에서 10개까지입니다.")
 
 
 def _check_status(template: SolapiTemplate, *allowed: str) -> None:

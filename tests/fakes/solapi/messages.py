@@ -8,8 +8,18 @@ import msgspec
 
 from tests.fakes.nhncloud.answers import Request
 from tests.fakes.solapi.outcomes import schedule_result
-from tests.fakes.solapi.registration import MessageBody, filled_text, status_code, type_of
-from tests.fakes.solapi.state import ACCEPTED, ApiError, Group, Json, SolapiMessage, State, iso, parse_iso
+from tests.fakes.solapi.registration import MessageBody, filled_text, shown_parts, status_code, type_of
+from tests.fakes.solapi.state import (
+    ACCEPTED,
+    ApiError,
+    Group,
+    Json,
+    SolapiMessage,
+    SolapiTemplate,
+    State,
+    iso,
+    parse_iso,
+)
 
 T = TypeVar("T")
 
@@ -217,6 +227,7 @@ def _add(state: State, group: Group, given: list[MessageBody], request: Request)
                 one.customFields or {},
                 now,
                 code,
+                shown=_shown(state, one, kind),
             )
             state.add_message(group, message)
             added.append(message)
@@ -224,8 +235,17 @@ def _add(state: State, group: Group, given: list[MessageBody], request: Request)
 
 
 def _text(state: State, given: MessageBody, kind: str) -> str:
-    template = state.templates.get(str((given.kakaoOptions or {}).get("templateId"))) if kind == "ATA" else None
+    template = _template_of(state, given, kind)
     return filled_text(given, template) if template else given.text or ""
+
+
+def _shown(state: State, given: MessageBody, kind: str) -> Json:
+    template = _template_of(state, given, kind)
+    return shown_parts(given, template) if template else {}
+
+
+def _template_of(state: State, given: MessageBody, kind: str) -> SolapiTemplate | None:
+    return state.templates.get(str((given.kakaoOptions or {}).get("templateId"))) if kind == "ATA" else None
 
 
 def _send(state: State, group: Group) -> None:

@@ -1,6 +1,7 @@
 """Whether a message is accepted: its type, and its status code (documents: message-status-codes.md)."""
 
 import re
+from collections.abc import Iterator
 from typing import Any
 
 import msgspec
@@ -152,16 +153,65 @@ def _alimtalk_code(state: State, given: MessageBody) -> str:
     text = filled_text(given, template)
     if len(text) > MAX_ATA_CHARACTERS:
         return "1031"
-    if not matches(template.fields["content"], text):
-        return "1043"
-    return _button_code(template, options)
+    if given.text is not None:
+        return _own_text_code(template, text, options)
+    values = options.get("variables") or {}
+    if any(f"#{{{name}}}" not in values for name in variables_of(template.fields)):
+        return "1010"
+    return ACCEPTED if "buttons" not in options else _button_code(template, options)
+
+
+def _own_text_code(template: SolapiTemplate, text: str, options: Json) -> str:
+    """Return the code of an Alimtalk with its own text, which has no place for other parts with variables."""
+    has_more = any(_VARIABLE.search(one) for one in _texts(parts_of(template)))
+    return "1043" if has_more or not matches(template.fields["content"], text) else _button_code(template, options)
 
 
 def filled_text(given: MessageBody, template: SolapiTemplate) -> str:
     """Return the text of an Alimtalk: its own, or the template's with its variables (client: kakaoOption.ts)."""
-    variables = (given.kakaoOptions or {}).get("variables") or {}
     content = given.text or str(template.fields["content"])
-    return _VARIABLE.sub(lambda found: str(variables.get(found[0], found[0])), content)
+    return str(_fill(content, (given.kakaoOptions or {}).get("variables") or {}))
+
+
+def shown_parts(given: MessageBody, template: SolapiTemplate) -> Json:
+    """Return what an Alimtalk shows beside its text."""
+    options = given.kakaoOptions or {}
+    shown = {
+        **parts_of(template),
+        "emphasizeTitle": options.get("title") or template.fields.get("emphasizeTitle"),
+        "buttons": options.get("buttons") or template.fields.get("buttons"),
+    }
+    filled = _fill(shown, options.get("variables") or {})
+    return {name: value for name, value in filled.items() if value}
+
+
+def parts_of(template: SolapiTemplate) -> Json:
+    return {name: template.fields.get(name) for name in ("header", "highlight", "item", "quickReplies")}
+
+
+def variables_of(fields: Json) -> list[str]:
+    """Return the names of the variables of a template (solapi.com/developers/api/templates, "변수 목록")."""
+    names = ("content", "emphasizeTitle", "header", "highlight", "item", "buttons", "quickReplies")
+    texts = _texts([fields.get(name) for name in names])
+    return list(dict.fromkeys(name for text in texts for name in _VARIABLE.findall(text)))
+
+
+def _texts(part: Any) -> Iterator[str]:
+    """Yield every text inside a part of a template."""
+    if isinstance(part, str):
+        yield part
+    elif isinstance(part, dict | list):
+        for each in part.values() if isinstance(part, dict) else part:
+            yield from _texts(each)
+
+
+def _fill(part: Any, values: Json) -> Any:
+    """Return a part of a template with its variables filled in."""
+    if isinstance(part, str):
+        return _VARIABLE.sub(lambda found: str(values.get(found[0], found[0])), part)
+    if isinstance(part, dict):
+        return {name: _fill(each, values) for name, each in part.items()}
+    return [_fill(each, values) for each in part] if isinstance(part, list) else part
 
 
 def matches(content: str, text: str) -> bool:

@@ -23,7 +23,10 @@ first two, from npm and PyPI, judge the server in test_judge.py and test_python_
 | who has opted out of a sender number gets nothing from it: 1061 | D message-status-codes.md; "차단 당한 발신번호" C examples iam/get_blacks.js |
 | files: Base64 JSON; KAKAO 500 KB, MMS 200 KB, DOCUMENT 2 MB | D storage/uploadfile.md |
 | channel: token, then `POST kakao/v2/channels` with phone, category and token | C kakaoChannelService.ts; D kakao/putplusfriend.md |
-| template: PENDING, `PUT …/inspection`, INSPECTING, APPROVED or REJECTED; names are unique | D kakao/templateinspection.md; C examples create_template.js |
+| template: PENDING, `PUT …/inspection`, INSPECTING, APPROVED or REJECTED | K MessageHttpService.kt; D kakao/templateinspection.md |
+| names of templates need not be unique: "다른 알림톡 템플릿과 중복 가능합니다" | K KakaoAlimtalkTemplateMutationRequest.kt; C examples create_template.js says "중복불가" |
+| what EX, AD, MI, TEXT and ITEM_LIST need; `emphasizeSubtitle`; `chatExtra`, `targetOut` of buttons; `variables` | solapi.com/developers/api/templates-createTemplate (2026-03-25) and …/templates (2026-03-08) |
+| an Alimtalk has `pfId`, `templateId` and `variables` alone, or its own `text`, `buttons` and `title`: "pfId, templateId, variables만 쓰시거나 … text, pfId, templateId, buttons(… 타이틀도 있으면 title까지 포함)" | github.com/solapi/community discussion 13 (2025-04-04) |
 | a template is changed while PENDING, removed while PENDING or REJECTED | C examples update_template.js, kakaoTemplateService.ts |
 | webhook: an array of `{"eventDataId", "data": message, "retryCount"}`, or of messages alone (`wraps_reports`) | P model/webhook/single_report.py; C examples webhooks/index.js "body에 [] 형식으로 메시지정보 객체 목록이 들어옵니다" |
 | webhook: five calls in all until 200 | P examples single_report_controller.py, C examples webhooks/index.js |
@@ -38,7 +41,8 @@ Choices where both say nothing; those in Behavior can be changed:
 - The list of opt-outs shows whole numbers; with `hides_digits` it hides two, as the console of Solapi does
   (solapi.com/guides/sms-faq).
 - A receiver that is no number is 1011; an Alimtalk of more than 1,000 characters is 1031, as the table says.
-- An Alimtalk's own `text` must match its template; without it the template is filled with `variables`.
+- An Alimtalk's own `text` must match its template; without it the template is filled with `variables`, of which
+  none may be missing (1010). With an own text, a template whose other parts have variables is refused (1043).
 - Brand messages are refused with the codes of friend talk (1010, 1031, 1049, 1050, 1051).
 """  # noqa: E501 - a table
 

@@ -45,6 +45,8 @@ class SolapiMessage:
     status_code: str
     updated_at: int = 0
     reported_at: int | None = None
+    shown: Json = field(default_factory=dict)
+    """What an Alimtalk shows beside its text: the parts of its template, filled in."""
     position: int = 0
     """Its place among all messages."""
     update: int = 0
@@ -147,6 +149,8 @@ class Behavior:
     hides_digits: bool = False
     """Whether the list of opt-outs hides two digits of each number, as its console does."""
     max_calls_per_second: float | None = None
+    subtitle_field: str = "emphasizeSubtitle"
+    """What the subtitle of a template is called where one is added; the client for Node has emphasizeSubTitle."""
     wraps_reports: bool = True
     """Whether a webhook has each message inside its event, as the client for Python reads it."""
     result_copies: int = 1

@@ -137,7 +137,6 @@ def test_channel_and_template_are_registered_and_used(client: Judge, relay: Fake
     assert client.call("getKakaoChannels", {"searchId": "@judge"})["channelList"][0]["channelId"] == pf_id
     assert template["status"] == "PENDING"
     assert failure(client, "send", [message])["failed"][0]["statusCode"] == "1042"
-    assert failure(client, "createKakaoAlimtalkTemplate", content)["code"] == "DuplicatedTemplateName"
     relay.decide("환영", is_approved=True)
     filled = {**options, "variables": {"이름": "길동"}}
     assert client.call("send", [{**message, "kakaoOptions": filled}])["failedMessageList"] == []
@@ -149,6 +148,8 @@ def test_channel_and_template_are_registered_and_used(client: Judge, relay: Fake
     )
     (listed,) = client.call("getKakaoAlimtalkTemplates", {"channelId": pf_id, "name": "환영"})["templateList"]
     assert (listed["templateId"], listed["status"]) == (template_id, "APPROVED")
+    assert listed["variables"] == [{"name": "이름"}]
+    assert client.call("createKakaoAlimtalkTemplate", content)["name"] == "환영", "names need not be unique"
     assert client.call("removeKakaoChannel", pf_id)["searchId"] == "@judge"
     assert failure(client, "getKakaoAlimtalkTemplate", template_id)["code"] == "ResourceNotFound"
 

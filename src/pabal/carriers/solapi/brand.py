@@ -1,10 +1,11 @@
 """Writes brand messages in Solapi's format."""
 
-import re
 from collections.abc import Sequence
 from typing import Any
 
 from pabal.carriers.relay.brand import CHAT_BUBBLE_TYPES, is_by_template
+from pabal.carriers.solapi.client import find_file_id
+from pabal.carriers.solapi.template_parts import opens_outside
 from pabal.domain.brand.buttons import from_button
 from pabal.domain.brand.message import (
     BrandAttachment,
@@ -18,14 +19,13 @@ from pabal.domain.brand.message import (
     WideListItem,
     to_documented,
 )
+from pabal.domain.content.button import Button
 from pabal.domain.sends.message import Attempt
 
 FREE_FORM_TYPE = "BMS_FREE"
 IMAGE_KINDS = {BrandType.WIDE: "BMS_WIDE"}
 """What an uploaded image is for, by the type of the message."""
 DEFAULT_IMAGE_KIND = "BMS"
-_FILE_ID = re.compile(r"(?:.*/)?(ST01[0-9A-Za-z]{28})")
-"""The id of a file, or an address that Solapi gave it, which ends with the id."""
 _LINKS = {
     "linkMobile": "link_mo",
     "linkPc": "link_pc",
@@ -63,9 +63,8 @@ def to_remote(attempt: Attempt, image_id: str | None) -> dict[str, Any]:
     bms |= {"chatBubbleType": CHAT_BUBBLE_TYPES[brand.type], **_attachment(brand.attachment)}
     if brand.is_adult:
         bms["adult"] = True
-    own = [from_button(button) for button in attempt.buttons]
-    if own:
-        bms["buttons"] = _buttons([_known(button) for button in own])
+    if attempt.buttons:
+        bms["buttons"] = [_own_button(button) for button in attempt.buttons]
     if image_id is not None:
         bms["imageId"] = image_id
         if attempt.image_link:
@@ -137,10 +136,11 @@ def _button(button: BrandButton) -> dict[str, Any]:
     return _given(linkType=button.type, name=button.name, chatExtra=button.chat_extra, **_links(button))
 
 
-def _known(button: BrandButton | None) -> BrandButton:
-    if button is None:
+def _own_button(button: Button) -> dict[str, Any]:
+    known = from_button(button)
+    if known is None:
         raise NotAtSolapi("a button")
-    return button
+    return _button(known) | ({"targetOut": True} if opens_outside(button) else {})
 
 
 def _links(part: BrandLinks) -> dict[str, str | None]:
@@ -150,10 +150,10 @@ def _links(part: BrandLinks) -> dict[str, str | None]:
 def _file_id(address: str | None) -> str | None:
     if address is None:
         return None
-    found = _FILE_ID.fullmatch(address)
+    found = find_file_id(address)
     if found is None:
         raise NotAtSolapi("an image")
-    return found[1]
+    return found
 
 
 def _given(**fields: Any) -> dict[str, Any]:

@@ -6,11 +6,21 @@ from typing import Any, NamedTuple, Self
 import msgspec
 
 from pabal.carriers.relay.brand import is_deliverable
-from pabal.carriers.solapi.brand import image_kind_of
+from pabal.carriers.solapi.brand import NotAtSolapi, image_kind_of
 from pabal.carriers.solapi.brand import to_remote as brand_to_remote
 from pabal.carriers.solapi.client import OWN_ID
-from pabal.carriers.solapi.templates import are_supported, buttons_to_remote
+from pabal.carriers.solapi.template_parts import (
+    are_supported,
+    message_buttons,
+    parts_to_remote,
+    template_buttons,
+)
+from pabal.carriers.solapi.templates import SendableTemplate
+from pabal.domain.base.codes import Refused
+from pabal.domain.kakao.template import TemplateContent
+from pabal.domain.kakao.template_parts import fill_parts
 from pabal.domain.sends.message import Attempt, Product
+from pabal.domain.sends.sending import fill_buttons, fill_text
 
 MAX_MESSAGES = 10_000
 """The most messages of one call."""
@@ -69,9 +79,9 @@ def group_into_calls(entries: Sequence[Entry]) -> list[SolapiCall]:
 
 
 def can_be_sent(attempt: Attempt) -> bool:
-    """Return whether Solapi has all parts of a message: it fills item lists and quick replies from templates."""
+    """Return whether Solapi has all parts of a message."""
     if attempt.product is Product.ALIMTALK:
-        return not attempt.parts.has_any and are_supported(attempt.buttons)
+        return attempt.parts.link is None and are_supported(attempt.buttons)
     return is_deliverable(attempt)
 
 
@@ -86,9 +96,9 @@ def image_of(attempt: Attempt) -> tuple[bytes, str] | None:
 def encode(
     attempt: Attempt,
     image_ids: Mapping[tuple[bytes, str], str],
-    template_ids: Mapping[tuple[str, str], str],
+    templates: Mapping[tuple[str, str], SendableTemplate],
 ) -> Entry:
-    """Return a message in Solapi's format, with the ids that its image and its template have there.
+    """Return a message in Solapi's format, with the id of its image and the template that it has there.
 
     Raises NotAtSolapi.
     """
@@ -110,7 +120,8 @@ def encode(
         if image_id is not None:
             message["imageId"] = image_id
     else:
-        message["kakaoOptions"] = _alimtalk(attempt, template_ids)
+        del message["text"]
+        message |= _alimtalk(attempt, templates)
     return Entry(attempt, msgspec.json.encode(message))
 
 
@@ -121,16 +132,43 @@ def template_of(attempt: Attempt) -> tuple[str, str] | None:
     return attempt.sender_key or "", attempt.template_code or ""
 
 
-def _alimtalk(attempt: Attempt, template_ids: Mapping[tuple[str, str], str]) -> dict[str, Any]:
-    template = template_of(attempt)
-    assert template is not None
+def _alimtalk(attempt: Attempt, templates: Mapping[tuple[str, str], SendableTemplate]) -> dict[str, Any]:
+    """Return options and, if need be, text of an Alimtalk: by variables where these give the message as recorded.
+
+    Raises NotAtSolapi.
+    """
+    key = template_of(attempt)
+    assert key is not None
+    template = templates[key]
     options: dict[str, Any] = {
         "pfId": attempt.sender_key,
-        "templateId": template_ids[template],
+        "templateId": template.template_id,
         "disableSms": True,  # we send the fallback
     }
+    if template.content is not None and _gives(template.content, attempt):
+        options["variables"] = {f"#{{{name}}}": value for name, value in (attempt.parameters or {}).items()}
+        return {"kakaoOptions": options}
+    if attempt.parts.has_any:
+        raise NotAtSolapi("parts that only a template can have")
     if attempt.subject:
         options["title"] = attempt.subject
     if attempt.buttons:
-        options["buttons"] = buttons_to_remote(attempt.buttons)
-    return options
+        options["buttons"] = message_buttons(attempt.buttons)
+    return {"text": attempt.content, "kakaoOptions": options}
+
+
+def _gives(template: TemplateContent, attempt: Attempt) -> bool:
+    """Return whether Solapi, which fills in its template, shows the message that is recorded."""
+    given = attempt.parameters or {}
+    if any("." in name or "#{" in value for name, value in given.items()):
+        return False  # Solapi has no such names, and might fill in values again
+    names, values = tuple(given), tuple(given.values())
+    try:
+        return (
+            fill_text(template.content, names, values).strip() == attempt.content.strip()
+            and (not template.title or fill_text(template.title, names, values) == attempt.subject)
+            and template_buttons(fill_buttons(template.buttons, names, values)) == template_buttons(attempt.buttons)
+            and parts_to_remote(fill_parts(template.parts, names, values)) == parts_to_remote(attempt.parts)
+        )
+    except (KeyError, Refused):
+        return False

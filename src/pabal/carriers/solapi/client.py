@@ -54,6 +54,7 @@ class ListedPage(msgspec.Struct):
 
 class UploadAnswer(msgspec.Struct):
     fileId: str
+    url: str | None = None
 
 
 T = TypeVar("T")
@@ -67,7 +68,7 @@ Page = TypeVar("Page", bound=ListPage)
 
 SALT_BITS = 160
 MAX_PAGES = 10_000
-TOO_MANY_REQUESTS = 429
+NOT_FOUND, TOO_MANY_REQUESTS = 404, 429
 FIRST_CLIENT_ERROR, FIRST_SERVER_ERROR = 400, 500
 """From the second status on the call may have been processed: a gateway answered, or the API failed midway."""
 UTC = ZoneInfo("UTC")
@@ -76,6 +77,8 @@ _ERROR_CODE = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 UPLOAD_TTL_S = 3600.0
 """How long an upload is used: the documents do not say how long Solapi has it."""
 UPLOAD_PATH = "/storage/v1/files"
+_FILE_ID = re.compile(r"(?:.*/)?(ST01[0-9A-Za-z]{28})")
+"""The id of a file, or an address that Solapi gave it, which ends with the id."""
 JPEG = "image/jpeg"
 
 
@@ -184,7 +187,15 @@ def _parse(answer: HttpAnswer, shape: type[T]) -> T:
         raise NoResponse(f"the answer is not as documented (HTTP {status})") from None
 
 
-async def upload_image(client: SolapiClient, image: Image | None, kind: str, name: str, timeout_s: float) -> str:
+def find_file_id(address: str) -> str | None:
+    """Return the id of a file that was uploaded to Solapi; None if it was not."""
+    found = _FILE_ID.fullmatch(address)
+    return found[1] if found else None
+
+
+async def upload_image(
+    client: SolapiClient, image: Image | None, kind: str, name: str, timeout_s: float
+) -> UploadAnswer:
     """Upload an image and return its id; `kind` is what Solapi will use it for.
 
     Raises ImageNotSupported, and what SolapiClient.request raises.
@@ -192,5 +203,4 @@ async def upload_image(client: SolapiClient, image: Image | None, kind: str, nam
     if image is None or image.content_type != JPEG:
         raise ImageNotSupported
     body = {"file": b64encode(image.body).decode(), "name": name, "type": kind}
-    answer = await client.request("POST", UPLOAD_PATH, UploadAnswer, timeout_s=timeout_s, body=body)
-    return answer.fileId
+    return await client.request("POST", UPLOAD_PATH, UploadAnswer, timeout_s=timeout_s, body=body)

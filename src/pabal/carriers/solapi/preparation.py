@@ -13,11 +13,12 @@ from pabal.carriers.solapi.brand import NotAtSolapi
 from pabal.carriers.solapi.calls import Entry, can_be_sent, encode, image_of, template_of
 from pabal.carriers.solapi.client import UPLOAD_TTL_S, SolapiClient, SolapiError, upload_image
 from pabal.carriers.solapi.codes import CallError, call_error_of
-from pabal.carriers.solapi.templates import TEMPLATE_TTL_S, NoSuchTemplate, find_template_id
+from pabal.carriers.solapi.templates import TEMPLATE_TTL_S, NoSuchTemplate, SendableTemplate, find_sendable
 from pabal.domain.sends.message import Attempt, Outcome
 from pabal.world import World
 
 K = TypeVar("K", bound=Hashable)
+V = TypeVar("V")
 
 _EXPECTED = (NotProcessed, NoResponse, Throttled, SolapiError, ImageNotSupported, NoSuchTemplate)
 
@@ -48,13 +49,13 @@ class Preparation:
         templates = {template_of(one) for one in attempts} - {None}
         timeout_s = min(self._max_timeout_s, submission.remaining_s)
         image_ids, no_images = await _gather(images, lambda key: self._images.get(key, timeout_s))
-        template_ids, no_templates = await _gather(templates, lambda key: self._templates.get(key, timeout_s))
+        found, no_templates = await _gather(templates, lambda key: self._templates.get(key, timeout_s))
         entries = []
         for attempt in attempts:
             error = no_images.get(image_of(attempt)) or no_templates.get(template_of(attempt))
             if error is None:
                 try:
-                    entries.append(encode(attempt, image_ids, template_ids))
+                    entries.append(encode(attempt, image_ids, found))
                     continue
                 except NotAtSolapi as missing:
                     error = missing
@@ -74,10 +75,10 @@ class Preparation:
     async def _upload(self, wanted: tuple[bytes, str], timeout_s: float) -> str:
         request_id, kind = wanted
         image = await self._load_image(request_id)
-        return await upload_image(self._client, image, kind, f"{request_id.hex()}.jpg", timeout_s)
+        return (await upload_image(self._client, image, kind, f"{request_id.hex()}.jpg", timeout_s)).fileId
 
-    async def _find_template(self, template: tuple[str, str], timeout_s: float) -> str:
-        return await find_template_id(self._client, *template, timeout_s)
+    async def _find_template(self, template: tuple[str, str], timeout_s: float) -> SendableTemplate:
+        return await find_sendable(self._client, *template, timeout_s)
 
     def _verdict(self, error: Exception) -> Verdict:
         """Return the verdict on a message after a failed upload or lookup: nothing of it was sent."""
@@ -95,18 +96,18 @@ class Preparation:
 
 
 async def _gather(
-    keys: Iterable[K | None], get: Callable[[K], Awaitable[str]]
-) -> tuple[dict[K, str], dict[K | None, Exception]]:
+    keys: Iterable[K | None], get: Callable[[K], Awaitable[V]]
+) -> tuple[dict[K, V], dict[K | None, Exception]]:
     """Return the values of keys, and the errors of those that have none."""
     named = [key for key in keys if key is not None]
     results = await asyncio.gather(*(get(key) for key in named), return_exceptions=True)
-    values: dict[K, str] = {}
+    values: dict[K, V] = {}
     errors: dict[K | None, Exception] = {}
     for key, result in zip(named, results, strict=True):
-        if isinstance(result, str):
-            values[key] = result
-        elif isinstance(result, _EXPECTED):
+        if isinstance(result, _EXPECTED):
             errors[key] = result
         elif isinstance(result, BaseException):
             raise result
+        else:
+            values[key] = result
     return values, errors

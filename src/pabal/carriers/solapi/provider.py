@@ -17,11 +17,18 @@ from pabal.carriers.relay.refusals import (
     keys_not_accepted,
     quote,
 )
-from pabal.carriers.relay.templates import unsupported
 from pabal.carriers.solapi import templates
 from pabal.carriers.solapi import templates as relay_templates
-from pabal.carriers.solapi.client import SolapiClient, SolapiError, upload_image
+from pabal.carriers.solapi.client import (
+    NOT_FOUND,
+    SolapiClient,
+    SolapiError,
+    UploadAnswer,
+    find_file_id,
+    upload_image,
+)
 from pabal.carriers.solapi.codes import closes_account
+from pabal.carriers.solapi.template_parts import FILE_ADDRESS
 from pabal.carriers.solapi.templates import TEMPLATES_PATH, TemplateName, TemplateRow, Versions
 from pabal.domain.base.codes import Code, Refused, Text
 from pabal.domain.content.image import Image
@@ -32,7 +39,7 @@ T = TypeVar("T")
 
 CHANNELS_PATH = "/kakao/v2/channels"
 PAGE_SIZE = 100
-NOT_FOUND, CONFLICT = 404, 409
+CONFLICT = 409
 PICTURE_OF_TEMPLATES = "ATA"
 _DELETABLE = (relay_templates.PENDING, relay_templates.REJECTED)
 
@@ -98,7 +105,8 @@ class SolapiProvider(RelayProvider):
         await self._find(f"{CHANNELS_PATH}/{_segment(sender_key)}", Any, "DELETE")
 
     async def upload_thumbnail(self, image: Image) -> str:
-        raise unsupported("itemHighlight")
+        answer = await self._upload(image)
+        return answer.url if find_file_id(answer.url or "") and answer.url else f"{FILE_ADDRESS}{answer.fileId}"
 
     async def submit_template(
         self, sender_key: str, code: str, content: TemplateContent, image: Image | None
@@ -132,8 +140,7 @@ class SolapiProvider(RelayProvider):
             by_code[name.code].append((name, row))
         found = []
         for versions in by_code.values():
-            versions.sort(key=lambda each: each[0].version, reverse=True)
-            if (current := relay_templates.current_of(versions)) is not None:
+            if (current := relay_templates.current_of(templates.newest_first(versions))) is not None:
                 found.append(relay_templates.from_remote(*current))
         return found
 
@@ -199,16 +206,19 @@ class SolapiProvider(RelayProvider):
 
     async def _body(self, content: TemplateContent, name: TemplateName, image: Image | None) -> dict[str, Any]:
         image_id = None
-        if image is not None and content.emphasis_type == "image":
-            try:
-                image_id = await self._refusing(
-                    upload_image(self._client, image, PICTURE_OF_TEMPLATES, image.file_name, self._timeout_s),
-                    "image",
-                )
-            except ImageNotSupported:
-                detail = Text("중계사는 JPEG만 받습니다.", "The relay accepts only JPEG.")
-                raise Refused(Code.INVALID_IMAGE, "image", detail) from None
+        if image is not None and content.emphasis_type in ("image", "itemList"):
+            image_id = (await self._upload(image)).fileId
         return relay_templates.to_remote(content, name, image_id)
+
+    async def _upload(self, image: Image) -> UploadAnswer:
+        """Upload the picture of a template. Raises Refused(INVALID_IMAGE)."""
+        try:
+            return await self._refusing(
+                upload_image(self._client, image, PICTURE_OF_TEMPLATES, image.file_name, self._timeout_s), "image"
+            )
+        except ImageNotSupported:
+            detail = Text("중계사는 JPEG만 받습니다.", "The relay accepts only JPEG.")
+            raise Refused(Code.INVALID_IMAGE, "image", detail) from None
 
     async def _find(self, path: str, shape: type[T], method: str = "GET") -> T | None:
         """Return the answer for a path; None if there is no such thing."""

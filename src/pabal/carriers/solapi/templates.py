@@ -1,12 +1,13 @@
-"""Converts templates and their buttons to Solapi's format and back, and finds the ids that Solapi assigns them.
+"""Converts templates to Solapi's format and back, and finds the ids that Solapi assigns them.
 
-Solapi has no field for a code of ours, and names are unique there. So a template of ours has its code in its name,
-and every change of an approved one is a new template with a version: `[welcome] 환영`, then `[welcome/2] 환영`. A
-template that was made in Solapi's console has no code; its id is its code here.
+Solapi has no field for a code of ours, and an approved template cannot be changed. So a template of ours has its
+code in its name, and every change of an approved one is a new template with a version: `[welcome] 환영`, then
+`[welcome/2] 환영`. Of two with the same name, which Solapi allows, the newer one counts. A template that was made
+in Solapi's console has no code; its id is its code here.
 """
 
 import re
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
@@ -14,7 +15,6 @@ import msgspec
 from pabal.carriers.provider import RemoteTemplate
 from pabal.carriers.relay import templates as shared
 from pabal.carriers.relay.templates import (
-    BUTTON_TYPES,
     EMPHASIS_TYPES,
     MAX_COMMENT_CHARACTERS,
     MESSAGE_TYPES,
@@ -22,46 +22,17 @@ from pabal.carriers.relay.templates import (
     find_key,
     unsupported,
 )
-from pabal.carriers.solapi.client import SolapiClient
-from pabal.domain.content.button import DEFAULT_NAMES, Button
+from pabal.carriers.solapi.client import NOT_FOUND, SolapiClient, SolapiError, find_file_id
+from pabal.carriers.solapi.template_parts import (
+    are_supported,
+    button_from_remote,
+    parts_from_remote,
+    parts_to_remote,
+    template_buttons,
+)
 from pabal.domain.kakao.profile import Suspension
 from pabal.domain.kakao.template import TemplateContent, TemplateStatus
-
-_OUR_TYPES = {remote: ours for ours, remote in BUTTON_TYPES.items()}
-_LINKS = {"mobile_url": "linkMo", "pc_url": "linkPc", "android_url": "linkAnd", "ios_url": "linkIos"}
-_LINKS_OF = {"WL": ("linkMo", "linkPc"), "AL": ("linkAnd", "linkIos")}
-"""The links that a type of button has; the others have none."""
-
-
-def are_supported(buttons: Sequence[Button]) -> bool:
-    return all(button.type in BUTTON_TYPES for button in buttons)
-
-
-def button_to_remote(button: Button) -> dict[str, Any]:
-    """Return a button of an Alimtalk in Solapi's format; links that its type does not have are left out."""
-    kind = BUTTON_TYPES[button.type]
-    remote: dict[str, Any] = {"buttonType": kind, "buttonName": button.name}
-    if button.type == "channelAddition":
-        remote["buttonName"] = DEFAULT_NAMES[button.type]
-    for field, link in _LINKS.items():
-        if link in _LINKS_OF.get(kind, ()) and (value := getattr(button, field)) is not None:
-            remote[link] = value
-    return remote
-
-
-def buttons_to_remote(buttons: Sequence[Button]) -> list[dict[str, Any]]:
-    """Return buttons in Solapi's format, in the order they are shown."""
-    return [button_to_remote(button) for button in buttons]
-
-
-def button_from_remote(remote: Mapping[str, Any]) -> Button | None:
-    """Return a button in our format; None if it is of an unsupported kind."""
-    kind = _OUR_TYPES.get(str(remote.get("buttonType")))
-    if kind is None:
-        return None
-    links = {field: str(remote[link]) for field, link in _LINKS.items() if remote.get(link)}
-    return Button(kind, str(remote.get("buttonName") or DEFAULT_NAMES[kind]), **links)  # type: ignore[arg-type]
-
+from pabal.domain.kakao.template_parts import NO_PARTS
 
 TEMPLATES_PATH = "/kakao/v2/templates"
 TEMPLATE_TTL_S = 600.0
@@ -98,6 +69,7 @@ class TemplateRow(msgspec.Struct):
     quickReplies: list[dict[str, Any]] | None = None
     comments: list[dict[str, Any]] | None = None
     isHidden: bool | None = None
+    dateCreated: str | None = None
 
 
 class TemplatePage(msgspec.Struct):
@@ -155,20 +127,43 @@ async def find_versions(
         async for row in list_templates(client, sender_key, timeout_s, code)
         if (name := name_of(row)).code == code
     ]
-    return sorted(found, key=lambda each: each[0].version, reverse=True)
+    return newest_first(found)
 
 
-async def find_template_id(client: SolapiClient, sender_key: str, code: str, timeout_s: float) -> str:
-    """Return the id of the newest approved version of a template.
+def newest_first(versions: "Versions") -> "list[tuple[TemplateName, TemplateRow]]":
+    """Return versions of a template in order; those with one name by when they were created."""
+    return sorted(versions, key=lambda each: (each[0].version, each[1].dateCreated or ""), reverse=True)
+
+
+class SendableTemplate(NamedTuple):
+    """An approved template; `content` is None if we cannot read all of it."""
+
+    template_id: str
+    content: TemplateContent | None
+
+
+async def find_sendable(client: SolapiClient, sender_key: str, code: str, timeout_s: float) -> SendableTemplate:
+    """Return the newest approved version of a template.
 
     Raises NoSuchTemplate, and what SolapiClient.request raises.
     """
-    if is_template_id(code):
-        return code
-    for _, row in await find_versions(client, sender_key, code, timeout_s):
+    for name, row in await _find_rows(client, sender_key, code, timeout_s):
         if row.status == APPROVED:
-            return row.templateId
+            found = from_remote(name, row)
+            return SendableTemplate(row.templateId, None if found.suspension else found.content)
     raise NoSuchTemplate
+
+
+async def _find_rows(client: SolapiClient, sender_key: str, code: str, timeout_s: float) -> "Versions":
+    if not is_template_id(code):
+        return await find_versions(client, sender_key, code, timeout_s)
+    try:
+        row = await client.request("GET", f"{TEMPLATES_PATH}/{code}", TemplateRow, timeout_s=timeout_s)
+    except SolapiError as error:
+        if error.status == NOT_FOUND:
+            raise NoSuchTemplate from None
+        raise
+    return [(name_of(row), row)]
 
 
 def is_template_id(code: str) -> bool:
@@ -192,12 +187,14 @@ def check(content: TemplateContent) -> None:
 
     Raises Refused(INVALID_PARAMETER).
     """
+    highlight = content.parts.highlight
     found = {
-        "emphasisType": content.emphasis_type == "itemList",
         "imageLink": content.image_link is not None,
-        "quickReplies": bool(content.parts.quick_replies),
         "representLink": content.parts.link is not None,
         "buttons": not are_supported(content.buttons),
+        "itemHighlight.imageUrl": bool(
+            highlight and highlight.image_url and find_file_id(highlight.image_url) is None
+        ),
     }
     for field, is_given in found.items():
         if is_given:
@@ -213,13 +210,15 @@ def to_remote(content: TemplateContent, name: TemplateName, image_id: str | None
         "messageType": MESSAGE_TYPES[content.message_type],
         "emphasizeType": EMPHASIS_TYPES[content.emphasis_type],
         "securityFlag": content.is_security_template,
-        "buttons": buttons_to_remote(content.buttons),
+        "buttons": template_buttons(content.buttons),
+        **parts_to_remote(content.parts),
     }
     if content.message_type in ("extraInfo", "mixed"):
         remote["extra"] = content.more_info or ""
     if content.emphasis_type == "text":
         remote["emphasizeTitle"] = content.emphasis_title or ""
-        remote["emphasizeSubTitle"] = content.emphasis_assist_phrase or ""
+        # Its clients for Node and Kotlin spell this field in two ways.
+        remote["emphasizeSubtitle"] = remote["emphasizeSubTitle"] = content.emphasis_assist_phrase or ""
     if image_id is not None:
         remote["imageId"] = image_id
     return remote
@@ -249,6 +248,7 @@ def from_remote(name: TemplateName, row: TemplateRow) -> RemoteTemplate:
     status = _STATUSES.get(row.status)
     message_type = find_key(MESSAGE_TYPES, row.messageType, "BA")
     emphasis_type = find_key(EMPHASIS_TYPES, row.emphasizeType, "NONE")
+    parts = parts_from_remote(row.header, row.highlight, row.item, row.quickReplies or ())
     content = TemplateContent(
         name=name.name,
         content=row.content or "",
@@ -261,10 +261,10 @@ def from_remote(name: TemplateName, row: TemplateRow) -> RemoteTemplate:
         image_name=row.imageId or None,
         is_security_template=bool(row.securityFlag),
         buttons=tuple(one for one in converted if one is not None),
+        parts=parts or NO_PARTS,
     )
-    suspension = Suspension.OTHER_BUTTON if None in converted else None
-    has_parts = bool(emphasis_type == "itemList" or row.header or row.item or row.highlight or row.quickReplies)
-    if has_parts or status is None or message_type is None or emphasis_type is None:
+    suspension = Suspension.OTHER_BUTTON if None in converted or parts is None else None
+    if status is None or message_type is None or emphasis_type is None:
         suspension = Suspension.UNREADABLE
     status = status or TemplateStatus.INSPECTING
     return RemoteTemplate(name.code, content, status, _comment(row, status), suspension)

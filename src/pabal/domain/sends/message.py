@@ -122,7 +122,7 @@ class Attempt(NamedTuple):
     opt_out_number: str | None = None
     """The free number that a receiver calls to get no more advertising."""
     parameters: Mapping[str, str] | None = None
-    """Values of the variables of a brand message whose template is at the relay."""
+    """Values of the variables of an Alimtalk, or of a brand message whose template is at the relay."""
     parts: TemplateParts = NO_PARTS
     """What its template has beside the text, filled in."""
     is_code: bool = False

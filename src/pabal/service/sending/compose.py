@@ -1,6 +1,6 @@
 """Composes the content of one message, when it is sent and when it is looked up."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from pabal.domain.base import identifiers
 from pabal.domain.content import advertising, text
@@ -111,6 +111,13 @@ def parameters_of(message: Message, request: Request) -> dict[str, str] | None:
     return dict(zip(request.variables, message.values, strict=True))
 
 
+def _values_of_template(message: Message, request: Request) -> Mapping[str, str] | None:
+    """Return what a relay needs to fill in its template: the values of an Alimtalk, too."""
+    if message.product is Product.ALIMTALK:
+        return dict(zip(request.variables, message.values, strict=False))
+    return None if request.brand is None else parameters_of(message, request)
+
+
 def build_attempt(message: Message, request: Request, lease: Lease) -> Attempt:
     """Return the attempt that a carrier gets for a message.
 
@@ -140,7 +147,7 @@ def build_attempt(message: Message, request: Request, lease: Lease) -> Attempt:
         request.expires_at,
         None if is_fallback_message else request.brand,
         request.opt_out_number,
-        None if is_fallback_message or request.brand is None else parameters_of(message, request),
+        None if is_fallback_message else _values_of_template(message, request),
         parts_of(message, request) if request.parts.has_any else NO_PARTS,
         request.is_code,
     )
