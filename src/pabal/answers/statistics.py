@@ -1,8 +1,9 @@
 """Reads what statistics are asked for, and builds their records."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from enum import Enum
+from types import MappingProxyType
 from typing import Any, NamedTuple
 from zoneinfo import ZoneInfo
 
@@ -20,10 +21,15 @@ from pabal.domain.sends.message import OUTCOME_BY_NUMBER, PRODUCT_BY_NUMBER, STA
 from pabal.domain.sends.price import HUNDREDTHS_PER_WON
 from pabal.models.answers import LabelledValue, StatusCounts
 from pabal.models.statistics import StatisticsItem
+from pabal.service.context import Context
+from pabal.service.relay import template_reads
+from pabal.service.relay.template_reads import Reads
 from pabal.service.upkeep.reports import GroupNames, PeriodCounts
 from pabal.service.upkeep.statistics import STATISTICS_RETENTION_MS
 from pabal.store.messages.statistics import OTHER_KEYS, OTHERS
 
+ReadsByTemplate = Mapping[tuple[str, str], Reads]
+"""How often messages were read, by day and template code."""
 MAX_GROUPS = 3
 MAX_ROWS = 10_000
 """Most rows that one query may have, over all pages."""
@@ -76,6 +82,7 @@ class StatisticsQuery(NamedTuple):
 
     periods: list[Period]
     groups: list[GroupColumn]
+    interval: Interval = Interval.DAY
 
 
 def read_statistics_query(form: Form[Any], zone: ZoneInfo, now: Instant) -> StatisticsQuery:
@@ -92,7 +99,7 @@ def read_statistics_query(form: Form[Any], zone: ZoneInfo, now: Instant) -> Stat
     if problem := _find_problem(since, until, interval, now):
         form.add(problem)
     periods = [] if form.problems else list_periods(since, until, interval, zone)
-    return StatisticsQuery(periods, groups)
+    return StatisticsQuery(periods, groups, interval)
 
 
 def list_periods(since: Instant, until: Instant, interval: Interval, zone: ZoneInfo) -> list[Period]:
@@ -104,15 +111,33 @@ def list_periods(since: Instant, until: Instant, interval: Interval, zone: ZoneI
     return found
 
 
+async def read_reads(context: Context, account_id: int, query: StatisticsQuery, zone: ZoneInfo) -> ReadsByTemplate:
+    """Return how often messages were read, if a query counts days by template and nothing else."""
+    if query.groups != [GroupColumn.TEMPLATE_CODE] or query.interval is not Interval.DAY or not query.periods:
+        return {}
+    first, last = (
+        datetime.fromtimestamp(int(query.periods[place].start or 0) / SECOND, zone).date() for place in (0, -1)
+    )
+    return await template_reads.get_reads(context, account_id, first, last)
+
+
 def build_statistics_items(
-    rows: Sequence[PeriodCounts], groups: Sequence[GroupColumn], names: GroupNames, locale: Locale
+    rows: Sequence[PeriodCounts],
+    groups: Sequence[GroupColumn],
+    names: GroupNames,
+    locale: Locale,
+    reads: ReadsByTemplate = MappingProxyType({}),
 ) -> list[StatisticsItem]:
     """Return the records of some rows."""
-    return [_build_item(each, groups, names, locale) for each in rows]
+    return [_build_item(each, groups, names, locale, reads) for each in rows]
 
 
 def _build_item(
-    row: PeriodCounts, groups: Sequence[GroupColumn], names: GroupNames, locale: Locale
+    row: PeriodCounts,
+    groups: Sequence[GroupColumn],
+    names: GroupNames,
+    locale: Locale,
+    reads: ReadsByTemplate,
 ) -> StatisticsItem:
     labels: dict[str, Any] = {
         column.word: label_group(column, value, names, locale)
@@ -122,9 +147,11 @@ def _build_item(
     by_status = {status.code: count for status, count in zip(Status, row.by_status, strict=True)}
     ended = by_status[Status.COMPLETED.code] + by_status[Status.FAIL.code]
     receivers = messages - fallbacks
+    date = locale.format_timestamp(row.since)
+    known = reads.get((date[:10], str(row.group[0]))) if reads else None
     return StatisticsItem(
         **labels,
-        date=locale.format_timestamp(row.since),
+        date=date,
         count=messages,
         counts=StatusCounts(**by_status),
         deliveredShare=_share(by_status[Status.COMPLETED.code], ended),
@@ -132,6 +159,8 @@ def _build_item(
         reached=reached,
         reachedShare=_share(reached, receivers),
         cost=UNSET if cost is None else cost / HUNDREDTHS_PER_WON,
+        readCount=known.read if known else UNSET,
+        clickCount=known.clicked if known else UNSET,
     )
 
 

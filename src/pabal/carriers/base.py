@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import date
 from typing import ClassVar, NamedTuple, Protocol
 
 from pabal.carriers.provider import ProfileProvider as ProfileProvider
@@ -174,6 +175,16 @@ class RelayNumber(NamedTuple):
     """False while the relay has blocked it, or it is out of use there."""
 
 
+class TemplateReads(NamedTuple):
+    """How often the messages of a template that were sent on one day were read, and clicked."""
+
+    day: str
+    """2026-11-15, in Korea."""
+    template_code: str
+    read: int
+    clicked: int
+
+
 OnVerdicts = Callable[[Sequence[tuple[Attempt, Verdict]]], None]
 """Receives verdicts as they become known: one for each attempt, and a second one if Unknown was followed by an
 answer, which may be long after `submit` has returned."""
@@ -268,6 +279,13 @@ class Carrier(Protocol):
         Raises NotProcessed, NoResponse, Throttled, ErrorAnswer.
         """
         return None
+
+    async def list_template_reads(self, sender_key: str, first: date, last: date) -> Sequence[TemplateReads]:
+        """Return how often messages of a profile were read, for templates and days of which that is known.
+
+        Raises NotProcessed, NoResponse, Throttled, ErrorAnswer.
+        """
+        return ()
 
     def attach_inbox(self, inbox: Inbox) -> None:
         """Store inbound messages and opt-outs there from now on; for carriers that have neither, nothing."""

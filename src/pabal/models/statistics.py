@@ -137,6 +137,21 @@ class StatisticsItem(Struct, kw_only=True):
         ),
     ] = UNSET
     cost: Annotated[float | UnsetType, WON] = UNSET
+    readCount: Annotated[
+        int | UnsetType,
+        describe(
+            "그날 보낸 것 중 읽은 수. `interval=day`, `groupBy=templateCode`이고 중계사가 알려 줄 때만",
+            "How many of those sent that day were read; only with `interval=day` and `groupBy=templateCode`, where"
+            " the relay tells it.",
+        ),
+    ] = UNSET
+    clickCount: Annotated[
+        int | UnsetType,
+        describe(
+            "그 안의 링크를 누른 횟수. `readCount`와 함께 있습니다",
+            "How often something in them was clicked; present with `readCount`.",
+        ),
+    ] = UNSET
 
 
 class StatisticsAnswer(PagedEnvelope, kw_only=True):

@@ -53,6 +53,7 @@ from tests.fakes.nhncloud import (
     block_service,
     brand,
     friendtalk,
+    kakao_statistics,
     page,
     senders,
     sms,
@@ -73,8 +74,9 @@ SMS_BASE = "/sms/v3.0/appKeys/{appKey}/"
 ALIMTALK_BASE = "/alimtalk/v2.3/appkeys/{appkey}/"
 FRIENDTALK_BASE = "/friendtalk/v2.4/appkeys/{appkey}/"
 BRAND_BASE = "/brand-message/v1.0/appkeys/{appkey}/"
+STATISTICS_BASE = "/common/v2.2/appkeys/{appkey}/kakao-statistics/"
 TEMPLATES = ALIMTALK_BASE + "senders/{senderKey}/templates"
-INTERFACES = ("/sms/", "/alimtalk/", "/friendtalk/", "/brand-message/")
+INTERFACES = ("/sms/", "/alimtalk/", "/friendtalk/", "/brand-message/", "/common/")
 SEND_KINDS = frozenset(("sms", "mms", "ad-sms", "ad-mms"))
 LIST_KINDS = frozenset(("sms", "mms"))
 
@@ -112,6 +114,7 @@ _ROUTES: tuple[Route, ...] = (
     ("GET", ALIMTALK_BASE + "template/categories", templates.categories),
     ("POST", ALIMTALK_BASE + "template-image", templates.upload),
     ("POST", ALIMTALK_BASE + "template-image/item-highlight", templates.upload_thumbnail),
+    ("GET", STATISTICS_BASE + "template-statistics/{product}", kakao_statistics.by_template),
     ("POST", TEMPLATES, templates.register),
     ("GET", TEMPLATES, templates.search),
     ("GET", TEMPLATES + "/{templateCode}", templates.show),

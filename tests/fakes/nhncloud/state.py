@@ -267,6 +267,8 @@ class State:
         self.by_recipient_group: dict[str, list[Message]] = defaultdict(list)
         self.keys_used: dict[tuple[str, str], int] = {}
         """When each idempotency key, by app key, was last used."""
+        self.template_days: list[Any] = []
+        """Figures of Kakao, see kakao_statistics.py."""
         self.numbers: dict[str, SendNumber] = {}
         self.unsubscribe_numbers: set[str] = set()
         self.unsubscribed: dict[tuple[str, str], int] = {}

@@ -5,6 +5,7 @@ import contextlib
 import logging
 from collections import defaultdict
 from collections.abc import AsyncIterator, Mapping, Sequence
+from datetime import date, datetime, timedelta
 
 from pabal.carriers.base import (
     Declined,
@@ -14,26 +15,36 @@ from pabal.carriers.base import (
     ProfileProvider,
     ReadBody,
     RelayNumber,
+    TemplateReads,
     Verdict,
 )
 from pabal.carriers.nhncloud import sender_numbers
 from pabal.carriers.nhncloud.block_list import BlockList
 from pabal.carriers.nhncloud.calls import MAX_RECIPIENTS, ProductEndpoint, endpoint_of, group_into_calls
-from pabal.carriers.nhncloud.client import NhnCloudClient
+from pabal.carriers.nhncloud.client import SEOUL, NhnCloudClient
 from pabal.carriers.nhncloud.connection import Connection
 from pabal.carriers.nhncloud.images import ImageUploads
 from pabal.carriers.nhncloud.lookup import InDoubtResolver
 from pabal.carriers.nhncloud.provider import NhnCloudProvider
 from pabal.carriers.nhncloud.results import ResultReader
 from pabal.carriers.nhncloud.sender import CallSender
+from pabal.carriers.nhncloud.template_reads import ALIMTALK, BRAND, ReadQuery, list_reads
 from pabal.carriers.nhncloud.templates import fit_friend_talk
 from pabal.carriers.relay.brand import as_sent, is_deliverable
-from pabal.carriers.relay.call_queue import CallQueue
+from pabal.carriers.relay.call_queue import CallQueue, SharedCalls
 from pabal.carriers.relay.carrier import NOT_CONNECTED_YET, Dependencies, RelayCarrier
 from pabal.carriers.relay.submission import Submission, UnansweredMessages
+from pabal.domain.base.dates import SECOND
 from pabal.domain.people.opt_out import OptOutChange
-from pabal.domain.sends.message import Attempt, Outcome
+from pabal.domain.sends.message import Attempt, Outcome, Product
 from pabal.settings.relays import NhnCloudSettings
+
+MAX_READ_DAYS = 90
+"""KakaoTalk Bizmessage ko/common-api-guide.md, DAILY: "최근 90일 이내 데이터만 조회 가능"."""
+READS_TIMEOUT_S = 5.0
+"""How long a call may take: a person waits for the page."""
+READS_TTL_S = 3600.0
+"""The figures change once a day, at about 07:00 in Korea."""
 
 log = logging.getLogger("pabal.nhncloud")
 
@@ -59,6 +70,7 @@ class NhnCloudCarrier(RelayCarrier):
         self._block_list = block_list
         self._sms_client = sms_client
         self._profile_client = talk_client
+        self._reads = SharedCalls(self._read_reads, READS_TTL_S, world)
         self._timeout_s = settings.timeout_seconds
         self.sends_friend_talk_as_brand = settings.friend_talk == "brand"
         self._connection = Connection(sms_client, talk_client, settings.timeout_seconds, world)
@@ -156,6 +168,20 @@ class NhnCloudCarrier(RelayCarrier):
         if self._sms_client is None:
             return None
         return await sender_numbers.list_numbers(self._sms_client, self._timeout_s)
+
+    async def list_template_reads(self, sender_key: str, first: date, last: date) -> Sequence[TemplateReads]:
+        yesterday = datetime.fromtimestamp(self._world.now() / SECOND, SEOUL).date() - timedelta(days=1)
+        first, last = max(first, yesterday - timedelta(days=MAX_READ_DAYS - 1)), min(last, yesterday)
+        if self._profile_client is None or first > last:
+            return ()
+        return await self._reads.get(ReadQuery(sender_key, first, last), min(self._timeout_s, READS_TIMEOUT_S))
+
+    async def _read_reads(self, query: ReadQuery, timeout_s: float) -> list[TemplateReads]:
+        assert self._profile_client
+        kinds = [ALIMTALK] if Product.ALIMTALK in self.products else []
+        kinds += [BRAND] if Product.BRAND_MESSAGE in self.products else []
+        found = [await list_reads(self._profile_client, kind, query, timeout_s) for kind in kinds]
+        return [row for rows in found for row in rows]
 
     async def close(self) -> None:
         await self._connection.close()

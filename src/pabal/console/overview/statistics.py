@@ -130,7 +130,7 @@ def _shown(request: PageRequest, form: StatisticsForm, report: StatisticsReport)
         ],
         "group_heads": heads(request, report, report.groups)[1:],
         "group_rows": _group_rows(request, report, shows_cost=shows_cost) if report.groups else [],
-        "detail_heads": heads(request, report, report.groups),
+        "detail_heads": statistics_report.detail_heads(request, report),
         "details": rows[(page - 1) * PAGE_ROWS : page * PAGE_ROWS] if report.groups else [],
         "page": page,
         "pages": max(1, -(-len(rows) // PAGE_ROWS)),
@@ -328,4 +328,6 @@ TEXTS = {
     "statistics.share": Text("완료율(%)", "Completed (%)"),
     "statistics.reached": Text("도달률(%)", "Reached (%)"),
     "statistics.cost": Text("비용(원)", "Cost (won)"),
+    "statistics.read": Text("읽음", "Read"),
+    "statistics.clicked": Text("클릭", "Clicks"),
 }

@@ -6,7 +6,7 @@ from starlette.responses import Response
 from pabal.answers.statistics import MAX_ROWS, GroupColumn, Interval, build_statistics_items, list_periods
 from pabal.console.history.workbook import MEDIA_TYPE, Workbook
 from pabal.console.overview.overview import SHOWN_DAYS
-from pabal.console.overview.statistics_report import count, detail_rows, heads, read_form
+from pabal.console.overview.statistics_report import count, detail_heads, detail_rows, read_form
 from pabal.console.shell.download import BOM, CSV_TYPE, attach, csv_line, dated_name
 from pabal.console.shell.page_request import PageRequest
 from pabal.domain.base.dates import DAY
@@ -45,7 +45,7 @@ async def _read(request: PageRequest) -> tuple[list[str], list[list[str]]]:
     Numbers have no separators, so that it adds them up.
     """
     report = await count(request, read_form(request))
-    head, labels = heads(request, report, report.groups), 1 + len(report.groups)
+    head, labels = detail_heads(request, report), 1 + len(report.groups)
     shown = [place for place, name in enumerate(head) if name != request.t("statistics.change")]
     rows = [
         [row[place] if place < labels else row[place].replace(",", "") for place in shown]

@@ -14,8 +14,10 @@ from pabal.answers.statistics import (
     TOO_MANY_ROWS,
     GroupColumn,
     Interval,
+    ReadsByTemplate,
     StatisticsQuery,
     label_group,
+    read_reads,
     read_statistics_query,
 )
 from pabal.console.overview.figures import Cells, Figure, Group, format_change, read_rows
@@ -61,6 +63,8 @@ class StatisticsReport(NamedTuple):
     note: str
     """Why they are not compared, although that was asked for."""
     has_costs: bool
+    reads: ReadsByTemplate
+    """How often messages were read, by day and template; empty where no relay tells it."""
 
 
 def read_form(request: PageRequest) -> StatisticsForm:
@@ -100,6 +104,7 @@ async def count(request: PageRequest, form: StatisticsForm) -> StatisticsReport:
         as_of,
         request.t("statistics.not_compared") if form.compares and not is_compared else "",
         any(each.counts.cost is not None for each in (*found.rows, *found.before)),
+        await read_reads(request.context, request.account_id, query, zone),
     )
 
 
@@ -141,8 +146,20 @@ def detail_rows(request: PageRequest, report: StatisticsReport) -> list[list[str
     for index, group in found:
         now, before = report.cells.get((index, group), Figure()), (report.before or {}).get((index, group))
         names = [period_name(request, report, index), *group_labels(request, report, group)]
-        rows.append([*names, *figure_cells(report, now), *change_cells(report, now, before)])
+        cells = [*names, *figure_cells(report, now), *change_cells(report, now, before)]
+        rows.append([*cells, *_read_cells(report, names[0], str(group[0]))] if report.reads else cells)
     return rows
+
+
+def detail_heads(request: PageRequest, report: StatisticsReport) -> list[str]:
+    """Return the heads of the table of `detail_rows`."""
+    more = [request.t(f"statistics.{each}") for each in ("read", "clicked")] if report.reads else []
+    return [*heads(request, report, report.groups), *more]
+
+
+def _read_cells(report: StatisticsReport, day: str, template_code: str) -> list[str]:
+    known = report.reads.get((day, template_code))
+    return [f"{known.read:,}", f"{known.clicked:,}"] if known else ["", ""]
 
 
 def period_name(request: PageRequest, report: StatisticsReport, first: int, together: int = 1) -> str:

@@ -9,7 +9,13 @@ from pabal.answers.message_records import (
     format_inbound_cursor,
     parse_inbound_cursor,
 )
-from pabal.answers.statistics import MAX_ROWS, TOO_MANY_ROWS, build_statistics_items, read_statistics_query
+from pabal.answers.statistics import (
+    MAX_ROWS,
+    TOO_MANY_ROWS,
+    build_statistics_items,
+    read_reads,
+    read_statistics_query,
+)
 from pabal.checks.body.call import ApiCall, check_range, read_paging
 from pabal.checks.webhooks import EXPIRED_CURSOR, parse_positions
 from pabal.domain.base import identifiers
@@ -58,7 +64,8 @@ async def _list_statistics(call: ApiCall) -> dict[str, Any]:
     if len(found.rows) > MAX_ROWS:
         raise Refused(Code.INVALID_PARAMETER, "groupBy", TOO_MANY_ROWS)
     shown = found.rows[(page - 1) * page_size : page * page_size]
-    items = build_statistics_items(shown, query.groups, found.names, call.locale)
+    reads = await read_reads(call.context, call.account_id, query, call.locale.zone)
+    items = build_statistics_items(shown, query.groups, found.names, call.locale, reads)
     counted = call.locale.format_timestamp(found.as_of if found.as_of is not None else call.now)
     return {
         "item": statistics.StatisticsInfo(counted),
