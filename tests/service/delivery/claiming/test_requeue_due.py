@@ -114,6 +114,22 @@ async def test_fallback_does_not_wait_for_the_end_of_an_overload(env: Environmen
     assert at - began_at <= 2 + PROMISED_S
 
 
+async def test_code_at_its_own_time_passes_the_other_messages_of_its_account(
+    env: Environment, carrier: FakeCarrier
+) -> None:
+    overload = Overload(env, 1)
+    await env.wait(OVERLOAD_S)
+    due_at, scheduled_at = asyncio.get_running_loop().time() + 10, env.world.now() + 10 * SECOND
+    for _ in range(200):
+        await send_as(env, "small", sms(scheduled_at=scheduled_at))
+    code = await send_as(env, "small", sms(scheduled_at=scheduled_at, is_code=True))
+    await env.wait(10 + 2 * PROMISED_S)
+    await overload.stop()
+
+    (at,) = submitted_at(carrier, message_id_of(code))  # behind the others it would wait for 20 s
+    assert at - due_at <= PROMISED_S
+
+
 async def test_messages_at_their_own_time_are_found_in_all_slots_of_an_overloaded_worker(tmp_path: Path) -> None:
     carrier = slow_carrier()
     async with open_cluster(
