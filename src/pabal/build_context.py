@@ -11,6 +11,7 @@ from pabal.checks.body.locale import Locale
 from pabal.domain.base.codes import LANGUAGES
 from pabal.domain.events.event import Event
 from pabal.domain.kakao.profile import Category, InvalidCategoryTable, parse_categories
+from pabal.domain.sends.sender_codes import SenderCodes
 from pabal.mail.build import make_mailer_factory
 from pabal.mail.mailer import Mailer
 from pabal.openid.provider import ClientRegistration, OpenIdProvider
@@ -27,7 +28,8 @@ from pabal.settings.carriers import CarrierSettings, SimulatorSettings, SmppSett
 from pabal.settings.field import BadSetting
 from pabal.settings.relays import NhnCloudSettings, SolapiSettings
 from pabal.settings.settings import Settings
-from pabal.store.engine.base import Store
+from pabal.store.accounts import accounts
+from pabal.store.engine.base import Store, StoreUnavailable
 from pabal.store.events.events import EventData
 from pabal.store.messages import requests
 from pabal.store.messages.history import ReadMessages
@@ -150,12 +152,20 @@ def _build_relay_carrier(
     settings: NhnCloudSettings | SolapiSettings, store: Store, world: World, metrics: Metrics, slots: Slots
 ) -> Carrier:
     from pabal.carriers.relay.carrier import Dependencies  # costs the start 0.3 s
+    from pabal.carriers.relay.http import NotProcessed
+
+    async def load_codes() -> Mapping[int, SenderCodes]:
+        try:
+            return await store.read(accounts.list_sender_codes)
+        except StoreUnavailable:
+            raise NotProcessed("the codes of accounts cannot be read") from None
 
     dependencies = Dependencies(
         world,
         lambda request_id: store.read(requests.get_image, request_id),
         PersistentCursor(store, settings.name, slots),
         lambda what: metrics.carrier_anomalies.add(1, settings.name, what),
+        load_codes=load_codes,
     )
     return build_relay(settings, dependencies)
 

@@ -61,6 +61,8 @@ EXAMPLES: dict[str, dict[str, tuple[str, Any]]] = {
         "sms_address": ('"https://sms.example"', "https://sms.example"),
         "talk_address": ('"http://127.0.0.1:7080"', "http://127.0.0.1:7080"),
         "friend_talk": ('"compatible"', "compatible"),
+        "origin_code": ('"123456789"', "123456789"),
+        "reseller_code": ('"shop-1"', "shop-1"),
         "tls_ca": ('"/etc/ssl/relay.pem"', Path("/etc/ssl/relay.pem")),
         "calls": ("3", 3),
         "timeout_seconds": ("3", 3),

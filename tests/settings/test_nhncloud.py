@@ -116,6 +116,22 @@ def test_address_with_tls_or_on_this_machine_is_accepted(tmp_path: Path, address
     assert relay(tmp_path, **SECRETS | {"sms_address": address}).sms_address == address
 
 
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("origin_code", "12345678", "the nine digits of the reseller's registration number"),
+        ("origin_code", "제1-23-456호", "the nine digits of the reseller's registration number"),
+        ("reseller_code", "a b", "at most 100 Latin letters, digits and signs"),
+        ("reseller_code", "a" * 101, "at most 100 Latin letters, digits and signs"),
+    ],
+)
+def test_invalid_reseller_code_is_refused(tmp_path: Path, name: str, value: str, said: str) -> None:
+    refused = refusal(tmp_path, **SECRETS | {name: value})
+
+    assert refused.startswith(f"carriers.relay.{name}: It must ")
+    assert said in refused
+
+
 def test_short_webhook_signature_is_refused(tmp_path: Path) -> None:
     short = "x" * (MIN_SIGNATURE_LENGTH - 1)
 

@@ -62,6 +62,7 @@ OPERATING = tuple(
         (f"{ACCOUNT}/keys/revoke", keys.revoke_key, "POST", ""),
         (f"{ACCOUNT}/keys/rate", keys.set_key_rate, "POST", ""),
         (f"{ACCOUNT}/limits", accounts.set_limits, "POST", ""),
+        (f"{ACCOUNT}/codes", accounts.set_codes, "POST", ""),
         (f"{ACCOUNT}/users", accounts.create_user, "POST", ""),
         (f"{ACCOUNT}/users/state", accounts.set_user_state, "POST", ""),
         (f"{ACCOUNT}/users/password", accounts.reset_password, "POST", ""),

@@ -5,7 +5,9 @@ from pathlib import Path
 from typing import Literal
 from urllib.parse import urlsplit
 
+from pabal.domain.base.codes import Refused
 from pabal.domain.sends.message import Product
+from pabal.domain.sends.sender_codes import parse_codes
 from pabal.settings.carriers import KAKAO_PRODUCTS, TEXT_PRODUCTS, CarrierSettings
 from pabal.settings.field import BadSetting, setting
 
@@ -64,6 +66,18 @@ class NhnCloudSettings(CarrierSettings):
         " NHN Cloud가 2026-12-31에 끝난다고 예고한 호환 방식.",
         "How friend talk goes out: as a brand message to friends, which is always advertising, or by the"
         " compatible mode that NHN Cloud has announced to end on 2026-12-31.",
+    )
+    origin_code: str = setting(
+        "",
+        "문자를 재판매하는 사업자의 식별 코드로, 특수부가통신사업자 등록번호의 숫자 9자리입니다. 계정에 따로"
+        " 정할 수 있고, 재판매하지 않으면 비웁니다.",
+        "Code of a reseller of texts: the nine digits of its registration number. An account may have its own;"
+        " none if you do not resell.",
+    )
+    reseller_code: str = setting(
+        "",
+        "브랜드 메시지를 재판매하는 사업자의 리셀러 코드입니다. 계정에 따로 정할 수 있습니다.",
+        "Code of a reseller of brand messages. An account may have its own.",
     )
     tls_ca: Path | None = setting(
         None,
@@ -130,6 +144,13 @@ class NhnCloudSettings(CarrierSettings):
                 f"carriers.{self.name}: sms_app_key나 talk_app_key를 적으세요. 없으면 아무것도 보낼 수 없습니다",
                 f"carriers.{self.name}: give sms_app_key or talk_app_key, or it can send nothing",
             )
+        try:
+            parse_codes({"origin_code": self.origin_code, "reseller_code": self.reseller_code})
+        except Refused as refused:
+            problem = refused.problems[0]
+            assert problem.detail is not None
+            place = f"carriers.{self.name}.{problem.field}"
+            raise BadSetting(f"{place}: {problem.detail.ko}", f"{place}: {problem.detail.en}") from None
         if self.webhook_signature and len(self.webhook_signature) < MIN_SIGNATURE_LENGTH:
             raise BadSetting(
                 f"carriers.{self.name}.webhook_signature: {MIN_SIGNATURE_LENGTH}자 이상이어야 합니다",

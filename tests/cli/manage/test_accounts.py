@@ -111,3 +111,33 @@ def test_number_for_opting_out_is_shown_set_and_removed(command_line: CommandLin
     assert (wrong.status, unknown.status) == (1, 2)
     assert "080" in wrong.err
     assert removed.out == "none\n"
+
+
+def test_reseller_codes_are_set_shown_and_removed(command_line: CommandLine) -> None:
+    command_line("account", "codes", "acme", "--origin-code", "123456789")
+    both = command_line("account", "codes", "acme", "--reseller-code", "shop-1")
+    shown = command_line("account", "codes", "acme")
+    removed = command_line("account", "codes", "acme", "--origin-code", "none")
+
+    assert (both.status, both.out) == (0, shown.out)
+    assert shown.rows == [["origin_code", "123456789"], ["reseller_code", "shop-1"]]
+    assert removed.rows == [["origin_code", "none"], ["reseller_code", "shop-1"]]
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        ("origin-code", "12345678"),
+        ("origin-code", "1234567890"),
+        ("origin-code", "12345678a"),
+        ("reseller-code", "a b"),
+    ],
+)
+def test_invalid_reseller_code_is_refused_and_changes_nothing(
+    command_line: CommandLine, option: str, value: str
+) -> None:
+    refused = command_line("account", "codes", "acme", f"--{option}={value}")
+
+    assert (refused.status, f"--{option}: It must " in refused.err) == (2, True)
+    assert [row[1] for row in command_line("account", "codes", "acme").rows] == ["none", "none"]
+    assert command_line("account", "codes", "nobody").status == 2

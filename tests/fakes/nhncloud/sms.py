@@ -208,6 +208,8 @@ def _check(state: State, sending: SendBody, interface: str, is_ad: bool) -> int:
     for name, limit in (("senderGroupingKey", 100), ("userId", 100), ("statsId", 10), ("originCode", 9)):
         if len(getattr(sending, name) or "") > limit:
             raise ApiError(4, f"The {name} is too long.")
+    if sending.originCode is not None and not re.fullmatch(r"\d{9}", sending.originCode):
+        raise ApiError(4, "The originCode has nine digits.")  # "등록 번호 9자리 숫자", ko/api-guide.md
     if sending.templateId is not None:
         raise ApiError(-2110, "Template is not exist.")
     if interface == "sms" and (sending.attachFileIdList or sending.title):

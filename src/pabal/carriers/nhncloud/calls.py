@@ -4,6 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum
 from hashlib import sha256
+from types import MappingProxyType
 from typing import Any, NamedTuple, Self
 
 from pabal.carriers.nhncloud import templates
@@ -15,6 +16,7 @@ from pabal.domain.brand.message import BrandImage, encode_brand, to_documented
 from pabal.domain.content import advertising
 from pabal.domain.content.text import AD_LABEL
 from pabal.domain.sends.message import Attempt, Product
+from pabal.domain.sends.sender_codes import NO_CODES, SenderCodes
 
 MAX_RECIPIENTS = 1000
 """The most recipients of one call."""
@@ -108,7 +110,7 @@ class SendCall(NamedTuple):
     def on_ordinary_line(self) -> "SendCall":
         """Return the same call of one-time codes as if they were none."""
         ordinary = [each._replace(is_code=False) for each in self.attempts]
-        endpoint, path, _ = _destination(ordinary[0])
+        endpoint, path, _ = _destination(ordinary[0], NO_CODES)
         return self._replace(endpoint=endpoint, path=path)
 
     def halves(self) -> tuple[Self, Self]:
@@ -117,8 +119,12 @@ class SendCall(NamedTuple):
         return self._replace(attempts=self.attempts[:middle]), self._replace(attempts=self.attempts[middle:])
 
 
-def group_into_calls(attempts: Iterable[Attempt]) -> list[SendCall]:
-    """Return as few calls as possible that submit these messages.
+def group_into_calls(
+    attempts: Iterable[Attempt],
+    codes_by_account: Mapping[int, SenderCodes] = MappingProxyType({}),
+    default_codes: SenderCodes = NO_CODES,
+) -> list[SendCall]:
+    """Return as few calls as possible that submit these messages, each with the codes of their sender.
 
     Messages of one request share a call if they share its fields. A message that is alone in its request shares
     a call with others like it, if it may.
@@ -129,12 +135,14 @@ def group_into_calls(attempts: Iterable[Attempt]) -> list[SendCall]:
     for each in listed:
         request = identifiers.request_id_of(each.message_id)
         is_alone = count[request] == 1 and may_share_call(each.message_id)
-        groups[_shared_key(each, b"" if is_alone else request)].append(each)
+        codes = codes_by_account.get(each.account_id, NO_CODES) if codes_by_account else NO_CODES
+        groups[codes, _shared_key(each, b"" if is_alone else request)].append(each)
     calls = []
-    for group in groups.values():
+    for (codes, _), group in groups.items():
+        codes = codes.or_else(default_codes)
         for begin in range(0, len(group), MAX_RECIPIENTS):
             some = group[begin : begin + MAX_RECIPIENTS]
-            calls.append(SendCall(*_destination(some[0]), some))
+            calls.append(SendCall(*_destination(some[0], codes), some))
     return calls
 
 
@@ -171,7 +179,7 @@ def _shared_key(attempt: Attempt, request: bytes) -> tuple[Any, ...]:
     return *key, attempt.sender_key, attempt.template_code
 
 
-def _destination(attempt: Attempt) -> tuple[ProductEndpoint, str, dict[str, Any]]:
+def _destination(attempt: Attempt, codes: SenderCodes) -> tuple[ProductEndpoint, str, dict[str, Any]]:
     endpoint = endpoint_of(attempt)
     if endpoint.ordinary is ProductEndpoint.ALIMTALK:
         fields = {"senderKey": attempt.sender_key, "templateCode": attempt.template_code}
@@ -180,8 +188,11 @@ def _destination(attempt: Attempt) -> tuple[ProductEndpoint, str, dict[str, Any]
         return endpoint, f"{endpoint.value}/messages", {"senderKey": attempt.sender_key}
     if endpoint is ProductEndpoint.BRAND:
         path = BRAND_TEMPLATE_PATH if is_by_template(attempt) else BRAND_FREE_FORM_PATH
-        return endpoint, f"{endpoint.value}/{path}", brand_fields(attempt)
+        reseller = {"resellerCode": codes.reseller_code} if codes.reseller_code else {}
+        return endpoint, f"{endpoint.value}/{path}", brand_fields(attempt) | reseller
     shared: dict[str, Any] = {"body": attempt.content, "sendNo": attempt.sender}
+    if codes.origin_code:
+        shared["originCode"] = codes.origin_code
     if endpoint is ProductEndpoint.MMS:
         shared["title"] = attempt.subject or _title(attempt.content)
     kind = "sms" if endpoint.ordinary is ProductEndpoint.SMS else "mms"

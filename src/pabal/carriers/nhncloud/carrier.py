@@ -33,12 +33,16 @@ from pabal.carriers.nhncloud.templates import fit_friend_talk
 from pabal.carriers.relay.brand import as_sent, is_deliverable
 from pabal.carriers.relay.call_queue import CallQueue, SharedCalls
 from pabal.carriers.relay.carrier import NOT_CONNECTED_YET, Dependencies, RelayCarrier
+from pabal.carriers.relay.http import NotProcessed
 from pabal.carriers.relay.submission import Submission, UnansweredMessages
 from pabal.domain.base.dates import SECOND
 from pabal.domain.people.opt_out import OptOutChange
 from pabal.domain.sends.message import Attempt, Outcome, Product
+from pabal.domain.sends.sender_codes import SenderCodes, parse_codes
 from pabal.settings.relays import NhnCloudSettings
 
+CODES_TTL_S = 5.0
+"""How long the codes of accounts are remembered."""
 MAX_READ_DAYS = 90
 """KakaoTalk Bizmessage ko/common-api-guide.md, DAILY: "최근 90일 이내 데이터만 조회 가능"."""
 READS_TIMEOUT_S = 5.0
@@ -73,6 +77,10 @@ class NhnCloudCarrier(RelayCarrier):
         self._reads = SharedCalls(self._read_reads, READS_TTL_S, world)
         self._timeout_s = settings.timeout_seconds
         self.sends_friend_talk_as_brand = settings.friend_talk == "brand"
+        self._own_codes = parse_codes({name: getattr(settings, name) for name in SenderCodes._fields})
+        self._codes: SharedCalls[None, Mapping[int, SenderCodes]] = SharedCalls(
+            lambda _, timeout_s: dependencies.load_codes(), CODES_TTL_S, world
+        )
         self._connection = Connection(sms_client, talk_client, settings.timeout_seconds, world)
         self._results = ResultReader(
             settings, world, dependencies.cursor, sms_client, talk_client, self._connection.set_service_problem
@@ -108,6 +116,11 @@ class NhnCloudCarrier(RelayCarrier):
 
     async def submit(self, attempts: Sequence[Attempt], on_verdicts: OnVerdicts) -> None:
         submission = self._begin(attempts, on_verdicts)
+        try:
+            codes = await self._codes.get(None, submission.remaining_s)
+        except NotProcessed:
+            submission.report_all(attempts, NotSent())
+            return
         new: list[Attempt] = []
         in_doubt: dict[ProductEndpoint, list[Attempt]] = defaultdict(list)
         is_brand = self.sends_friend_talk_as_brand
@@ -118,10 +131,10 @@ class NhnCloudCarrier(RelayCarrier):
             else:
                 new.append(attempt)
         async with asyncio.TaskGroup() as tasks:
-            for call in group_into_calls(new):
+            for call in group_into_calls(new, codes, self._own_codes):
                 tasks.create_task(self._sender.send(call, submission))
             for endpoint, some in in_doubt.items():
-                tasks.create_task(self._resolve(endpoint, some, submission))
+                tasks.create_task(self._resolve(endpoint, some, codes, submission))
 
     def _sendable(self, attempts: Sequence[Attempt], submission: Submission) -> list[Attempt]:
         """Return the messages that can be sent now; report the others."""
@@ -145,11 +158,15 @@ class NhnCloudCarrier(RelayCarrier):
         return sendable
 
     async def _resolve(
-        self, endpoint: ProductEndpoint, attempts: Sequence[Attempt], submission: Submission
+        self,
+        endpoint: ProductEndpoint,
+        attempts: Sequence[Attempt],
+        codes: Mapping[int, SenderCodes],
+        submission: Submission,
     ) -> None:
         """Look up messages in doubt, and submit those that NHN Cloud does not have."""
         missing = await self._resolver.resolve(endpoint, attempts, submission)
-        for call in group_into_calls(missing):
+        for call in group_into_calls(missing, codes, self._own_codes):
             await self._sender.send(call, submission)
 
     async def handle_webhook(

@@ -2,7 +2,7 @@
 
 import contextlib
 import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from pabal.carriers.base import Inbox, OnAnomaly, OnVerdicts, ProfileProvider
@@ -13,6 +13,7 @@ from pabal.carriers.relay.result_poller import ResultCursor
 from pabal.carriers.relay.submission import Submission
 from pabal.domain.content.image import Image
 from pabal.domain.sends.message import Attempt
+from pabal.domain.sends.sender_codes import SenderCodes
 from pabal.settings.relays import NhnCloudSettings, SolapiSettings
 from pabal.world import World
 
@@ -23,6 +24,15 @@ NOT_CONNECTED_YET = "not connected yet"
 
 LoadImage = Callable[[bytes], Awaitable[Image | None]]
 """Returns the image of a request."""
+
+
+LoadCodes = Callable[[], Awaitable[Mapping[int, SenderCodes]]]
+"""Returns the codes of the accounts that have some, by account id; raises NotProcessed if they cannot be read."""
+
+
+async def load_no_codes() -> Mapping[int, SenderCodes]:
+    """Return that no account has codes."""
+    return {}
 
 
 class ImageNotSupported(Exception):
@@ -39,6 +49,7 @@ class Dependencies:
     on_anomaly: OnAnomaly
     on_answer: OnAnswer | None = None
     """Called with every answer of the relay."""
+    load_codes: LoadCodes = load_no_codes
 
 
 class RelayCarrier(PacedCarrier):

@@ -1,6 +1,8 @@
-"""`pabal account`: lists accounts, disables them, and sets their limits and opt-out numbers."""
+"""`pabal account`: lists accounts, disables them, and sets their limits, opt-out numbers and reseller codes."""
 
 import argparse
+import contextlib
+from collections.abc import Iterator
 
 from pabal.cli.shared.command import WORLD, current_actor, find_account_id, with_store
 from pabal.cli.shared.language import CommandError, say
@@ -10,7 +12,8 @@ from pabal.domain.base import dates
 from pabal.domain.base.codes import Refused, Text
 from pabal.domain.people import phone
 from pabal.domain.sends.limits import AccountLimits
-from pabal.service.access.accounts import account_limits, sender_numbers
+from pabal.domain.sends.sender_codes import NO_CODES, SenderCodes, parse_codes
+from pabal.service.access.accounts import account_limits, sender_codes, sender_numbers
 from pabal.service.access.accounts import accounts as account_service
 from pabal.settings.settings import Settings
 from pabal.store.accounts import account_limits as limit_store
@@ -36,6 +39,18 @@ LIMITS = {
     "duplicate_minutes": Text(
         "같은 번호로 보내는 같은 내용을 중복으로 보는 시간(분). 0은 끔, default는 설정을 따름",
         "for how long the same text to the same number is a duplicate; 0: off; default: as the setting says",
+    ),
+}
+
+
+CODES = {
+    "origin_code": Text(
+        "문자의 식별 코드: 특수부가통신사업자 등록번호의 숫자 9자리. none은 발송 경로의 설정을 따름",
+        "for texts: the nine digits of the reseller's registration number; none: as the carrier's setting says",
+    ),
+    "reseller_code": Text(
+        "브랜드 메시지의 리셀러 코드. none은 발송 경로의 설정을 따름",
+        "for brand messages: the reseller code; none: as the carrier's setting says",
     ),
 }
 
@@ -74,6 +89,17 @@ def declare_account(parser: argparse.ArgumentParser) -> None:
     )
     add_option(parser, "name", "계정의 이름", "the account's name")
     add_option(parser, "number", "080 번호. `none`은 없앱니다", "the 080 number; `none` removes it", nargs="?")
+
+    parser = add_command(
+        group,
+        "codes",
+        _codes,
+        "계정의 메시지를 어느 재판매사가 보내는지 중계사에 알리는 코드를 보여 주거나 정합니다.",
+        "Show the codes that tell relays which reseller sends an account's messages, or set them.",
+    )
+    add_option(parser, "name", "계정의 이름", "the account's name")
+    for name, help in CODES.items():
+        add_option(parser, f"--{name.replace('_', '-')}", *help, metavar="CODE")
 
 
 def _list_accounts(settings: Settings, given: argparse.Namespace) -> None:
@@ -122,13 +148,37 @@ def _parse(limits: AccountLimits, typed: dict[str, str | None]) -> AccountLimits
     for name, value in typed.items():
         if value is not None:
             spelled[name] = "" if value == "default" else value
-    try:
+    with _problems_by_option():
         return account_limits.parse_limits(spelled)
+
+
+@contextlib.contextmanager
+def _problems_by_option() -> Iterator[None]:
+    """Raise CommandError for a field that is refused in the block; it names the option."""
+    try:
+        yield
     except Refused as refused:
         problem = refused.problems[0]
         assert problem.detail is not None
         option = f"--{problem.field.replace('_', '-')}"
         raise CommandError(f"{option}: {problem.detail.ko}", f"{option}: {problem.detail.en}") from None
+
+
+def _codes(settings: Settings, given: argparse.Namespace) -> None:
+    typed = {name: getattr(given, name) for name in CODES}
+
+    async def work(store: Store) -> SenderCodes:
+        account_id = await find_account_id(store, given.name)
+        codes = (await store.read(accounts.list_sender_codes)).get(account_id, NO_CODES)
+        spelled = {name: value or "" for name, value in codes._asdict().items()}
+        spelled |= {name: "" if value == "none" else value for name, value in typed.items() if value is not None}
+        with _problems_by_option():
+            codes = parse_codes(spelled)
+        await store.write(sender_codes.set_codes, account_id, codes, current_actor(), WORLD.now())
+        return codes
+
+    for name, value in with_store(settings, work)._asdict().items():
+        print(f"{name}\t{value or 'none'}")
 
 
 def _opt_out(settings: Settings, given: argparse.Namespace) -> None:

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from pabal.domain.base.dates import SECOND, Instant
 from pabal.domain.sends.limits import NO_PREFERENCES, SendPreferences
+from pabal.domain.sends.sender_codes import SenderCodes
 from pabal.store.accounts import setup_changes
 from pabal.store.engine.base import Row, Tx
 
@@ -88,6 +89,20 @@ def get_opt_out_numbers(tx: Tx, account_ids: Iterable[int]) -> dict[int, str]:
         [(one,) for one in account_ids],
     )
     return {row[0]: row[1] for row in rows}
+
+
+def set_sender_codes(tx: Tx, account_id: int, codes: SenderCodes) -> None:
+    """Set which reseller sends an account's messages."""
+    tx.execute("update accounts set origin_code = ?, reseller_code = ? where id = ?", (*codes, account_id))
+
+
+def list_sender_codes(tx: Tx) -> dict[int, SenderCodes]:
+    """Return the codes of the accounts that have some, by account id."""
+    rows = tx.fetch_all(
+        "select id, origin_code, reseller_code from accounts"
+        " where origin_code is not null or reseller_code is not null"
+    )
+    return {row[0]: SenderCodes(row[1], row[2]) for row in rows}
 
 
 def set_disabled(tx: Tx, name: str, at: Instant | None) -> bool:

@@ -7,8 +7,9 @@ from starlette.responses import Response
 from pabal.console.shell.form_fields import require_id
 from pabal.console.shell.page_request import PageRequest
 from pabal.domain.base.codes import Code, Refused, Text
+from pabal.domain.sends.sender_codes import SenderCodes, parse_codes
 from pabal.domain.users.user import ACCOUNT_ROLES, ROLE_BY_CODE, Role
-from pabal.service.access.accounts import account_limits, administration
+from pabal.service.access.accounts import account_limits, administration, sender_codes
 from pabal.service.access.accounts.accounts import MAX_NAME_CHARACTERS
 from pabal.service.access.accounts.administration import Account
 from pabal.service.access.keys.keys import DEFAULT_SCOPES, SCOPES
@@ -111,6 +112,7 @@ async def render_account(
     key_fields: Mapping[str, str] | None = None,
     user_fields: Mapping[str, str] | None = None,
     limit_fields: Mapping[str, str] | None = None,
+    code_fields: Mapping[str, str] | None = None,
     refused: Refused | None = None,
 ) -> Response:
     """Answer with an account's page; after a refusal, with the fields as typed and the errors."""
@@ -129,6 +131,7 @@ async def render_account(
         roles=ACCOUNT_ROLES,
         limit_use=await account_limits.get_use(request.context, account.id),
         limits=limit_fields or await _limit_fields(request, account.id),
+        codes=code_fields or await _code_fields(request, account.id),
         errors=request.errors_by_field(refused),
     )
 
@@ -140,6 +143,11 @@ async def _limit_fields(request: PageRequest, account_id: int) -> dict[str, str]
     if limits.duplicate_minutes is not None:
         shown["duplicate_minutes"] = str(limits.duplicate_minutes)
     return shown
+
+
+async def _code_fields(request: PageRequest, account_id: int) -> dict[str, str]:
+    codes = await sender_codes.get_codes(request.context, account_id)
+    return {name: value or "" for name, value in codes._asdict().items()}
 
 
 async def list_accounts(request: PageRequest, refused: Refused | None = None) -> Response:
@@ -185,6 +193,18 @@ async def set_limits(request: PageRequest) -> Response:
     return request.redirect(f"{ACCOUNTS_PATH}/{account.id}")
 
 
+async def set_codes(request: PageRequest) -> Response:
+    """Set which reseller sends the messages of an account."""
+    account = await find_account(request)
+    typed = {name: request.field(name) for name in SenderCodes._fields}
+    try:
+        codes = parse_codes(typed)
+    except Refused as refused:
+        return await render_account(request, account, code_fields=typed, refused=refused)
+    await sender_codes.change_codes(request.context, account.id, codes, request.actor)
+    return request.redirect(f"{ACCOUNTS_PATH}/{account.id}")
+
+
 TEXTS = {
     "accounts.title": Text("계정", "Accounts"),
     "accounts.enabled": Text("사용 중", "Active"),
@@ -225,6 +245,20 @@ TEXTS = {
         "{name} 한도의 {percent}%를 사용했습니다. {at}에 초기화됩니다.",
         "{percent} % of the limit is used: {name}. It resets at {at}.",
     ),
+    "codes.title": Text("재판매사 코드", "Reseller codes"),
+    "codes.about": Text(
+        "이 계정의 메시지를 어느 재판매사가 보내는지 중계사에 알립니다.",
+        "They tell the relay which reseller sends this account's messages.",
+    ),
+    "codes.none": Text("발송 경로의 설정을 따름", "As the carrier's setting says"),
+    "codes.change": Text("코드 바꾸기", "Change codes"),
+    "codes.save": Text("코드 저장", "Save codes"),
+    "codes.help": Text(
+        "비우면 발송 경로의 설정을 따릅니다. 5초 안에 적용됩니다.",
+        "If one is empty, the carrier's setting holds. They hold within five seconds.",
+    ),
+    "codes.origin_code": Text("식별 코드(문자, 숫자 9자리)", "Origin code (texts, nine digits)"),
+    "codes.reseller_code": Text("리셀러 코드(브랜드 메시지)", "Reseller code (brand messages)"),
     "account.users": Text("사용자", "Users"),
     "key.name": Text("용도", "Purpose"),
     "key.scopes": Text("허용 작업", "Permissions"),

@@ -140,6 +140,7 @@ TEXTS = {
     "audit_action.account.disable": Text("계정 중지", "Disabled the account"),
     "audit_action.account.enable": Text("계정 중지 해제", "Enabled the account"),
     "audit_action.account.limits": Text("계정 한도 변경", "Changed the limits of the account"),
+    "audit_action.account.codes": Text("계정의 재판매사 코드 변경", "Changed the reseller codes of the account"),
     "audit_action.key.create": Text("API 키 발급", "Created an API key"),
     "audit_action.key.rate": Text("API 키 속도 변경", "Changed the rate of an API key"),
     "audit_action.key.revoke": Text("API 키 폐기", "Revoked an API key"),
