@@ -132,6 +132,19 @@ def test_invalid_reseller_code_is_refused(tmp_path: Path, name: str, value: str,
     assert said in refused
 
 
+def test_price_for_friends_is_taken_where_the_relay_tells_who_is_one(tmp_path: Path) -> None:
+    prices = "prices = { brandMessage = 35, brandMessageFriend = 25 }"
+    simulated = tmp_path / "simulated.toml"
+    simulated.write_text(f'[carriers.telco]\nkind = "simulator"\n{prices}\n', encoding="utf-8")
+
+    found = read(tmp_path, more=prices, **SECRETS).carriers["relay"].prices
+    with pytest.raises(BadSetting) as refused:
+        load({}, file=simulated)
+
+    assert found == {"brandMessage": 35, "brandMessageFriend": 25}
+    assert "carriers.telco.prices.brandMessageFriend: no such product" in str(refused.value)
+
+
 def test_short_webhook_signature_is_refused(tmp_path: Path) -> None:
     short = "x" * (MIN_SIGNATURE_LENGTH - 1)
 

@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 
 from pabal.domain.base.dates import DAY, HOUR, MINUTE, SECOND, Instant
 from pabal.domain.sends.message import PRODUCT_BY_CODE, Product
-from pabal.domain.sends.price import CarrierPrices, Hundredths, Prices
+from pabal.domain.sends.price import FRIEND_PRICE, CarrierPrices, Hundredths, Prices
 from pabal.domain.sends.route import Routes
 from pabal.settings.carriers import CarrierSettings
 from pabal.settings.settings import Settings
@@ -194,7 +194,7 @@ def _max_mms_px(settings: Settings) -> int | None:
 
 def _prices_of(carrier: CarrierSettings, usual: Mapping[str, Decimal]) -> CarrierPrices:
     """Return the prices of a carrier; the usual ones hold for products that it has none for."""
-    return CarrierPrices(
-        {PRODUCT_BY_CODE[code]: int(won * 100) for code, won in {**usual, **carrier.prices}.items()},
-        carrier.charges_failed,
-    )
+    amounts = {code: int(won * 100) for code, won in {**usual, **carrier.prices}.items()}
+    friend_price = amounts.pop(FRIEND_PRICE, None)
+    by_product = {PRODUCT_BY_CODE[code]: amount for code, amount in amounts.items()}
+    return CarrierPrices(by_product, carrier.charges_failed, friend_price)

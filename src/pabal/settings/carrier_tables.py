@@ -7,6 +7,7 @@ from typing import Any
 
 from pabal.domain.base.codes import Text
 from pabal.domain.sends.message import PRODUCT_BY_CODE
+from pabal.domain.sends.price import FRIEND_PRICE
 from pabal.domain.sends.route import SIMULATOR_KIND
 from pabal.settings.carriers import SENDABLE, CarrierSettings, SimulatorSettings, SmppSettings, check_product
 from pabal.settings.field import BadSetting, convert, fields, show_value, suggest
@@ -83,6 +84,8 @@ def _read_carrier(name: str, given: Mapping[str, Any], environment: Mapping[str,
             )
         found[target] = convert(shape, target, place, value)
     for product in found.get("prices", {}):
+        if product == FRIEND_PRICE and shape.tells_friends:
+            continue
         check_product(product, f"carriers.{name}.prices.{product}", shape.products)
     for key, each in known.items():
         if (

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pabal.domain.sends.message import PRODUCT_BY_CODE, Outcome, Product
 from pabal.domain.sends.route import SIMULATOR_KIND
@@ -51,6 +51,9 @@ class CarrierSettings:
         "접수했지만 전달하지 못한 메시지에도 요금을 부과하는지 정합니다.",
         "Whether it charges for messages that it took and did not deliver.",
     )
+
+    tells_friends: ClassVar[bool] = False
+    """Whether it tells which receivers of brand messages are friends of the channel."""
 
     @property
     def max_mms_px(self) -> int | None:

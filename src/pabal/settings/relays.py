@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import ClassVar, Literal
 from urllib.parse import urlsplit
 
 from pabal.domain.base.codes import Refused
@@ -21,6 +21,7 @@ class NhnCloudSettings(CarrierSettings):
     """NHN Cloud Notification: SMS for texts, KakaoTalk Bizmessage for Alimtalk and friend talk."""
 
     kind: str = "nhncloud"
+    tells_friends: ClassVar[bool] = True
     window: int = setting(
         5000,
         "이 발송 경로에 전송하고 응답을 기다릴 수 있는 최대 메시지 수입니다.",

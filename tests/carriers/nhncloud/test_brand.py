@@ -1,13 +1,17 @@
 """Brand messages by NHN Cloud: what goes out, how it is grouped, and what becomes of it."""
 
 import json
+from decimal import Decimal
 from typing import Any
 
 import pytest
 
+from pabal.carriers.nhncloud.results import RESULT_EVENT
+from pabal.settings.relays import NhnCloudSettings
 from tests.carriers.relay.delivery_fixture import MANY, outcomes_for, send_of
 from tests.fixtures.brand_bodies import BRAND_BODIES, OWN_BUTTON, brand_body, sized_image
 from tests.fixtures.nhncloud import SENDER_KEY, NhnCloud
+from tests.fixtures.relay_delivery import RELAY
 from tests.fixtures.virtual import Environment
 from tests.fixtures.web import (
     BUTTON,
@@ -168,6 +172,44 @@ async def test_alarm_age_channel_button_and_uploaded_video_reach_the_relay(
         assert {name: getattr(sent, name) for name in expected} == expected
 
     assert len(fixture.accepted) == len(SPECIAL)
+
+
+PRICES = {"brandMessage": Decimal(35), "brandMessageFriend": Decimal(25)}
+FRIEND, OTHER = "010-2000-0001", "010-0000-0004"
+
+
+@pytest.mark.parametrize("how", ["poll", "webhook", "lookup"])
+@pytest.mark.settings(
+    carrier_settings=NhnCloudSettings(name=RELAY, talk_app_key="a", talk_secret_key="b", prices=PRICES),
+    webhook_signature=SIGNATURE,
+)
+async def test_brand_message_costs_what_it_costs_to_a_friend_or_to_another(
+    how: str, env: Environment, fixture: NhnCloud
+) -> None:
+    fixture.relay.profiles[SENDER_KEY].may_reach_others = True
+    call = await fixture.add_channel(env)
+    await env.wait(10)
+    if how == "lookup":
+        fixture.relay.inject_fault("lose answer", "/freestyle-messages")
+    await call_ok(call, SEND, brand_body(SENDER_KEY, FRIEND, OTHER, targeting="M"))
+    await env.wait(1)
+    if how == "webhook":
+        rows = [
+            {
+                "requestId": each.request_id,
+                "recipientSeq": each.recipient_seq,
+                "resultCode": "1000",
+                "isAddedChannel": each.recipient_no == FRIEND.replace("-", ""),
+            }
+            for each in fixture.accepted
+        ]
+        event = {"hooksId": "1", "appKey": fixture.relay.talk_app_key, "event": RESULT_EVENT, "hooks": rows}
+        headers = {"X-Toast-Webhook-Signature": SIGNATURE}
+        await call(f"/hooks/{RELAY}", json.dumps(event).encode(), headers=headers, method="POST")
+    await env.wait(200)
+
+    ended = await env.store.read(lambda tx: tx.fetch_all("select cost, carrier_code from messages order by id"))
+    assert [tuple(each) for each in ended] == [(2500, "1000"), (3500, "1000")]
 
 
 NO_BRAND_MESSAGES: list[dict[str, Any]] = [

@@ -41,3 +41,21 @@ def test_prices_are_empty_unless_a_carrier_has_one() -> None:
 )
 def test_amounts_have_as_many_decimals_as_they_need(amount: int, shown: str) -> None:
     assert format_won(amount) == shown
+
+
+def test_brand_message_to_a_friend_costs_its_own_price() -> None:
+    priced = Prices(
+        {
+            "relay": CarrierPrices({Product.BRAND_MESSAGE: 3500, Product.SMS: 900}, friend_price=2500),
+            "other": CarrierPrices({Product.BRAND_MESSAGE: 3500}),
+        }
+    )
+
+    def cost(carrier: str, product: Product, outcome: Outcome) -> int | None:
+        return priced.cost_of(carrier, product, outcome, is_friend=True)
+
+    assert cost("relay", Product.BRAND_MESSAGE, Outcome.DELIVERED) == 2500
+    assert cost("relay", Product.BRAND_MESSAGE, Outcome.SPAM) == 0
+    assert cost("relay", Product.SMS, Outcome.DELIVERED) == 900
+    assert cost("other", Product.BRAND_MESSAGE, Outcome.DELIVERED) == 3500
+    assert cost("none", Product.BRAND_MESSAGE, Outcome.DELIVERED) is None

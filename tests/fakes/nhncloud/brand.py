@@ -195,8 +195,13 @@ def _result_row(state: State, message: Message) -> Json:
         "requestId", "recipientSeq", "plusFriendId", "recipientNo", "requestDate", "messageStatus", "resendStatus",
         "resendStatusName", "resultCode", "resultCodeName", "senderGroupingKey", "recipientGroupingKey",
     )  # fmt: skip
-    more = {"targeting": message.recipient.targeting or "I", "isAddedChannel": message.recipient.targeting != "N"}
+    more = {"targeting": message.recipient.targeting or "I", "isAddedChannel": is_friend(message)}
     return {name: row[name] for name in kept} | more
+
+
+def is_friend(message: Message) -> bool:
+    """1972 and the webhook (ko/release-notes.md, 2026-06-23): "수신자의 카카오 채널 친구 여부"."""
+    return message.recipient.targeting != "N" and message.recipient_no.replace("-", "") != NOT_A_FRIEND
 
 
 def _list_row(state: State, message: Message) -> Json:

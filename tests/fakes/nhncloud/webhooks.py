@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from itertools import groupby
 
+from tests.fakes.nhncloud import brand
 from tests.fakes.nhncloud.answers import Json, format_seoul
 from tests.fakes.nhncloud.sms_lists import status_of
 from tests.fakes.nhncloud.state import BRAND, FRIENDTALK, SMS, Draft, Message, Template
@@ -108,7 +109,7 @@ class Webhooks(RelayWebhooks):
             "resultCode": message.shown_code,
             "senderGroupingKey": message.sender_grouping_key,
             "recipientGroupingKey": message.recipient_grouping_key,
-            "isAddedChannel": message.recipient.targeting != "N" if message.product == BRAND else None,
+            "isAddedChannel": brand.is_friend(message) if message.product == BRAND else None,
             "_links": {"self": {"href": f"{self._state.base}/{path}"}},
             "hookId": self._state.new_request_id(),
         }

@@ -11,6 +11,7 @@ from pabal.carriers.relay.http import ErrorAnswer
 from pabal.carriers.relay.refusals import outcome_unknown as outcome_unknown
 from pabal.domain.base.codes import Code, Refused, Text
 from pabal.domain.sends.message import Outcome
+from pabal.domain.sends.price import FRIEND_MARK
 
 T = TypeVar("T")
 
@@ -199,7 +200,12 @@ def outcome_of(code: str, *, is_text: bool) -> Outcome:
 
 
 def own_code_of(row: Mapping[str, Any]) -> str | None:
-    """Return the result code in a row as it is."""
+    """Return the result code in a row; marked if the row of a brand message says that its receiver is a friend."""
+    code = _code_of(row)
+    return f"{code}{FRIEND_MARK}" if code and row.get("isAddedChannel") is True else code
+
+
+def _code_of(row: Mapping[str, Any]) -> str | None:
     return str(row.get("resultCode") or "") or None
 
 
@@ -208,7 +214,7 @@ def outcome_of_row(row: Mapping[str, Any], *, is_text: bool) -> Outcome | None:
 
     A row may say that a message failed without a result code.
     """
-    code = own_code_of(row)
+    code = _code_of(row)
     if code and (is_text or code != IN_PROGRESS):
         return outcome_of(code, is_text=is_text)
     has_failed = str(row.get("msgStatus")) in _FAILED_SMS_STATUSES or row.get("messageStatus") in _FAILED_STATUSES

@@ -10,6 +10,10 @@ from pabal.domain.sends.message import Outcome, Product
 Hundredths = int
 """An amount of money: 100 are one won."""
 HUNDREDTHS_PER_WON = 100
+FRIEND_PRICE = "brandMessageFriend"
+"""The name of the price of brand messages to friends of the channel, where a relay tells who is one."""
+FRIEND_MARK = " friend"
+"""What the code of a receipt ends with if its receiver is a friend of the channel; messages end without it."""
 
 
 class CarrierPrices(NamedTuple):
@@ -18,6 +22,8 @@ class CarrierPrices(NamedTuple):
     by_product: Mapping[Product, Hundredths]
     charges_failed: bool = False
     """Whether it charges for a message that it took and did not deliver."""
+    friend_price: Hundredths | None = None
+    """Of a brand message to a friend; None: as to others."""
 
 
 class Prices:
@@ -35,7 +41,9 @@ class Prices:
         prices = self._by_carrier.get(carrier)
         return prices.by_product.get(product) if prices else None
 
-    def cost_of(self, carrier: str | None, product: Product, outcome: Outcome) -> Hundredths | None:
+    def cost_of(
+        self, carrier: str | None, product: Product, outcome: Outcome, *, is_friend: bool = False
+    ) -> Hundredths | None:
         """Return what a message has cost that ended so; `carrier` is the one that took it, if any did.
 
         None where that carrier has no price for the product: its cost is not known.
@@ -43,6 +51,9 @@ class Prices:
         if carrier is None:
             return 0
         price = self.price_of(carrier, product)
+        if is_friend and product is Product.BRAND_MESSAGE and price is not None:
+            friend_price = self._by_carrier[carrier].friend_price
+            price = price if friend_price is None else friend_price
         if price is None or outcome is Outcome.DELIVERED:
             return price
         return price if self._by_carrier[carrier].charges_failed else 0
@@ -56,9 +67,11 @@ class Prices:
         return price + fallback if charges_failed else max(price, fallback)
 
     @cache  # noqa: B019 - there is one for the whole process, and few carriers and outcomes
-    def costs_of(self, carrier: str | None, outcome: Outcome) -> tuple[tuple[Product, Hundredths], ...]:
+    def costs_of(
+        self, carrier: str | None, outcome: Outcome, is_friend: bool = False
+    ) -> tuple[tuple[Product, Hundredths], ...]:
         """Return the cost of a message of each product that ended so, without products that have no price."""
-        costs = [(product, self.cost_of(carrier, product, outcome)) for product in Product]
+        costs = [(product, self.cost_of(carrier, product, outcome, is_friend=is_friend)) for product in Product]
         return tuple((product, cost) for product, cost in costs if cost is not None)
 
     def cheapest_first(self, product: Product, carriers: Iterable[str]) -> list[str]:

@@ -5,6 +5,7 @@ from types import MappingProxyType
 
 from pabal.domain.base.dates import Instant
 from pabal.domain.sends.message import PRODUCT_BY_NUMBER, Outcome, Product
+from pabal.domain.sends.price import FRIEND_MARK
 from pabal.service.delivery.outcome.fallback import FinishResult as FinishResult
 from pabal.service.delivery.outcome.fallback import add_fallbacks
 from pabal.service.policy import Policy
@@ -64,7 +65,8 @@ def finish(
     failed = [one for one, product in final if outcomes[one] not in _WITHOUT_FALLBACK and not product.is_text]
     fallbacks, replaced = add_fallbacks(tx, failed, policy, now)
     if policy.prices:
-        _record_costs(tx, removed, final, outcomes, policy, replaced)
+        friends = {one for one, code in decided.items() if code and code.endswith(FRIEND_MARK)}
+        _record_costs(tx, removed, final, outcomes, policy, replaced, friends)
     ends = [(product, outcomes[one]) for one, product in final]
     return FinishResult(ends + fallbacks.ended, fallbacks.carriers_to_wake)
 
@@ -74,9 +76,11 @@ def _details_of(
 ) -> messages.EndDetails:
     """Return who decided the end of a message, and what it has cost: the price of the carrier that took it."""
     was_taken = job.references is not None or outcome is Outcome.DELIVERED
-    costs = policy.prices.costs_of(job.carrier if was_taken else None, outcome) if policy.prices else ()
+    code = decided.get(job.id)
+    is_friend = code is not None and code.endswith(FRIEND_MARK)
+    costs = policy.prices.costs_of(job.carrier if was_taken else None, outcome, is_friend) if policy.prices else ()
     carrier = job.carrier if was_taken or job.id in decided else None
-    return messages.EndDetails(carrier, decided.get(job.id), costs)
+    return messages.EndDetails(carrier, code.removesuffix(FRIEND_MARK) if code and is_friend else code, costs)
 
 
 def _record_costs(
@@ -86,6 +90,7 @@ def _record_costs(
     outcomes: Mapping[bytes, Outcome],
     policy: Policy,
     replaced: Container[bytes],
+    friends: Container[bytes],
 ) -> None:
     """Record what messages have cost that ended, for the budgets of their accounts."""
     took = {
@@ -93,5 +98,8 @@ def _record_costs(
         for one, carrier, references in removed
         if references is not None or outcomes[one] is Outcome.DELIVERED
     }
-    ended = [(one, policy.prices.cost_of(took.get(one), product, outcomes[one]) or 0) for one, product in final]
+    ended = [
+        (one, policy.prices.cost_of(took.get(one), product, outcomes[one], is_friend=one in friends) or 0)
+        for one, product in final
+    ]
     record_ended(tx, policy, ended, replaced)
