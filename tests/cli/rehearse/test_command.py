@@ -1,5 +1,6 @@
 """`pabal carrier rehearse`: its options, its question, and its exit status."""
 
+import socket
 from collections.abc import Iterator
 
 import pytest
@@ -57,6 +58,7 @@ def test_command_sends_the_routed_kinds_and_reports(new_command_line: CommandLin
         (("telco", *TO, "--yes"), 2, "telco is no relay of these settings, which have: relay"),
         (("relay", "--to", "02-123-4567", "--yes"), 1, "mobile"),
         (("relay", *TO, "--image", "nothing.jpg", "--yes"), 2, "cannot read nothing.jpg"),
+        (("relay", *TO, "--wait", "nan", "--yes"), 2, "--wait: more than 0"),
     ],
 )
 def test_nothing_is_sent_without_what_it_needs(
@@ -66,6 +68,18 @@ def test_nothing_is_sent_without_what_it_needs(
 
     assert found.status == status
     assert says in found.out + found.err
+    assert relay.messages == []
+
+
+def test_port_in_use_is_told_before_anything_is_sent(new_command_line: CommandLine, relay: FakeNhnCloud) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as service:
+        port = service.getsockname()[1]
+        words = ("carrier", "rehearse", "relay", *TO, "--sender", "15880000", "--port", port, "--yes")
+
+        found = new_command_line(*words)
+
+    assert found.status == 2
+    assert "If the service is running, stop it meanwhile" in found.err
     assert relay.messages == []
 
 

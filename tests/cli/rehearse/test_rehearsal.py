@@ -257,3 +257,4 @@ async def test_planted_difference_is_reported(tmp_path: Path, kind: str, plant: 
     report = await rehearse(tmp_path, kind, plant, only="sms", wait_s=3.0)
 
     assert (report.status, report.differences) == (1, expected)
+    assert RECEIVER not in "\n".join(report.lines)

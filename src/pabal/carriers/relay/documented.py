@@ -89,6 +89,11 @@ class RelayDocuments(NamedTuple):
         return next((each for each in self.calls if each.matches(method, path)), None)
 
 
+def shown_code(code: str) -> str:
+    """Return a code as a report may show it."""
+    return code if _SHOWN_CODE.fullmatch(code) else _HIDDEN
+
+
 def find_differences(shape: Shape, value: Any, place: str = "") -> list[Difference]:
     """Return where a value differs from its documented shape."""
     return list(_compare(shape, value, place))
@@ -117,8 +122,7 @@ def _compare(shape: Shape, value: Any, place: str) -> Iterator[Difference]:
         if type(value) is not shape.type:
             yield _other_type(value, shape.type, place)
         elif str(value) not in shape.known:
-            code = str(value)
-            yield Difference(place, DifferenceKind.CODE, code if _SHOWN_CODE.fullmatch(code) else _HIDDEN)
+            yield Difference(place, DifferenceKind.CODE, shown_code(str(value)))
     elif shape is not object and type(value) is not shape and not (shape is float and type(value) is int):
         yield _other_type(value, shape, place)
 

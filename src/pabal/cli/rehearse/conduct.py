@@ -2,6 +2,7 @@
 
 import argparse
 import asyncio
+import socket
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -21,10 +22,16 @@ from pabal.settings.environment import explain_os_error
 from pabal.settings.relays import NhnCloudSettings, SolapiSettings
 from pabal.settings.settings import Settings
 
+MAX_WAIT_S = 3600.0
+"""Longest wait for results."""
+
 
 def conduct(settings: Settings, given: argparse.Namespace) -> int:
     """Run `pabal carrier rehearse` and return its exit status."""
     relay = _find_relay(settings, given.name)
+    if not 0 < given.wait <= MAX_WAIT_S:
+        limit = f"{MAX_WAIT_S:,.0f}"
+        raise CommandError(f"--wait: 0보다 크고 {limit} 이하인 초", f"--wait: more than 0, at most {limit} seconds")
     choices = Choices(
         parse_mobile(given.to),
         _choose_products(settings, relay, given.only or ()),
@@ -40,7 +47,7 @@ def conduct(settings: Settings, given: argparse.Namespace) -> int:
     rehearsal = Rehearsal(settings, relay, WORLD, observer, choices.image, given.wait)
     followed = []
     if attempts and (given.yes or _confirm(relay.name, choices.receiver, attempts)):
-        listener = listen(settings.host, settings.port) if has_webhook else None
+        listener = _listen(settings) if has_webhook else None
         try:
             followed = asyncio.run(rehearsal.run(attempts, listener))
         finally:
@@ -55,6 +62,17 @@ def conduct(settings: Settings, given: argparse.Namespace) -> int:
     if rehearsal.problem and followed:
         say(f"중계사의 상태: {rehearsal.problem}", f"State of the relay: {rehearsal.problem}")
     return exit_status(followed, unsent, observer, has_webhook=has_webhook)
+
+
+def _listen(settings: Settings) -> socket.socket:
+    """Return the socket that takes webhooks in place of the service. Raises CommandError."""
+    try:
+        return listen(settings.host, settings.port)
+    except CommandError as error:
+        raise CommandError(
+            f"{error.text.ko}. 서비스가 실행 중이면 점검하는 동안 멈추거나, 웹훅을 빼려면 --no-webhook을 주세요",
+            f"{error.text.en}. If the service is running, stop it meanwhile, or leave out webhooks by --no-webhook",
+        ) from None
 
 
 async def _plan(

@@ -132,6 +132,7 @@ class Planner:
                 content=fill_text(content.content, names, values),
                 buttons=fill_buttons(content.buttons, names, values),
                 parts=fill_parts(content.parts, names, values),
+                parameters=dict(zip(names, values, strict=True)),
             )
         except Refused:
             return Text(

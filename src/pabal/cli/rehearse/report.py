@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from pabal import __version__
 from pabal.carriers.base import Accepted, Declined, Rejected, code_of
-from pabal.carriers.relay.documented import Difference
+from pabal.carriers.relay.documented import Difference, shown_code
 from pabal.cli.rehearse.messages import Unsent
 from pabal.cli.rehearse.rehearsal import Followed, Heard, Observer, RelaySettings
 from pabal.domain.base.codes import Text
@@ -61,7 +61,7 @@ def _describe_message(followed: Followed, *, has_webhook: bool) -> Iterator[Text
     else:
         label = verdict.label if verdict else "unknown"
         reason = f"{verdict.outcome.number}" if isinstance(verdict, Rejected | Declined) else ""
-        code = (code_of(verdict) if verdict else None) or ""
+        code = shown_code(code_of(verdict) or "") if verdict and code_of(verdict) else ""
         more = " ".join(filter(None, (label, reason, code)))
         yield Text(f"{kind}: 접수되지 않음({more})", f"{kind}: not accepted ({more})")
     if followed.reference or followed.looked_up:
@@ -77,10 +77,10 @@ def _describe_message(followed: Followed, *, has_webhook: bool) -> Iterator[Text
 def _describe_result(ko: str, en: str, heard: Heard | None) -> Text:
     if heard is None:
         return Text(f"  {ko}: 결과 없음", f"  {en}: no result")
-    label = heard.outcome.label
+    label, code = heard.outcome.label, shown_code(heard.code)
     return Text(
-        f"  {ko}: {heard.code} {label.ko}, {heard.after_s:.1f}초 뒤",
-        f"  {en}: {heard.code} {label.en}, after {heard.after_s:.1f} s",
+        f"  {ko}: {code} {label.ko}, {heard.after_s:.1f}초 뒤",
+        f"  {en}: {code} {label.en}, after {heard.after_s:.1f} s",
     )
 
 
