@@ -24,7 +24,7 @@ RECEIPT = {
         "items": [{"title": "상품", "description": "#{상품}"}, {"title": "배송", "description": "내일"}],
         "summary": {"title": "합계", "description": "#{금액}원"},
     },
-    "quickReplies": [{"buttonType": "webLink", "name": "조회", "mobileUrl": ORDER}],
+    "quickReplies": [{"buttonType": "webLink", "name": "조회", "mobileUrl": ORDER, "orderNo": 1}],
     "buttons": [
         {"buttonType": "webLink", "name": "주문", "mobileUrl": ORDER, "target": "out"},
         {"buttonType": "counselingTalkConversion", "name": "상담", "chatExtra": "영수증"},

@@ -94,14 +94,15 @@ def test_own_client_accepts_every_type_as_we_write_it(relay: FakeSolapi, client:
     assert message["kakaoOptions"]["bms"]["targeting"] == "M"
 
 
-def test_button_that_opens_outside_says_so(client: Judge) -> None:
+def test_links_that_open_outside_and_messages_for_adults_say_so(client: Judge) -> None:
     button = Button("webLink", "열기", mobile_url="https://shop.example", target="out")
-    message = msgspec.json.decode(
-        encode(brand_attempt(BrandType.TEXT, "새 상품", {}, buttons=(button,)), {}, {}).encoded
-    )
+    attempt = brand_attempt(BrandType.TEXT, "새 상품", {}, buttons=(button,))
+    attempt = attempt._replace(brand=BrandMessage(BrandType.TEXT, Targeting.CONSENTED, is_adult=True))
+    message = msgspec.json.decode(encode(attempt, {}, {}).encoded)
 
     assert client.call("send", [message])["failedMessageList"] == []
-    assert message["kakaoOptions"]["bms"]["buttons"][0]["targetOut"] is True
+    bms = message["kakaoOptions"]["bms"]
+    assert (bms["buttons"][0]["targetOut"], bms["adult"]) == (True, True)
 
 
 def test_text_of_a_template_is_filled_by_the_relay() -> None:

@@ -228,6 +228,8 @@ async def test_item_list_with_a_thumbnail_comes_back(
     (row,) = relay.templates.values()
     assert {row.fields["highlight"]["imageId"], row.fields["imageId"]} == set(relay.files)
     assert found.content.parts.items == parts.items
+    elsewhere = parts._replace(highlight=ItemHighlight("#{금액}원", "결제 완료", "https://elsewhere.example/a.jpg"))
+    assert provider.is_same_content(receipt._replace(parts=elsewhere), found.content)
 
 
 async def test_newer_one_of_two_templates_with_one_name_counts(
@@ -261,6 +263,8 @@ async def test_template_with_parts_that_it_cannot_have_is_refused(
 
     assert (refused.code, refused.problems[0].field) == (Code.INVALID_PARAMETER, field)
     assert relay.templates == {}
+    if field in ("representLink", "buttons"):
+        assert not provider.is_same_content(content, WELCOME)
 
 
 async def test_failures_of_the_relay_are_told_apart(relay: FakeSolapi, provider: SolapiProvider) -> None:

@@ -79,6 +79,16 @@ def parts_from_remote(
     )
 
 
+def has_foreign_thumbnail(parts: TemplateParts) -> bool:
+    """Return whether a highlight has a thumbnail that was not uploaded to Solapi."""
+    address = parts.highlight.image_url if parts.highlight else None
+    return address is not None and find_file_id(address) is None
+
+
+def without_thumbnail(parts: TemplateParts) -> TemplateParts:
+    return parts._replace(highlight=parts.highlight and parts.highlight._replace(image_url=None))
+
+
 def _to_remote(button: Button, words: tuple[str, str]) -> dict[str, Any]:
     """Return type, name and links; links that the type does not have are left out."""
     kind = BUTTON_TYPES[button.type]

@@ -22,13 +22,15 @@ from pabal.carriers.relay.templates import (
     find_key,
     unsupported,
 )
-from pabal.carriers.solapi.client import NOT_FOUND, SolapiClient, SolapiError, find_file_id
+from pabal.carriers.solapi.client import NOT_FOUND, SolapiClient, SolapiError
 from pabal.carriers.solapi.template_parts import (
     are_supported,
     button_from_remote,
+    has_foreign_thumbnail,
     parts_from_remote,
     parts_to_remote,
     template_buttons,
+    without_thumbnail,
 )
 from pabal.domain.kakao.profile import Suspension
 from pabal.domain.kakao.template import TemplateContent, TemplateStatus
@@ -187,14 +189,11 @@ def check(content: TemplateContent) -> None:
 
     Raises Refused(INVALID_PARAMETER).
     """
-    highlight = content.parts.highlight
     found = {
         "imageLink": content.image_link is not None,
         "representLink": content.parts.link is not None,
         "buttons": not are_supported(content.buttons),
-        "itemHighlight.imageUrl": bool(
-            highlight and highlight.image_url and find_file_id(highlight.image_url) is None
-        ),
+        "itemHighlight.imageUrl": has_foreign_thumbnail(content.parts),
     }
     for field, is_given in found.items():
         if is_given:
@@ -225,7 +224,14 @@ def to_remote(content: TemplateContent, name: TemplateName, image_id: str | None
 
 
 def is_same(ours: TemplateContent, theirs: TemplateContent) -> bool:
-    """Return whether both are the same in Solapi's format; images cannot be compared, and names are shortened."""
+    """Return whether both are the same in Solapi's format; images cannot be compared, and names are shortened.
+
+    A thumbnail that was uploaded elsewhere cannot be compared either.
+    """
+    if ours.parts.link or not are_supported(ours.buttons):
+        return False
+    if has_foreign_thumbnail(ours.parts):
+        ours, theirs = (each._replace(parts=without_thumbnail(each.parts)) for each in (ours, theirs))
     unnamed = TemplateName("", 1, "")
     return shared.is_same(ours, theirs, lambda content: to_remote(content, unnamed, None))
 
