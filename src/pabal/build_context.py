@@ -9,8 +9,11 @@ from pabal.carriers.base import Carrier
 from pabal.carriers.simulator import Simulator
 from pabal.checks.body.locale import Locale
 from pabal.domain.base.codes import LANGUAGES
+from pabal.domain.content.image import ImageLimits, combine_limits
 from pabal.domain.events.event import Event
 from pabal.domain.kakao.profile import Category, InvalidCategoryTable, parse_categories
+from pabal.domain.sends.message import Product
+from pabal.domain.sends.route import Routes
 from pabal.domain.sends.sender_codes import SenderCodes
 from pabal.mail.build import make_mailer_factory
 from pabal.mail.mailer import Mailer
@@ -65,7 +68,8 @@ def build_context(
     metrics.show_receipts(carriers)
     as_brand = frozenset(name for name, each in carriers.items() if each.sends_friend_talk_as_brand)
     secrets = SecretBox(settings.read_secret_keys(), world)
-    policy = build_policy(settings, secrets)._replace(brand_carriers=as_brand)
+    policy = build_policy(settings, secrets)
+    policy = policy._replace(brand_carriers=as_brand, image_limits=_image_limits(policy.routes, carriers))
     rules = AddressRules(
         settings.allowed_endpoints,
         [(settings.host, settings.port), (settings.host, settings.work_port)],
@@ -94,6 +98,16 @@ def build_context(
         slots,
         max_searches_per_account=max(1, settings.search_connections - 1),
     )
+
+
+def _image_limits(routes: Routes, carriers: Mapping[str, Carrier]) -> dict[Product, ImageLimits]:
+    """Return which images all carriers of each product's route take."""
+    return {
+        product: combine_limits(
+            carriers[name].image_limits(product) for name in routes.carriers_for(product) if name in carriers
+        )
+        for product in Product
+    }
 
 
 def build_openid(settings: Settings, world: World) -> OpenIdProvider | None:

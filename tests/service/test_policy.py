@@ -52,22 +52,3 @@ def test_route_by_price_puts_the_cheapest_carrier_first(tmp_path: Path) -> None:
 
     assert policy.routes.first(Product.SMS) == "cheap"
     assert policy.first_price_of(Product.SMS) == 905
-
-
-RELAY = """
-[carriers.relay]
-kind = "nhncloud"
-sms_app_key = "key"
-sms_secret_key = "secret"
-[carriers.other]
-kind = "simulator"
-"""
-
-
-def test_pictures_are_limited_if_every_carrier_of_mms_limits_them(tmp_path: Path) -> None:
-    limits = [
-        read_policy(tmp_path, f"{RELAY}[routes]\nmms = {route}\n").max_mms_px
-        for route in ('["relay"]', '["other"]')
-    ]
-
-    assert limits == [1000, None]

@@ -41,7 +41,7 @@ LONGEST_LINK = "https://shop.example/".ljust(500, "a")
         ({"emphasisType": "image", "image": image_body()}, {}),
         ({"emphasisType": "itemList"}, {"itemList": "MISSING_PARAMETER"}),
         ({"emphasisType": "itemList", "image": image_body()}, {}),
-        ({"image": image_body(51_201)}, {"image.body": "INVALID_IMAGE"}),
+        ({"image": image_body(500_001)}, {"image.body": "INVALID_IMAGE"}),
         ({"image": {}}, dict.fromkeys(["image.contentType", "image.fileName", "image.body"], "MISSING_PARAMETER")),
         ({"imageLink": "shop.example"}, {"imageLink": "INVALID_PARAMETER"}),
         ({"securityTemplate": "Y"}, {"securityTemplate": "INVALID_PARAMETER"}),

@@ -230,7 +230,8 @@ async def test_names_of_variables_are_not_replaced(call: Caller) -> None:
 @with_each(
     ("image", "errors"),
     [
-        (image_body(51_200), {}),
+        (image_body(307_200), {}),
+        (image_body(307_201), {"image.body": "INVALID_IMAGE"}),
         (image_body(contentType="image/vnd.wap.sis", body="AAAA"), {}),
         (image_body(contentType="image/png"), {"image.contentType": "INVALID_IMAGE"}),
         (image_body(body="AAAA"), {"image.body": "INVALID_IMAGE"}),
@@ -241,7 +242,7 @@ async def test_names_of_variables_are_not_replaced(call: Caller) -> None:
         (None, {}),
     ],
 )
-async def test_image_is_a_jpeg_of_at_most_fifty_kilobytes_decoded(
+async def test_image_is_a_jpeg_within_the_limits_of_its_route(
     call: Caller, image: Any, errors: dict[str, str]
 ) -> None:
     answer = await call("message/sendMMS", sms_body(image=image))

@@ -7,6 +7,7 @@ from typing import ClassVar, NamedTuple, Protocol
 
 from pabal.carriers.provider import ProfileProvider as ProfileProvider
 from pabal.domain.base.codes import Code, Refused
+from pabal.domain.content.image import LEAST_LIMITS, ImageLimits
 from pabal.domain.people.opt_out import OptOutChange
 from pabal.domain.sends.message import Attempt, Outcome, Product, tidy_code
 
@@ -228,6 +229,10 @@ class Carrier(Protocol):
     @property
     def is_connected(self) -> bool:
         """Whether the carrier can accept messages now."""
+
+    def image_limits(self, product: Product) -> ImageLimits:
+        """Return which images of a product it takes."""
+        return LEAST_LIMITS
 
     @property
     def rate(self) -> float:

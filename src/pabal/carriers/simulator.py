@@ -18,7 +18,7 @@ from pabal.carriers.pace import PacedCarrier, Pacer
 from pabal.carriers.provider import ProfileProvider
 from pabal.domain.base.dates import SECOND, Instant
 from pabal.domain.brand.message import Targeting
-from pabal.domain.content.image import Image
+from pabal.domain.content.image import JPEG, LEAST_LIMITS, PNG, SIS, Image, ImageLimits
 from pabal.domain.kakao.profile import Registration
 from pabal.domain.kakao.template import ReviewDecision, TemplateContent
 from pabal.domain.people import phone
@@ -41,6 +41,12 @@ RECEIPT_INTERVAL_S = 0.05
 MAX_IDLE_S = 5.0
 """How long the receipt loop waits at most before it looks again."""
 
+_BRAND_IMAGES = ImageLimits(5 * 1024 * 1024, types=frozenset((JPEG, PNG)))
+IMAGE_LIMITS = {
+    Product.MMS: ImageLimits(307_200, types=frozenset((JPEG, SIS))),
+    Product.ALIMTALK: ImageLimits(500_000),
+    **{each: _BRAND_IMAGES for each in Product if each.is_friend_talk or each is Product.BRAND_MESSAGE},
+}
 REJECTED_TEMPLATE_WORD = "반려"
 """A template with this in its name is rejected."""
 HELD_TEMPLATE_WORD = "보류"
@@ -112,6 +118,9 @@ class Simulator(PacedCarrier):
         self._store = store
         self._world = world
         self._has_new_messages = asyncio.Event()
+
+    def image_limits(self, product: Product) -> ImageLimits:
+        return IMAGE_LIMITS.get(product, LEAST_LIMITS)
 
     async def submit(self, attempts: Sequence[Attempt], on_verdicts: OnVerdicts) -> None:
         first = self._pacer.reserve(len(attempts))

@@ -29,6 +29,7 @@ from pabal.domain.kakao.template import (
     parse_code,
 )
 from pabal.domain.kakao.template_parts import MAX_CONTENT_CHARACTERS_WITH_ITEMS
+from pabal.domain.sends.message import Product
 from pabal.models.bodies import ButtonBody
 from pabal.models.template_bodies import WriteTemplate
 from pabal.service.relay import templates
@@ -98,7 +99,7 @@ def _read_template(call: ApiCall) -> tuple[TemplateRef, TemplateContent, Image |
     phrase = form.read_optional("emphasisAssistPhrase", lambda given: _parse_fixed(given, MAX_EMPHASIS_CHARACTERS))
     more_info = form.read_optional("moreInfo", lambda given: _parse_fixed(given, MAX_MORE_INFO_CHARACTERS))
     _check_required_by_type(form, message_type, emphasis_type)
-    image = read_image_field(form)
+    image = read_image_field(form, call.context.policy.image_limits_of(Product.ALIMTALK))
     image_link = form.read_optional("imageLink", parse_web_link)
     buttons = form.read_optional("buttons", lambda given: _read_buttons(form, given)) or ()
     parts = read_parts(form, emphasis_type)

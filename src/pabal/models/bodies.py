@@ -93,8 +93,8 @@ class ImageBody(Struct, kw_only=True, omit_defaults=True):
     contentType: Annotated[
         str,
         describe(
-            "image/jpeg, image/jpg 또는 image/vnd.wap.sis",
-            "image/jpeg, image/jpg or image/vnd.wap.sis.",
+            "image/jpeg, image/jpg 또는 image/vnd.wap.sis. 발송 순서의 모든 발송 경로가 받으면 image/png도",
+            "image/jpeg, image/jpg or image/vnd.wap.sis; image/png where every carrier of the route takes it.",
             examples=["image/jpeg"],
         ),
     ]
@@ -102,7 +102,10 @@ class ImageBody(Struct, kw_only=True, omit_defaults=True):
     body: Annotated[
         str,
         describe(
-            "Base64로 된 파일, 풀었을 때 51,200바이트까지", "The file in Base64, at most 51,200 bytes when decoded."
+            "Base64로 된 파일. 풀었을 때 51,200바이트까지는 언제나 받고, 그보다 크면 발송 순서의 모든 발송 경로가"
+            " 받는 크기까지 받습니다",
+            "The file in Base64. Up to 51,200 bytes when decoded are always accepted; more, up to what every"
+            " carrier of the route takes.",
         ),
     ]
 

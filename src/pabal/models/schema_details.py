@@ -215,8 +215,6 @@ KOREAN_DESCRIPTIONS = {shape: ko for shape, (_, ko) in _SCHEMAS.items() if ko}
 Keywords = dict[str, Any]
 
 MINUTE_PATTERN = r"^\d{4}-\d{2}-\d{2} \d{2}:\d{2}$"
-MAX_IMAGE_CHARACTERS = -(-image.MAX_IMAGE_BYTES // 3) * 4
-"""Longest Base64 of an image."""
 
 
 def _most(characters: int) -> Keywords:
@@ -248,9 +246,9 @@ CONSTRAINTS: dict[str, Keywords] = {
     # Receivers, images and buttons.
     "templateData": {"additionalProperties": {"type": "string", **_TEXT}},
     "reference": _most(sending.MAX_REFERENCE_CHARACTERS),
-    "Image.contentType": _one_of("image/jpeg", "image/jpg", "image/vnd.wap.sis"),
+    "Image.contentType": _one_of("image/jpeg", "image/jpg", "image/vnd.wap.sis", "image/png"),
     "Image.fileName": _most(image.MAX_FILE_NAME_CHARACTERS),
-    "Image.body": {"contentEncoding": "base64", **_most(MAX_IMAGE_CHARACTERS)},
+    "Image.body": {"contentEncoding": "base64"},
     "Button.buttonType": _one_of(*button.FRIENDTALK_BUTTON_TYPES),
     "TemplateButton.buttonType": _one_of(*button.DEFAULT_NAMES),
     "Button.name": _most(button.MAX_NAME_CHARACTERS),

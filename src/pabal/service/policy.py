@@ -6,6 +6,7 @@ from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
 from pabal.domain.base.dates import DAY, HOUR, MINUTE, SECOND, Instant
+from pabal.domain.content.image import LEAST_LIMITS, ImageLimits
 from pabal.domain.sends.message import PRODUCT_BY_CODE, Product
 from pabal.domain.sends.price import FRIEND_PRICE, CarrierPrices, Hundredths, Prices
 from pabal.domain.sends.route import Routes
@@ -72,8 +73,8 @@ class Policy(NamedTuple):
     drops_duplicates: bool = False
     opt_out_number: str = ""
     """Number for opting out of advertisements, for accounts that have none of their own."""
-    max_mms_px: int | None = None
-    """How wide and high the picture of an MMS may be, so that a carrier of its route takes it; None: any."""
+    image_limits: Mapping[Product, ImageLimits] = {}
+    """Which images all carriers of a product's route take."""
     max_contacts: int = 1_000_000
     """Contacts in the address book of an account."""
     max_keys: int = 100
@@ -99,6 +100,10 @@ class Policy(NamedTuple):
     def sends_as_brand(self, product: Product) -> bool:
         """Return whether the first carrier of friend talk delivers it as a brand message, which is advertising."""
         return product.is_friend_talk and self.routes.first(product) in self.brand_carriers
+
+    def image_limits_of(self, product: Product) -> ImageLimits:
+        """Return which images all carriers of a product's route take."""
+        return self.image_limits.get(product, LEAST_LIMITS)
 
     def receipt_timeout_ms(self, product: Product) -> int:
         """Return how long to wait for a receipt, in milliseconds."""
@@ -162,7 +167,6 @@ def build_policy(settings: Settings, secrets: SecretBox | None = None) -> Policy
         duplicate_minutes=settings.duplicate_minutes,
         drops_duplicates=settings.duplicate_action == "drop",
         opt_out_number=settings.opt_out_number,
-        max_mms_px=_max_mms_px(settings),
         max_contacts=settings.max_contacts,
         max_keys=settings.keys_per_account,
         draft_ms=settings.draft_days * DAY,
@@ -182,14 +186,6 @@ def _notice_policy(settings: Settings) -> NoticePolicy:
         mail_pause_ms=settings.mail_pause_minutes * MINUTE,
         public_url=settings.public_url.rstrip("/"),
     )
-
-
-def _max_mms_px(settings: Settings) -> int | None:
-    """Return the most pixels that any carrier of MMS takes; None where one of them has no known limit."""
-    carriers = [settings.carriers.get(name) for name in settings.routes.get(Product.MMS.code, ())]
-    limits = [None if each is None else each.max_mms_px for each in carriers]
-    known = [each for each in limits if each is not None]
-    return max(known) if known and len(known) == len(limits) else None
 
 
 def _prices_of(carrier: CarrierSettings, usual: Mapping[str, Decimal]) -> CarrierPrices:

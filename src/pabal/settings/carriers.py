@@ -55,11 +55,6 @@ class CarrierSettings:
     tells_friends: ClassVar[bool] = False
     """Whether it tells which receivers of brand messages are friends of the channel."""
 
-    @property
-    def max_mms_px(self) -> int | None:
-        """How wide and high the picture of an MMS may be; None: no limit is known."""
-        return None
-
 
 @dataclass(frozen=True, kw_only=True)
 class SimulatorSettings(CarrierSettings):

@@ -11,7 +11,6 @@ from pabal.domain.sends.sender_codes import parse_codes
 from pabal.settings.carriers import KAKAO_PRODUCTS, TEXT_PRODUCTS, CarrierSettings
 from pabal.settings.field import BadSetting, setting
 
-NHN_CLOUD_MAX_MMS_PX = 1000
 MIN_SIGNATURE_LENGTH = 16
 """Shortest webhook signature that is accepted; a shorter one could be guessed."""
 
@@ -117,10 +116,6 @@ class NhnCloudSettings(CarrierSettings):
         "The signature that its webhooks carry, at least 16 characters; none: webhooks are refused.",
         is_secret=True,
     )
-
-    @property
-    def max_mms_px(self) -> int | None:
-        return NHN_CLOUD_MAX_MMS_PX
 
     def __post_init__(self) -> None:
         """Drop the products that have no key. Raises BadSetting for an invalid combination of settings."""

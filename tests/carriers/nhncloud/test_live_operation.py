@@ -83,13 +83,11 @@ def test_used_up_quota_is_told_by_doctor_and_by_the_status_page(
 
 
 def test_picture_with_too_many_pixels_is_refused_in_words_people_understand(live: LiveService) -> None:
-    refusal = send(live, "sendMMS", sms_body(sender="0212345678", image=sized_image(1200, 900)))
+    refusal = send(live, "sendMMS", sms_body(sender="0212345678", image=sized_image(1200, 900, 51_201)))
     with live.client() as client:
         listed = client.post("/api/message/list.v1.0", json={"receivers": PHONE}).json()
 
     assert refusal["result"] == "INVALID_IMAGE"
     assert [problem["field"] for problem in refusal["errors"]] == ["image.body"]
-    assert (
-        "그림은 가로와 세로 모두 1,000픽셀 이하여야 합니다. 지금은 1,200×900픽셀입니다." in refusal["resultMessage"]
-    )
+    assert "그림은 1,000 × 1,000픽셀 이하여야 합니다. 지금은 1,200 × 900픽셀입니다." in refusal["resultMessage"]
     assert listed["totalCount"] == 0

@@ -3,7 +3,6 @@
 import pytest
 
 from pabal.console.manage.template_form import THUMBNAIL
-from pabal.domain.content.image import MAX_IMAGE_BYTES
 from pabal.domain.users.user import Role
 from pabal.store.kakao import templates as kept_templates
 from tests.console.manage.test_templates import form_fields, only_template, save
@@ -76,8 +75,8 @@ async def test_template_image_set_by_api_survives_edit_with_any_emphasis(
     [
         ("image/png", b"\x89PNG", "image/jpeg"),
         ("image/jpeg", b"\x89PNG", "JPEG 파일이 아닙니다"),
-        ("image/jpeg", JPEG + bytes(MAX_IMAGE_BYTES), "51200바이트 이하"),
-        ("image/jpeg", JPEG + bytes(500_000), "51200바이트 이하"),
+        ("image/jpeg", JPEG + bytes(1_000_000), "500,000바이트 이하"),
+        ("image/jpeg", JPEG + bytes(500_000), "500,000바이트 이하"),
         ("image/jpeg", b"", "wrong-image"),
     ],
 )

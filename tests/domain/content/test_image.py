@@ -5,12 +5,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pabal.domain.base.codes import Code, Refused
-from pabal.domain.content.image import MAX_IMAGE_BYTES, Image, check_size_px, measure_px, parse_image
-from tests.fixtures.pictures import JPEG, make_jpeg
+from pabal.domain.content.image import (
+    LEAST_LIMITS,
+    MAX_IMAGE_BYTES,
+    PNG,
+    SIS,
+    Image,
+    ImageLimits,
+    combine_limits,
+    measure_px,
+    parse_image,
+)
+from tests.fixtures.pictures import JPEG, PNG_FILE, make_jpeg
 from tests.fixtures.refusals import refused
 
 MAGIC = b"\xff\xd8\xff"
-SIS = "image/vnd.wap.sis"
 
 
 def base64(body: bytes) -> str:
@@ -50,7 +59,7 @@ def test_image_may_have_at_most_51200_decoded_bytes(content_type: str) -> None:
     with refused(Code.INVALID_IMAGE, "body") as refusal:
         parse_image(content_type, "a.jpg", base64(largest + b"\0"))
 
-    assert "51200" in refusal.value.problems[0].message("en")
+    assert refusal.value.problems[0].message("en").endswith("at most 51,200 bytes; it has 51,201.")
 
 
 @pytest.mark.parametrize("size", [51_202, 51_203, 1_000_000])
@@ -58,7 +67,7 @@ def test_larger_image_is_refused_for_its_size(size: int) -> None:
     with refused(Code.INVALID_IMAGE, "body") as refusal:
         parse_image("image/jpeg", "a.jpg", base64(MAGIC + bytes(size - len(MAGIC))))
 
-    assert "51200" in refusal.value.problems[0].message("en")
+    assert refusal.value.problems[0].message("en").endswith(f"at most 51,200 bytes; it has {size:,}.")
 
 
 @pytest.mark.parametrize(
@@ -199,12 +208,54 @@ def test_any_bytes_can_be_measured(body: bytes) -> None:
     assert size is None or max(size) < 2**16
 
 
-@pytest.mark.parametrize(("width", "height"), [(1001, 10), (10, 1001), (65535, 65535)])
-def test_picture_with_too_many_pixels_is_refused_with_the_reason(width: int, height: int) -> None:
-    check_size_px(jpeg(1000, 1000), 1000)
-    check_size_px(Image(SIS, "a.sis", jpeg(2000, 2000).body), 1000)
+RELAY = ImageLimits(300_000, 1000, 900)
+BRAND = ImageLimits(5_000_000, types=frozenset(("image/jpeg", PNG)))
 
-    with refused(Code.INVALID_IMAGE, "body") as refusal:
-        check_size_px(jpeg(width, height), 1000)
 
-    assert f"{width:,} × {height:,}" in refusal.value.problems[0].message("en")
+def make_large_jpeg(size: int, width: int = 10, height: int = 10) -> bytes:
+    return make_jpeg(width, height).ljust(size, b"\0")
+
+
+@pytest.mark.parametrize(
+    ("limits", "content_type", "body", "problem"),
+    [
+        (RELAY, "image/jpeg", make_large_jpeg(300_000, 1000, 900), None),
+        (RELAY, "image/jpeg", make_large_jpeg(300_001), "at most 300,000 bytes; it has 300,001."),
+        (RELAY, "image/jpeg", make_large_jpeg(51_201, 1001, 10), "at most 1,000 × 900 pixels; it has 1,001 × 10."),
+        (RELAY, "image/jpeg", make_large_jpeg(51_201, 10, 901), "at most 1,000 × 900 pixels; it has 10 × 901."),
+        (RELAY, "image/jpeg", make_large_jpeg(51_200, 65_535, 10), None),  # the contract: never for its pixels
+        (RELAY, SIS, bytes(51_200), None),
+        (RELAY, SIS, bytes(51_201), "at most 51,200 bytes; it has 51,201."),
+        (RELAY, "image/png", PNG_FILE, "Allowed types: image/jpeg, image/jpg, image/vnd.wap.sis"),
+        (BRAND, "image/png", PNG_FILE, None),
+        (BRAND, "image/png", JPEG, "not a PNG."),
+        (BRAND, "image/png", PNG_FILE[:-8], "Save the picture as PNG again."),
+        (BRAND, "image/png", PNG_FILE.replace(b"\0\0\0\x02", bytes(4)), "Save the picture as PNG again."),
+        (BRAND, "image/jpeg", PNG_FILE, "not a JPEG."),
+        (LEAST_LIMITS, "image/jpeg", make_large_jpeg(51_201), "at most 51,200 bytes; it has 51,201."),
+    ],
+)
+def test_image_is_accepted_within_the_limits_of_its_route(
+    limits: ImageLimits, content_type: str, body: bytes, problem: str | None
+) -> None:
+    if problem is None:
+        assert parse_image(content_type, "a", base64(body), limits).body == body
+        return
+
+    with refused(Code.INVALID_IMAGE) as refusal:
+        parse_image(content_type, "a", base64(body), limits)
+
+    assert refusal.value.problems[0].message("en").endswith(problem)
+
+
+def test_size_of_a_png_is_read() -> None:
+    assert measure_px(Image(PNG, "a.png", PNG_FILE)) == (2, 1)
+    assert measure_px(Image(PNG, "a.png", PNG_FILE[:20])) is None
+
+
+def test_limits_of_a_route_are_the_smallest_of_its_carriers() -> None:
+    wide = ImageLimits(200_000, 1500, None, BRAND.types)
+
+    assert combine_limits([RELAY, wide]) == ImageLimits(200_000, 1000, 900)
+    assert combine_limits([BRAND]) == BRAND
+    assert combine_limits([]) == LEAST_LIMITS

@@ -1,16 +1,23 @@
-"""Uploaded files (documents: storage/uploadfile.md; client: storageService.ts)."""
+"""Uploaded files (documents: storage/uploadfile.md and solapi.com/developers/api/postStorage of 2026-03-18).
+
+"MMS … 200KB, jpg, 최대 1500×1440px", "ATA … 500KB, png, jpg", "BMS … 5MB, jpg, png". Whether a KB has 1,000 or
+1,024 bytes is not said: 1,000, the smaller.
+"""
 
 import base64
 import binascii
+from operator import gt
 
 import msgspec
 
 from tests.fakes.nhncloud.answers import Request
+from tests.fakes.nhncloud.images import measure
 from tests.fakes.solapi.messages import decode
 from tests.fakes.solapi.state import ApiError, Json, State, StoredFile, iso
 
-MAX_BYTES = {"KAKAO": 500_000, "MMS": 200_000, "DOCUMENT": 2_000_000, "ATA": 500_000}
-DEFAULT_MAX_BYTES = 500_000
+MAX_BYTES = {"KAKAO": 500_000, "MMS": 200_000, "ATA": 500_000, "RCS": 1_000_000}
+DEFAULT_MAX_BYTES = 5_000_000
+MAX_MMS_PX = (1500, 1440)
 TYPES = (
     *("KAKAO", "MMS", "DOCUMENT", "RCS", "FAX", "ATA", "BMS", "BMS_WIDE"),
     *("BMS_WIDE_MAIN_ITEM_LIST", "BMS_WIDE_SUB_ITEM_LIST", "BMS_CAROUSEL_FEED_LIST", "BMS_CAROUSEL_COMMERCE_LIST"),
@@ -39,6 +46,8 @@ def upload(state: State, request: Request) -> Json:
     if len(body) > MAX_BYTES.get(given.type, DEFAULT_MAX_BYTES):
         raise ApiError(400, "FileTooLarge", "파일의 크기가 너무 큽니다.")
     if given.type != "DOCUMENT" and not body.startswith((JPEG, PNG)):
+        raise ApiError(400, "InvalidFileType", "지원하지 않는 파일 형식입니다.")
+    if given.type == "MMS" and (body.startswith(PNG) or any(map(gt, measure(body), MAX_MMS_PX))):
         raise ApiError(400, "InvalidFileType", "지원하지 않는 파일 형식입니다.")
     file = StoredFile(state.new_id("ST01FJ"), given.type, given.name or "file", given.link, body)
     state.files[file.file_id] = file

@@ -23,7 +23,7 @@ from pabal.carriers.nhncloud.block_list import BlockList
 from pabal.carriers.nhncloud.calls import MAX_RECIPIENTS, ProductEndpoint, endpoint_of, group_into_calls
 from pabal.carriers.nhncloud.client import SEOUL, NhnCloudClient
 from pabal.carriers.nhncloud.connection import Connection
-from pabal.carriers.nhncloud.images import ImageUploads
+from pabal.carriers.nhncloud.images import ImageUploads, limits_of
 from pabal.carriers.nhncloud.lookup import InDoubtResolver
 from pabal.carriers.nhncloud.provider import NhnCloudProvider
 from pabal.carriers.nhncloud.results import ResultReader
@@ -36,6 +36,7 @@ from pabal.carriers.relay.carrier import NOT_CONNECTED_YET, Dependencies, RelayC
 from pabal.carriers.relay.http import NotProcessed
 from pabal.carriers.relay.submission import Submission, UnansweredMessages
 from pabal.domain.base.dates import SECOND
+from pabal.domain.content.image import ImageLimits
 from pabal.domain.people.opt_out import OptOutChange
 from pabal.domain.sends.message import Attempt, Outcome, Product
 from pabal.domain.sends.sender_codes import SenderCodes, parse_codes
@@ -177,6 +178,9 @@ class NhnCloudCarrier(RelayCarrier):
     @property
     def keeps_opt_outs(self) -> bool:  # type: ignore[override]
         return self._block_list is not None
+
+    def image_limits(self, product: Product) -> ImageLimits:
+        return limits_of(product)
 
     async def update_opt_outs(self, changes: Sequence[OptOutChange]) -> Sequence[OptOutChange]:
         return await self._block_list.update(changes) if self._block_list else changes

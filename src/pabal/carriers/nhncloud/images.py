@@ -5,22 +5,33 @@ from base64 import b64encode
 from pabal.carriers.nhncloud.client import NhnCloudClient, UploadFile, expect_documented_shape
 from pabal.carriers.relay.call_queue import SharedCalls
 from pabal.carriers.relay.carrier import ImageNotSupported as ImageNotSupported
-from pabal.carriers.relay.carrier import LoadImage
+from pabal.carriers.relay.carrier import LoadImage, check_image
 from pabal.domain.brand.message import BrandMessage, BrandType
-from pabal.domain.content.image import measure_px
+from pabal.domain.content.image import JPEG, LEAST_LIMITS, PNG, Image, ImageLimits
 from pabal.domain.sends.message import Product
-from pabal.settings.relays import NHN_CLOUD_MAX_MMS_PX
 from pabal.world import World
 
 CACHE_TTL_S = 6 * 24 * 3600.0
 """How long an upload is used: SMS deletes uploads after seven days, KakaoTalk never."""
 MAX_FILE_NAME_CHARACTERS = 45
-JPEG = "image/jpeg"
+_TALK_LIMITS = ImageLimits(5 * 1024 * 1024, types=frozenset((JPEG, PNG)))
+_LIMITS = {
+    Product.MMS: ImageLimits(300 * 1024, 1000, 1000),
+    Product.ALIMTALK: ImageLimits(500_000),  # of a template
+    **{each: _TALK_LIMITS for each in Product if each.is_friend_talk or each is Product.BRAND_MESSAGE},
+}
+_SUFFIXES = {JPEG: ".jpg", PNG: ".png"}
+"""NHN Cloud requires one of these."""
 
 ImageRef = str | int
 """What an uploaded image is called at NHN Cloud: its id for SMS, its address for KakaoTalk."""
 IMAGE, WIDE_IMAGE = "IMAGE", "WIDE_IMAGE"
 """The types of the images that we upload; others are uploaded in NHN Cloud's console."""
+
+
+def limits_of(product: Product) -> ImageLimits:
+    """Return which images NHN Cloud documents that it takes."""
+    return _LIMITS.get(product, LEAST_LIMITS)
 
 
 class ImageUploads:
@@ -59,11 +70,9 @@ class ImageUploads:
     async def _upload(self, wanted: tuple[bytes, str], timeout_s: float) -> ImageRef:
         request_id, kind = wanted
         image = await self._load_image(request_id)
-        if image is None or image.content_type != JPEG:
-            raise ImageNotSupported("an image is missing, or is not a JPEG")
-        if kind == "mms" and max(measure_px(image) or (0,)) > NHN_CLOUD_MAX_MMS_PX:
-            raise ImageNotSupported(f"an MMS picture has more than {NHN_CLOUD_MAX_MMS_PX} pixels a side")
-        name = f"{request_id.hex()}.jpg"[-MAX_FILE_NAME_CHARACTERS:]  # NHN Cloud requires the suffix
+        limits = limits_of(Product.MMS) if kind == "mms" else _TALK_LIMITS
+        image = check_image(image, limits)
+        name = f"{request_id.hex()}{_SUFFIXES[image.content_type]}"[-MAX_FILE_NAME_CHARACTERS:]
         if kind == "mms":
             assert self._sms_client is not None
             answer = await self._sms_client.request(
@@ -76,13 +85,13 @@ class ImageUploads:
                 return int(answer["body"]["data"]["fileId"])
         assert self._talk_client is not None
         if kind in (IMAGE, WIDE_IMAGE):
-            return await upload_image(self._talk_client, name, image.body, kind, timeout_s)
+            return await upload_image(self._talk_client, name, image, kind, timeout_s)
         answer = await self._talk_client.request(
             "POST",
             "/friendtalk/v2.4/appkeys/{appkey}/images",
             timeout_s=timeout_s,
             query={"wide": "true"} if kind == "wide" else None,
-            file=UploadFile("image", name, JPEG, image.body),
+            file=UploadFile("image", name, image.content_type, image.body),
         )
         with expect_documented_shape():
             return str(answer["image"]["imageUrl"])
@@ -93,7 +102,7 @@ def image_type_of(brand_type: BrandType | None) -> str:
     return WIDE_IMAGE if brand_type is BrandType.WIDE else IMAGE
 
 
-async def upload_image(client: NhnCloudClient, name: str, body: bytes, image_type: str, timeout_s: float) -> str:
+async def upload_image(client: NhnCloudClient, name: str, image: Image, image_type: str, timeout_s: float) -> str:
     """Upload an image and return its address.
 
     Raises what NhnCloudClient.request raises: NHN Cloud refuses an image that is too narrow or too high.
@@ -102,7 +111,7 @@ async def upload_image(client: NhnCloudClient, name: str, body: bytes, image_typ
         "POST",
         "/brand-message/v1.0/appkeys/{appkey}/images",
         timeout_s=timeout_s,
-        file=UploadFile("image", name, JPEG, body, {"imageType": image_type}),
+        file=UploadFile("image", name, image.content_type, image.body, {"imageType": image_type}),
     )
     with expect_documented_shape():
         return str(answer["image"]["imageUrl"])

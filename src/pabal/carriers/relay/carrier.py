@@ -11,7 +11,7 @@ from pabal.carriers.relay.http import OnAnswer
 from pabal.carriers.relay.opt_out_reader import OptOutList, OptOutReader
 from pabal.carriers.relay.result_poller import ResultCursor
 from pabal.carriers.relay.submission import Submission
-from pabal.domain.content.image import Image
+from pabal.domain.content.image import Image, ImageLimits
 from pabal.domain.sends.message import Attempt
 from pabal.domain.sends.sender_codes import SenderCodes
 from pabal.settings.relays import NhnCloudSettings, SolapiSettings
@@ -36,7 +36,16 @@ async def load_no_codes() -> Mapping[int, SenderCodes]:
 
 
 class ImageNotSupported(Exception):
-    """The image does not exist any more, is not a JPEG, or has too many pixels."""
+    """The image does not exist any more, or exceeds what the relay takes."""
+
+
+def check_image(image: Image | None, limits: ImageLimits) -> Image:
+    """Return an image that was loaded. Raises ImageNotSupported, with one of a few fixed reasons."""
+    if image is None:
+        raise ImageNotSupported("an image is missing")
+    if excess := limits.find_excess(image):
+        raise ImageNotSupported(f"the {excess} of an image exceed what the relay takes")
+    return image
 
 
 @dataclass(frozen=True)

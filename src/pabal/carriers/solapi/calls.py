@@ -6,9 +6,9 @@ from typing import Any, NamedTuple, Self
 import msgspec
 
 from pabal.carriers.relay.brand import is_deliverable
-from pabal.carriers.solapi.brand import NotAtSolapi, image_kind_of
+from pabal.carriers.solapi.brand import DEFAULT_IMAGE_KIND, NotAtSolapi, image_kind_of
 from pabal.carriers.solapi.brand import to_remote as brand_to_remote
-from pabal.carriers.solapi.client import OWN_ID
+from pabal.carriers.solapi.client import IMAGE_LIMITS, OWN_ID
 from pabal.carriers.solapi.template_parts import (
     are_supported,
     message_buttons,
@@ -18,6 +18,7 @@ from pabal.carriers.solapi.template_parts import (
 )
 from pabal.carriers.solapi.templates import SendableTemplate
 from pabal.domain.base.codes import Refused
+from pabal.domain.content.image import ImageLimits
 from pabal.domain.kakao.template import TemplateContent
 from pabal.domain.kakao.template_parts import TemplateParts, fill_parts
 from pabal.domain.sends.message import Attempt, Product
@@ -27,7 +28,7 @@ MAX_MESSAGES = 10_000
 """The most messages of one call."""
 MAX_BODY_BYTES = 14_000_000
 """A call may have 15 MB."""
-PICTURE_OF_TEXTS = "MMS"
+PICTURE_OF_TEXTS, PICTURE_OF_TEMPLATES = "MMS", "ATA"
 SEND_PATH = "/messages/v4/send-many/detail"
 _TYPES = {Product.SMS: "SMS", Product.LMS: "LMS", Product.MMS: "MMS", Product.ALIMTALK: "ATA"}
 _BODY_BEGIN, _BODY_END = b'{"allowDuplicates":true,"showMessageList":true,"messages":[', b"]}"
@@ -84,6 +85,13 @@ def can_be_sent(attempt: Attempt) -> bool:
     if attempt.product is Product.ALIMTALK:
         return attempt.parts.link is None and are_supported(attempt.buttons)
     return is_deliverable(attempt)
+
+
+def limits_of(product: Product) -> ImageLimits:
+    """Return which images of a product Solapi takes."""
+    if product.is_text:
+        return IMAGE_LIMITS[PICTURE_OF_TEXTS]
+    return IMAGE_LIMITS[PICTURE_OF_TEMPLATES if product is Product.ALIMTALK else DEFAULT_IMAGE_KIND]
 
 
 def image_of(attempt: Attempt) -> tuple[bytes, str] | None:

@@ -17,7 +17,7 @@ from pabal.carriers.relay.call_queue import CallQueue
 from pabal.carriers.relay.carrier import NOT_CONNECTED_YET, Dependencies, RelayCarrier
 from pabal.carriers.relay.quotas import Notices
 from pabal.carriers.relay.submission import Submission, UnansweredMessages
-from pabal.carriers.solapi.calls import MAX_MESSAGES, group_into_calls
+from pabal.carriers.solapi.calls import MAX_MESSAGES, group_into_calls, limits_of
 from pabal.carriers.solapi.client import SolapiClient
 from pabal.carriers.solapi.lookup import SolapiResolver
 from pabal.carriers.solapi.opt_outs import DenialList
@@ -25,7 +25,8 @@ from pabal.carriers.solapi.preparation import Preparation
 from pabal.carriers.solapi.provider import SolapiProvider
 from pabal.carriers.solapi.results import SolapiResults
 from pabal.carriers.solapi.sender import SolapiSender
-from pabal.domain.sends.message import Attempt
+from pabal.domain.content.image import ImageLimits
+from pabal.domain.sends.message import Attempt, Product
 from pabal.settings.relays import SolapiSettings
 
 NUMBERS_PATH = "/senderid/v1/numbers/active"
@@ -90,6 +91,9 @@ class SolapiCarrier(RelayCarrier):
     def problem(self) -> str:
         found = (self._problem, *self._results.poller.read_problems.values(), *self._notices.shown.values())
         return "; ".join(filter(None, found))
+
+    def image_limits(self, product: Product) -> ImageLimits:
+        return limits_of(product)
 
     async def submit(self, attempts: Sequence[Attempt], on_verdicts: OnVerdicts) -> None:
         submission = self._begin(attempts, on_verdicts)

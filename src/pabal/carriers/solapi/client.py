@@ -11,11 +11,11 @@ from zoneinfo import ZoneInfo
 
 import msgspec
 
-from pabal.carriers.relay.carrier import ImageNotSupported
+from pabal.carriers.relay.carrier import check_image
 from pabal.carriers.relay.http import ErrorAnswer, HttpClient, NoResponse, NotProcessed, OnAnswer, Throttled
 from pabal.domain.base import dates
 from pabal.domain.base.dates import Instant
-from pabal.domain.content.image import Image
+from pabal.domain.content.image import JPEG, PNG, Image, ImageLimits
 from pabal.outbound.calls import HttpAnswer, Transport
 from pabal.world import World
 
@@ -79,7 +79,14 @@ UPLOAD_TTL_S = 3600.0
 UPLOAD_PATH = "/storage/v1/files"
 _FILE_ID = re.compile(r"(?:.*/)?(ST01[0-9A-Za-z]{28})")
 """The id of a file, or an address that Solapi gave it, which ends with the id."""
-JPEG = "image/jpeg"
+_BRAND_LIMITS = ImageLimits(5_000_000, types=frozenset((JPEG, PNG)))
+IMAGE_LIMITS = {
+    "MMS": ImageLimits(200_000, 1500, 1440),
+    "ATA": ImageLimits(500_000, types=frozenset((JPEG, PNG))),
+    "BMS": _BRAND_LIMITS,
+    "BMS_WIDE": _BRAND_LIMITS,
+}
+"""Which images Solapi takes, by what they are for."""
 
 
 class SolapiError(ErrorAnswer):
@@ -200,7 +207,6 @@ async def upload_image(
 
     Raises ImageNotSupported, and what SolapiClient.request raises.
     """
-    if image is None or image.content_type != JPEG:
-        raise ImageNotSupported
+    image = check_image(image, IMAGE_LIMITS[kind])
     body = {"file": b64encode(image.body).decode(), "name": name, "type": kind}
     return await client.request("POST", UPLOAD_PATH, UploadAnswer, timeout_s=timeout_s, body=body)

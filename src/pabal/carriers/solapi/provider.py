@@ -19,7 +19,9 @@ from pabal.carriers.relay.refusals import (
 )
 from pabal.carriers.solapi import templates
 from pabal.carriers.solapi import templates as relay_templates
+from pabal.carriers.solapi.calls import PICTURE_OF_TEMPLATES
 from pabal.carriers.solapi.client import (
+    IMAGE_LIMITS,
     NOT_FOUND,
     SolapiClient,
     SolapiError,
@@ -40,7 +42,6 @@ T = TypeVar("T")
 CHANNELS_PATH = "/kakao/v2/channels"
 PAGE_SIZE = 100
 CONFLICT = 409
-PICTURE_OF_TEMPLATES = "ATA"
 _DELETABLE = (relay_templates.PENDING, relay_templates.REJECTED)
 
 
@@ -217,7 +218,11 @@ class SolapiProvider(RelayProvider):
                 upload_image(self._client, image, PICTURE_OF_TEMPLATES, image.file_name, self._timeout_s), "image"
             )
         except ImageNotSupported:
-            detail = Text("중계사는 JPEG만 받습니다.", "The relay accepts only JPEG.")
+            most = IMAGE_LIMITS[PICTURE_OF_TEMPLATES].max_bytes
+            detail = Text(
+                f"중계사는 {most:,}바이트까지의 JPEG와 PNG만 받습니다.",
+                f"The relay accepts only JPEG and PNG of at most {most:,} bytes.",
+            )
             raise Refused(Code.INVALID_IMAGE, "image", detail) from None
 
     async def _find(self, path: str, shape: type[T], method: str = "GET") -> T | None:

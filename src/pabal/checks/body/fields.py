@@ -10,7 +10,7 @@ from pabal.domain.base.codes import Code, Problem, Refused, Text
 from pabal.domain.base.dates import Instant
 from pabal.domain.content import button, text, variables
 from pabal.domain.content.button import Button
-from pabal.domain.content.image import Image, parse_image
+from pabal.domain.content.image import LEAST_LIMITS, Image, ImageLimits, parse_image
 from pabal.domain.people import phone
 from pabal.domain.sends.sending import Fallback, check_expire_minutes
 from pabal.models import bodies
@@ -40,7 +40,7 @@ def read_fallback(form: Form[Any]) -> Fallback | None:
     return Fallback(number or "", content or None)
 
 
-def read_image_field(form: Form[Any]) -> Image | None:
+def read_image_field(form: Form[Any], limits: ImageLimits = LEAST_LIMITS) -> Image | None:
     """Return the image of a form, if it has one; `raise_problems` reports what is wrong with it."""
     given: bodies.ImageBody | None = form.body.image
     if given is None or any(problem.field.startswith("image") for problem in form.problems):
@@ -50,7 +50,7 @@ def read_image_field(form: Form[Any]) -> Image | None:
         form.add(Problem(Code.MISSING_PARAMETER, f"image.{field}"))
     if absent:
         return None
-    return form.read_optional("image", lambda _: parse_image(given.contentType, given.fileName, given.body))
+    return form.read_optional("image", lambda _: parse_image(given.contentType, given.fileName, given.body, limits))
 
 
 def read_buttons(

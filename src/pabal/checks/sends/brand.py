@@ -162,7 +162,7 @@ def _too_long_parameter(field: str) -> Refused:
 def _check_free_form(form: Form[SendBrandMessage], policy: Policy, shared: Sending, brand: BrandMessage) -> Sending:
     body = form.body
     kind = form.read_optional("messageType", one_of(BRAND_TYPES))
-    image = read_image_field(form)
+    image = read_image_field(form, policy.image_limits_of(Product.BRAND_MESSAGE))
     if kind is None:
         kind = BrandType.IMAGE if body.image is not None else BrandType.TEXT
     if image is not None:

@@ -95,8 +95,8 @@ def check_friendtalk_fields(form: Form[bodies.SendFriendtalk], policy: Policy, n
     scheduled_at = read_send_date(form, policy, now)
     expire_minutes = read_expire_minutes(form)
     product = form.read_optional("messageType", one_of(FRIENDTALK_TYPES))
-    image = read_image_field(form)
     product = _choose_product(form, product)
+    image = read_image_field(form, policy.image_limits_of(product))
     brand = BrandMessage(_BRAND_TYPES[product]) if policy.sends_as_brand(product) else None
     add_label: Callable[[str], str] = text.add_ad_label if body.adFlag and brand is None else str
     content = form.read_optional("content", lambda raw: add_label(clean_template(raw))) if body.content else None

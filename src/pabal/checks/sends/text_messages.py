@@ -19,7 +19,6 @@ from pabal.checks.sends.receivers import CheckedText, accept_unchanged, check_re
 from pabal.domain.base.codes import Code, Problem, Text
 from pabal.domain.base.dates import Instant
 from pabal.domain.content import advertising, text, variables
-from pabal.domain.content.image import Image, check_size_px
 from pabal.domain.people import phone
 from pabal.domain.sends.filled import get_byte_length_checker
 from pabal.domain.sends.message import Product
@@ -52,7 +51,7 @@ def check_text_message(
     expire_minutes = lifetime_of(read_expire_minutes(form), is_code=is_code)
     content = _mark_advertisement(form, content, opt_out_number)
     sender = form.read("sender", phone.parse_sender)
-    image = _read_image(form, policy) if product is Product.MMS else None
+    image = read_image_field(form, policy.image_limits_of(product)) if product is Product.MMS else None
     given = read_receivers(form, policy)
     names = variables.find_names(content, subject)
     check_shared_text(form, content, _check_literals if names else partial(check_text, product), "content")
@@ -80,14 +79,6 @@ def check_text_message(
         expire_minutes=expire_minutes,
         is_code=is_code,
     )
-
-
-def _read_image(form: Form[Any], policy: Policy) -> Image | None:
-    """Return the picture of an MMS; one that no carrier of its route takes is a problem of the form."""
-    image = read_image_field(form)
-    if image is not None and policy.max_mms_px is not None:
-        form.read_optional("image", lambda _: check_size_px(image, policy.max_mms_px or 0))
-    return image
 
 
 def _mark_advertisement(form: Form[Any], content: str, default_number: str) -> str:

@@ -25,6 +25,7 @@ from pabal.domain.kakao.template import (
     TemplateStatus,
 )
 from pabal.domain.kakao.template_parts import MAX_CONTENT_CHARACTERS_WITH_ITEMS, QUICK_REPLY_TYPES, TemplateParts
+from pabal.domain.sends.message import Product
 from pabal.models.template_bodies import TemplateKey, WriteTemplate
 from pabal.service.relay import categories, lookup
 
@@ -32,7 +33,6 @@ PAGE_SIZE = 50
 MAX_PAGE = 1_000_000
 TEMPLATES_PATH = "/console/templates"
 MAX_COMMENT_CHARACTERS = 500
-_LIMITS = {"max_image_bytes": MAX_IMAGE_BYTES}
 
 
 class TemplatePreview(NamedTuple):
@@ -196,7 +196,7 @@ async def show_preview(request: PageRequest) -> Response:
     """Answer with the preview of the form; what was typed is kept."""
     fields = template_form.read_fields(request.fields)
     await template_form.keep_typed(request, fields)
-    return request.render("manage/template_preview.html", preview=build_preview(fields), **_LIMITS)
+    return request.render("manage/template_preview.html", preview=build_preview(fields))
 
 
 def is_editable(template: Template) -> bool:
@@ -227,7 +227,9 @@ async def _read_image(request: PageRequest, fields: Mapping[str, str]) -> Image 
     Raises Refused(NOT_FOUND) if the stored one is another account's.
     """
     emphasis = fields["emphasisType"]
-    uploaded = _uploaded_image(request, "image") if emphasis in ("image", "itemList") else None
+    uploaded = (
+        _uploaded_image(request, "image", _max_image_bytes(request)) if emphasis in ("image", "itemList") else None
+    )
     if uploaded:
         return uploaded
     if not fields[template_form.IMAGE_OF]:
@@ -240,15 +242,21 @@ async def _read_image(request: PageRequest, fields: Mapping[str, str]) -> Image 
 
 def _read_thumbnail(request: PageRequest, fields: Mapping[str, str]) -> Image | None:
     """Return the uploaded thumbnail of the highlight."""
-    return _uploaded_image(request, template_form.THUMBNAIL) if fields["emphasisType"] == "itemList" else None
+    if fields["emphasisType"] != "itemList":
+        return None
+    return _uploaded_image(request, template_form.THUMBNAIL, MAX_IMAGE_BYTES)
 
 
-def _uploaded_image(request: PageRequest, field: str) -> Image | None:
+def _max_image_bytes(request: PageRequest) -> int:
+    return request.context.policy.image_limits_of(Product.ALIMTALK).max_bytes
+
+
+def _uploaded_image(request: PageRequest, field: str, most: int) -> Image | None:
     upload = request.files.get(field)
     if not upload:
         return None
     # What is cut off exceeds the limit anyway and is refused.
-    return Image(upload.content_type, upload.name[-MAX_FILE_NAME_CHARACTERS:], upload.body[: MAX_IMAGE_BYTES + 1])
+    return Image(upload.content_type, upload.name[-MAX_FILE_NAME_CHARACTERS:], upload.body[: most + 1])
 
 
 def _template_key(template: Template) -> dict[str, str]:
@@ -273,7 +281,6 @@ async def _render_template(request: PageRequest, template: Template, refused: Re
         is_requestable=template.status is TemplateStatus.REGISTERED,
         is_deletable=template.is_deletable,
         is_under_review=template.status is TemplateStatus.INSPECTING and template.carrier is None,
-        **_LIMITS,
     )
 
 
@@ -312,7 +319,8 @@ async def _render_form(
         preview=build_preview(fields),
         kept=kept or KeptTemplate(template_form.form_name(template)),
         page=tab_id(request) or new_tab_id(request),
-        **_LIMITS,
+        max_image_bytes=_max_image_bytes(request),
+        max_thumbnail_bytes=MAX_IMAGE_BYTES,
     )
 
 

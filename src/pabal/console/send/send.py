@@ -269,7 +269,7 @@ async def _render_form(
         button_fields=drafts.BUTTON_FIELDS,
         policy=request.context.policy,
         most_image_bytes=MAX_IMAGE_BYTES,
-        most_image_px=request.context.policy.max_mms_px if review.draft.product is Product.MMS else None,
+        most_image_px=request.context.policy.image_limits_of(review.draft.product).max_side_px,
         max_invalid_rows=SHOWN_INVALID_ROWS,
     )
 

@@ -113,8 +113,10 @@ class Code(Enum):
         400,
         Text("사용할 수 없는 이미지입니다.", "The image cannot be used."),
         Text(
-            "50 KB 이하의 JPEG 파일을 Base64로 인코딩해 보내세요.",
-            "Send a JPEG of at most 50 KB, encoded as Base64.",
+            "JPEG 파일을 Base64로 인코딩해 보내세요. 51,200바이트까지는 언제나 받습니다. 더 큰 파일은 errors에 적힌"
+            " 크기까지 줄이세요.",
+            "Send a JPEG encoded as Base64: up to 51,200 bytes are always accepted, a larger one must be within the"
+            " limit that `errors` names.",
         ),
     )
     INVALID_BUTTON = (

@@ -1,14 +1,19 @@
-"""Images of MMS and friend-talk messages."""
+"""Images of messages and templates, and which of them a carrier takes."""
 
 import binascii
-from collections.abc import Iterator
+import struct
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from pabal.domain.base.codes import Code, Refused, Text
 
 MAX_IMAGE_BYTES = 51_200
+"""What every deployment accepts, whatever its carriers take."""
 MAX_FILE_NAME_CHARACTERS = 255
-JPEG = "image/jpeg"
+JPEG, PNG, SIS = "image/jpeg", "image/png", "image/vnd.wap.sis"
+_ALWAYS_ACCEPTED = frozenset((JPEG, SIS))
+"""The types that are accepted up to `MAX_IMAGE_BYTES`, whatever the carriers take."""
+_PNG_MAGIC, _PNG_END = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", b"IEND\xaeB`\x82"
 _JPEG_MAGIC = b"\xff\xd8\xff"
 _FRAME_MARKERS = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
 """Markers of the JPEG segments that have width and height."""
@@ -17,10 +22,11 @@ _SCAN_MARKER, _END_MARKER = 0xDA, 0xD9
 _SIZE_BYTES = 9
 """From the marker of a frame to the end of its width."""
 _CONTENT_TYPES = {
-    "image/jpeg": "image/jpeg",
-    "image/jpg": "image/jpeg",
-    "image/vnd.wap.sis": "image/vnd.wap.sis",
-    "image,vnd.wap.sis": "image/vnd.wap.sis",
+    "image/jpeg": JPEG,
+    "image/jpg": JPEG,
+    "image/vnd.wap.sis": SIS,
+    "image,vnd.wap.sis": SIS,
+    "image/png": PNG,
 }
 
 
@@ -32,14 +38,59 @@ class Image(NamedTuple):
     body: bytes
 
 
-def parse_image(content_type: str, file_name: str, body: str) -> Image:
+class ImageLimits(NamedTuple):
+    """Which images a carrier documents that it takes, of one product."""
+
+    max_bytes: int = MAX_IMAGE_BYTES
+    max_width_px: int | None = None
+    """None: no limit is known."""
+    max_height_px: int | None = None
+    types: frozenset[str] = frozenset((JPEG,))
+
+    @property
+    def max_side_px(self) -> int | None:
+        """The most pixels of the longer side of any image that fits."""
+        return min(filter(None, (self.max_width_px, self.max_height_px)), default=None)
+
+    def find_excess(self, image: Image) -> str | None:
+        """Return what of an image the carrier does not take: its type, bytes or pixels; None: it takes it."""
+        if image.content_type not in self.types:
+            return "type"
+        if len(image.body) > self.max_bytes:
+            return "bytes"
+        return "pixels" if self._has_too_many_px(image) else None
+
+    def _has_too_many_px(self, image: Image) -> bool:
+        width, height = measure_px(image) or (0, 0)
+        return width > (self.max_width_px or width) or height > (self.max_height_px or height)
+
+
+LEAST_LIMITS = ImageLimits()
+"""Those of a carrier that documents none."""
+
+
+def combine_limits(limits: Iterable[ImageLimits]) -> ImageLimits:
+    """Return the limits of images that all these carriers take."""
+    each = list(limits) or [LEAST_LIMITS]
+    return ImageLimits(
+        min(one.max_bytes for one in each),
+        min((one.max_width_px for one in each if one.max_width_px), default=None),
+        min((one.max_height_px for one in each if one.max_height_px), default=None),
+        frozenset.intersection(*(one.types for one in each)),
+    )
+
+
+def parse_image(content_type: str, file_name: str, body: str, limits: ImageLimits = LEAST_LIMITS) -> Image:
     """Return the image of the three fields of an image object.
 
+    A JPEG of at most `MAX_IMAGE_BYTES` is accepted whatever its pixels.
     Raises Refused(INVALID_IMAGE), naming the field.
     """
     kind = _CONTENT_TYPES.get(content_type.strip().lower())
-    if kind is None:
-        allowed = ", ".join(each for each in _CONTENT_TYPES if "/" in each)
+    if kind is None or kind not in _ALWAYS_ACCEPTED | limits.types:
+        allowed = ", ".join(
+            name for name, each in _CONTENT_TYPES.items() if "/" in name and each in _ALWAYS_ACCEPTED | limits.types
+        )
         raise _refusal("contentType", f"사용할 수 있는 형식: {allowed}", f"Allowed types: {allowed}")
     if len(file_name) > MAX_FILE_NAME_CHARACTERS:
         raise _refusal(
@@ -47,21 +98,52 @@ def parse_image(content_type: str, file_name: str, body: str) -> Image:
             f"파일 이름은 {MAX_FILE_NAME_CHARACTERS}자 이하여야 합니다.",
             f"The file name can have at most {MAX_FILE_NAME_CHARACTERS} characters.",
         )
-    decoded = _decode_body(body)
-    if kind == "image/jpeg" and not decoded.startswith(_JPEG_MAGIC):
-        raise _refusal("body", "JPEG 파일이 아닙니다.", "The file is not a JPEG.")
-    if kind == "image/jpeg" and not _is_whole_jpeg(decoded):
+    most = max(MAX_IMAGE_BYTES, limits.max_bytes) if kind in limits.types else MAX_IMAGE_BYTES
+    image = Image(kind, file_name, _decode_body(body, most))
+    _check_is_whole(image)
+    if kind not in _ALWAYS_ACCEPTED or len(image.body) > MAX_IMAGE_BYTES:
+        _check_pixels(image, limits)
+    return image
+
+
+def _check_is_whole(image: Image) -> None:
+    name, magic = ("JPEG", _JPEG_MAGIC) if image.content_type == JPEG else ("PNG", _PNG_MAGIC)
+    if image.content_type == SIS:
+        return
+    if not image.body.startswith(magic):
+        raise _refusal("body", f"{name} 파일이 아닙니다.", f"The file is not a {name}.")
+    if not (_is_whole_jpeg(image.body) if image.content_type == JPEG else _is_whole_png(image)):
         raise _refusal(
             "body",
-            "JPEG 파일이 손상되었거나 중간에 끊겼습니다. 그림을 JPEG로 다시 저장해 올리세요.",
-            "The JPEG is damaged or cut off. Save the picture as JPEG again.",
+            f"{name} 파일이 손상되었거나 중간에 끊겼습니다. 그림을 {name}로 다시 저장해 올리세요.",
+            f"The {name} is damaged or cut off. Save the picture as {name} again.",
         )
-    return Image(kind, file_name, decoded)
+
+
+def _check_pixels(image: Image, limits: ImageLimits) -> None:
+    if limits.find_excess(image) != "pixels":
+        return
+    width, height = measure_px(image) or (0, 0)
+    sides = f"{limits.max_width_px:,} × {limits.max_height_px:,}"
+    raise _refusal(
+        "body",
+        f"그림은 {sides}픽셀 이하여야 합니다. 지금은 {width:,} × {height:,}픽셀입니다.",
+        f"The picture can have at most {sides} pixels; it has {width:,} × {height:,}.",
+    )
 
 
 def measure_px(image: Image) -> tuple[int, int] | None:
-    """Return width and height of a JPEG in pixels; None if they cannot be read."""
-    return _find_size(image.body) if image.content_type == "image/jpeg" else None
+    """Return width and height of a JPEG or PNG in pixels; None if they cannot be read."""
+    if image.content_type == PNG:
+        begin = len(_PNG_MAGIC)
+        return struct.unpack(">II", image.body[begin : begin + 8]) if len(image.body) >= begin + 8 else None
+    return _find_size(image.body) if image.content_type == JPEG else None
+
+
+def _is_whole_png(image: Image) -> bool:
+    """Return whether a file has a size and the end of a PNG; it is not decoded."""
+    size = measure_px(image)
+    return size is not None and min(size) > 0 and image.body.rfind(_PNG_END) > 0
 
 
 def _is_whole_jpeg(body: bytes) -> bool:
@@ -93,25 +175,14 @@ def _iterate_segments(body: bytes) -> Iterator[tuple[int, int]]:
         at += 2 + int.from_bytes(body[at + 2 : at + 4], "big")
 
 
-def check_size_px(image: Image, limit: int) -> None:
-    """Raises Refused(INVALID_IMAGE) for a JPEG that is wider or higher than this."""
-    size = measure_px(image)
-    if size is not None and max(size) > limit:
+def _decode_body(body: str, most: int) -> bytes:
+    size = len(body) * 3 // 4 - body[-2:].count("=")
+    if size > most:
         raise _refusal(
             "body",
-            f"그림은 가로와 세로 모두 {limit:,}픽셀 이하여야 합니다. 지금은 {size[0]:,}×{size[1]:,}픽셀입니다.",
-            f"The picture can be at most {limit:,} pixels wide and high; it has {size[0]:,} × {size[1]:,}.",
+            f"파일은 {most:,}바이트 이하여야 합니다. 지금은 {size:,}바이트입니다.",
+            f"The file can have at most {most:,} bytes; it has {size:,}.",
         )
-
-
-def _decode_body(body: str) -> bytes:
-    too_large = _refusal(
-        "body",
-        f"파일은 {MAX_IMAGE_BYTES}바이트 이하여야 합니다.",
-        f"The file can have at most {MAX_IMAGE_BYTES} bytes.",
-    )
-    if len(body) > (MAX_IMAGE_BYTES + 2) // 3 * 4:
-        raise too_large
     try:
         encoded = body.encode("ascii")
         decoded = binascii.a2b_base64(encoded)
@@ -119,8 +190,6 @@ def _decode_body(body: str) -> bytes:
             raise ValueError  # Python's strict mode accepts surplus padding and stray bits
     except ValueError:
         raise _refusal("body", "올바른 Base64가 아닙니다.", "It is not valid Base64.") from None
-    if len(decoded) > MAX_IMAGE_BYTES:
-        raise too_large
     return decoded
 
 
