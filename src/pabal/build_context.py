@@ -176,7 +176,7 @@ def _build_relay_carrier(
 
     dependencies = Dependencies(
         world,
-        lambda request_id: store.read(requests.get_image, request_id),
+        lambda request_id: store.read(requests.get_images, request_id),
         PersistentCursor(store, settings.name, slots),
         lambda what: metrics.carrier_anomalies.add(1, settings.name, what),
         load_codes=load_codes,

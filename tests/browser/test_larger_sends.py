@@ -9,7 +9,6 @@ from random import Random
 import pytest
 from playwright.sync_api import FilePayload, Page, expect
 
-from pabal.domain.content.image import MAX_IMAGE_BYTES
 from pabal.domain.users.user import Role
 from tests.fixtures.browser import BrowserEnvironment, check_page, open_send_page
 from tests.fixtures.web import SENDER
@@ -215,8 +214,13 @@ def test_preferences_make_lms_and_fallbacks_by_themselves(
         expect(page.locator("[name=resendPhoneNumber]")).to_have_value(SENDER)
 
 
+PLACES = ("image", "image2")
+
+
 @in_both_ways
-def test_large_picture_is_converted_and_made_smaller(env: BrowserEnvironment, language: str, screen: str) -> None:
+def test_large_pictures_are_converted_and_made_to_fit_their_route(
+    env: BrowserEnvironment, language: str, screen: str
+) -> None:
     with env.signed_in(language=language, screen=screen) as page:
         open_send_page(page)
         page.locator("#to-mms").click()
@@ -224,15 +228,26 @@ def test_large_picture_is_converted_and_made_smaller(env: BrowserEnvironment, la
         page.locator("[name=sender]").fill(SENDER)
         page.locator("[name=content]").fill("사진입니다")
         page.locator("[name=receivers]").fill("010-3500-0001")
-        page.locator("input[data-picture]").set_input_files(
-            FilePayload(name="photo.png", mimeType="image/png", buffer=noise(900, 600))
-        )
-        expect(page.locator("#picture-fitted")).to_contain_text("JPEG", timeout=20_000)
-        expect(page.locator("[name=image_name]")).to_have_value("photo.jpg")
-        size = page.evaluate("atob(document.querySelector('[name=image_body]').value).length")
-        assert 0 < size <= MAX_IMAGE_BYTES
+        photos = [
+            FilePayload(name=f"photo{number}.png", mimeType="image/png", buffer=noise(900, 600 + number))
+            for number in range(4)
+        ]
+        page.locator("input[data-picture]").set_input_files(photos[:2])
+        expect(page.locator("[name=image2_name]")).to_have_value("photo1.jpg", timeout=20_000)
+        expect(page.locator("canvas.picture-shown")).to_have_count(2)
+        page.locator("input[data-picture]").set_input_files(photos[2:])  # one too many: none is taken
+        expect(page.locator("#picture-fitted")).to_contain_text("3")
+        expect(page.locator("[name=image3_name]")).to_have_value("")
+        sizes = [
+            page.evaluate(f"atob(document.querySelector('[name={name}_body]').value).length") for name in PLACES
+        ]
+        assert all(51_200 < size <= 307_200 for size in sizes)
         review(page)
-        expect(page.locator("canvas.picture-shown")).to_be_visible()
+        expect(page.locator("canvas.picture-shown")).to_have_count(2)
+        page.locator("#unpicture").click()
+        expect(page.locator("[name=image_name]")).to_have_value("photo1.jpg")
+        expect(page.locator("[name=image2_name]")).to_have_value("")
+        review(page)
         check_page(page, f"picture-fitted-{language}-{screen}")
         page.locator("#send-it").click()
         page.wait_for_url("**/console/send/done/*")

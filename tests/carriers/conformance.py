@@ -272,7 +272,7 @@ class RelayAdapter(Adapter):
         return self._transports[-1]
 
     def dependencies(self, world: World) -> Dependencies:
-        return Dependencies(world, load_image, self._cursor, lambda _: None)
+        return Dependencies(world, load_images, self._cursor, lambda _: None)
 
     def stop_responding(self) -> None:
         self._relay.inject_fault("slow to accept", "POST", times=1e9, seconds=1e6)
@@ -361,8 +361,8 @@ def virtual_clock() -> int:
         return VirtualWorld().starts_at
 
 
-async def load_image(request_id: bytes) -> Image:
-    return Image("image/jpeg", "picture.jpg", b"\xff\xd8\xff\xe0" + bytes(100))
+async def load_images(request_id: bytes) -> list[Image]:
+    return [Image("image/jpeg", "picture.jpg", b"\xff\xd8\xff\xe0" + bytes(100))]
 
 
 def _call_later(seconds: float, callback: Callable[[], None]) -> None:

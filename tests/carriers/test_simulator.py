@@ -165,14 +165,14 @@ async def test_phone_shows_delivered_messages_only() -> None:
     simulator = Simulator(SIM, memory, VirtualWorld())
     buttons = (Button("webLink", "보기", mobile_url="https://example.com"),)
     talk = attempt(1, product=Product.ALIMTALK)._replace(
-        sender="@shop", subject="제목", buttons=buttons, image_request_id=b"x"
+        sender="@shop", subject="제목", buttons=buttons, image_request_id=b"x", images=2
     )
     await submit(simulator, [talk, attempt(2), attempt(3, "01000000002"), attempt(4, "01000000006")])
 
     shown, text, off, silent = memory.accepted.values()
     assert (shown.kind, shown.sender, shown.subject, shown.content) == ("alimTalk", "@shop", "제목", "안녕하세요")
-    assert (shown.buttons[0].name, shown.has_image) == ("보기", True)
-    assert (text.kind, text.sender, text.has_image) == ("sms", "02-1234-5678", False)
+    assert (shown.buttons[0].name, shown.images) == ("보기", 2)
+    assert (text.kind, text.sender, text.images) == ("sms", "02-1234-5678", 0)
     assert shown.arrives_at is not None
     assert (off.arrives_at, silent.arrives_at) == (None, None)
 

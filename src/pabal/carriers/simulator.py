@@ -43,7 +43,7 @@ MAX_IDLE_S = 5.0
 
 _BRAND_IMAGES = ImageLimits(5 * 1024 * 1024, types=frozenset((JPEG, PNG)))
 IMAGE_LIMITS = {
-    Product.MMS: ImageLimits(307_200, types=frozenset((JPEG, SIS))),
+    Product.MMS: ImageLimits(307_200, types=frozenset((JPEG, SIS)), max_count=3),
     Product.ALIMTALK: ImageLimits(500_000),
     **{each: _BRAND_IMAGES for each in Product if each.is_friend_talk or each is Product.BRAND_MESSAGE},
 }
@@ -215,7 +215,7 @@ def _simulated_message(attempt: Attempt, outcome: SimulatedOutcome, now: Instant
         attempt.subject,
         attempt.content,
         attempt.buttons,
-        attempt.image_request_id is not None,
+        attempt.images,
         receipts,
         attempt.brand,
         attempt.parts,

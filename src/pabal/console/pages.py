@@ -70,8 +70,8 @@ OPERATING = tuple(
 )
 
 WEBHOOK = f"{webhooks.WEBHOOKS_PATH}/{{webhook}}"
-MESSAGE_BYTES = 1024 * 1024
-"""A message with its image and its typed receivers; URL encoding makes three bytes of one."""
+MESSAGE_BYTES = 3 * 1024 * 1024
+"""A message with its images and its typed receivers; URL encoding makes three bytes of one."""
 MAX_UPLOAD_BYTES = campaign_file.MAX_FORM_BYTES
 PICTURE_BYTES = 8 * 1024 * 1024
 """A form with a photo from a phone: that is too large to send, but the error is shown at its field."""

@@ -206,6 +206,7 @@ class SendMms(Struct, kw_only=True, omit_defaults=True):
     optOutNumber: Annotated[str | None, OPT_OUT_NUMBER] = None
     sender: Annotated[str, describe("발신번호", "Sender number.", examples=["02-1234-5678"])]
     image: ImageBody | None = None
+    images: list[ImageBody] | None = None
     receivers: list[ReceiverBody]
 
 

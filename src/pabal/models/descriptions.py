@@ -171,6 +171,7 @@ DESCRIPTIONS = {
     "PhoneItem.subject": Text("제목", "Subject."),
     "PhoneItem.content": Text("본문", "Text."),
     "PhoneItem.image": Text("메시지에 이미지가 있는지 여부", "Whether the message has an image."),
+    "PhoneItem.images": Text("메시지에 있는 이미지의 수", "How many images the message has."),
     "ImageItem.fileName": Text("파일 이름", "File name."),
     "ErrorItem.field": Text(
         "`receivers[3].phoneNumber` 같은 항목", "The field, such as `receivers[3].phoneNumber`."
@@ -199,6 +200,10 @@ DESCRIPTIONS = {
     "AuthSender.channelId": Text("등록한 채널", "Channel that was registered."),
     "AuthSender.token": Text(
         "관리자의 휴대폰이 받은 숫자 여섯 자리", "The six digits that the administrator's phone received."
+    ),
+    "SendMms.images": Text(
+        "image 대신 쓰는 이미지 1~3개. 발송 순서의 모든 발송 경로가 받는 개수까지",
+        "One to three images, instead of `image`; as many as every carrier of the route takes.",
     ),
     "WriteTemplate.image": Text(
         "이미지. emphasisType이 image이면 필수입니다", "Image. Required for emphasisType image."

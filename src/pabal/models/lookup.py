@@ -180,6 +180,7 @@ class PhoneItem(PartsItem, kw_only=True, rename={"sender": "from"}):
     content: str
     buttons: list[ButtonItem]
     image: bool
+    images: int = 0
     messageType: Annotated[str | UnsetType, describe("브랜드 메시지의 것", "Of a brand message.")] = UNSET
     targeting: Annotated[str | UnsetType, describe("브랜드 메시지의 것", "Of a brand message.")] = UNSET
     attachment: Annotated[AttachmentBody | UnsetType, describe("브랜드 메시지의 것", "Of a brand message.")] = UNSET

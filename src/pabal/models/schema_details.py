@@ -249,6 +249,7 @@ CONSTRAINTS: dict[str, Keywords] = {
     "Image.contentType": _one_of("image/jpeg", "image/jpg", "image/vnd.wap.sis", "image/png"),
     "Image.fileName": _most(image.MAX_FILE_NAME_CHARACTERS),
     "Image.body": {"contentEncoding": "base64"},
+    "SendMms.images": _items(1, image.MAX_IMAGES),
     "Button.buttonType": _one_of(*button.FRIENDTALK_BUTTON_TYPES),
     "TemplateButton.buttonType": _one_of(*button.DEFAULT_NAMES),
     "Button.name": _most(button.MAX_NAME_CHARACTERS),

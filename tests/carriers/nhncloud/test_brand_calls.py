@@ -49,7 +49,7 @@ def test_call_has_what_all_recipients_share_and_only_the_number_of_each() -> Non
     shared: dict[str, Any] = {"brand": brand, "buttons": (button,), "opt_out_number": "0801234567"}
 
     (call,) = group_into_calls([brand_attempt(number, **shared) for number in (1, 2, 3)])
-    body = call.body(None)
+    body = call.body()
 
     assert call.path.endswith("/freestyle-messages")
     assert call.headers == {}
@@ -94,7 +94,7 @@ def test_values_of_a_template_share_a_call() -> None:
     ]
 
     (call,) = group_into_calls(given)
-    body = call.body(None)
+    body = call.body()
 
     assert call.path.endswith("/basic-messages")
     assert [each["templateParameter"] for each in body["recipientList"]] == [{"name": "1"}, {"name": "2"}]

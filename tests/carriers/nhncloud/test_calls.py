@@ -108,7 +108,7 @@ def test_requests_share_a_call_only_with_one_message_each() -> None:
     calls = group_into_calls([*single, *several])
 
     assert [len(call.attempts) for call in calls] == [10, 3, 3]
-    assert [call.body(None).get("senderGroupingKey") for call in calls] == [
+    assert [call.body().get("senderGroupingKey") for call in calls] == [
         None,
         (20).to_bytes(13, "big").hex(),
         (21).to_bytes(13, "big").hex(),
@@ -135,7 +135,7 @@ def test_sms_body() -> None:
         "/sms/v3.0/appKeys/{appkey}/sender/sms",
         {},
     )
-    assert call.body(None) == {
+    assert call.body() == {
         "body": "안녕하세요",
         "sendNo": SENDER,
         "senderGroupingKey": "01".zfill(26),
@@ -151,7 +151,7 @@ def test_mms_names_its_image() -> None:
     call = only(one)
 
     assert (call.endpoint, call.path) == (ProductEndpoint.MMS, "/sms/v3.0/appKeys/{appkey}/sender/mms")
-    assert call.body(4711) == {
+    assert call.body([4711]) == {
         "body": "안녕하세요",
         "sendNo": SENDER,
         "title": "사진",
@@ -167,7 +167,7 @@ def test_alimtalk_body() -> None:
     call = only(one)
 
     assert (call.endpoint, call.path) == (ProductEndpoint.ALIMTALK, "/alimtalk/v2.3/appkeys/{appkey}/raw-messages")
-    assert call.body(None) == {
+    assert call.body() == {
         "senderKey": KEY,
         "templateCode": "T1",
         "senderGroupingKey": "01".zfill(26),
@@ -190,7 +190,7 @@ def test_friendtalk_body() -> None:
     call = only(one)
 
     assert (call.endpoint, call.path) == (ProductEndpoint.FRIENDTALK, "/friendtalk/v2.4/appkeys/{appkey}/messages")
-    assert call.body("https://relay.example/1.jpg") == {
+    assert call.body(["https://relay.example/1.jpg"]) == {
         "senderKey": KEY,
         "senderGroupingKey": "01".zfill(26),
         "recipientList": [
@@ -209,7 +209,7 @@ def test_friendtalk_body() -> None:
 
 
 def test_friendtalk_always_sets_is_ad() -> None:
-    (recipient,) = only(friendtalk()).body(None)["recipientList"]
+    (recipient,) = only(friendtalk()).body()["recipientList"]
 
     assert recipient["isAd"] is False
 
@@ -258,11 +258,11 @@ def test_halves_contain_all_messages_once(count: int) -> None:
     ],
 )
 def test_text_without_a_subject_gets_a_title_that_fits(content: str, title: str) -> None:
-    body = only(message(product=Product.LMS, content=content)).body(None)
+    body = only(message(product=Product.LMS, content=content)).body()
 
     assert body["title"] == title
     assert len(title.encode("cp949")) <= MAX_TITLE_BYTES
-    assert only(message(product=Product.LMS, content=content, subject="제목")).body(None)["title"] == "제목"
+    assert only(message(product=Product.LMS, content=content, subject="제목")).body()["title"] == "제목"
 
 
 @pytest.mark.parametrize(("product", "path"), [(Product.SMS, "ad-sms"), (Product.LMS, "ad-mms")])
@@ -272,7 +272,7 @@ def test_advertisement_is_sent_unchanged_to_its_endpoint(product: Product, path:
     one = message(product=product, is_ad=True, content=content)
 
     assert only(one).path.endswith(f"/sender/{path}")
-    assert only(one).body(None)["body"] == content
+    assert only(one).body()["body"] == content
 
 
 @pytest.mark.parametrize("content", ["[광고]새 소식\n무료거부 0801234567", "(광고)새 소식", "(광고)무료거부 080"])
@@ -280,9 +280,9 @@ def test_text_without_the_marks_of_an_advertisement_is_sent_as_any_other(content
     one = message(is_ad=True, content=content)
 
     assert only(one).path.endswith("/sender/sms")
-    assert only(one).body(None)["body"] == content
+    assert only(one).body()["body"] == content
 
 
 def test_other_text_is_unchanged() -> None:
-    assert only(message(content="가" * 45)).body(None)["body"] == "가" * 45
+    assert only(message(content="가" * 45)).body()["body"] == "가" * 45
     assert endpoint_of(message(content="가" * 45)) is ProductEndpoint.SMS

@@ -16,8 +16,8 @@ DAY_S = 24 * 3600.0
 REQUEST = bytes(13)
 
 
-async def load(request_id: bytes) -> Image:
-    return Image("image/jpeg", "photo.jpg", b"\xff\xd8\xff\xe0" + bytes(100))
+async def load(request_id: bytes) -> list[Image]:
+    return [Image("image/jpeg", "photo.jpg", b"\xff\xd8\xff\xe0" + bytes(100))]
 
 
 async def test_picture_is_uploaded_again_before_the_relay_deletes_it() -> None:
@@ -29,7 +29,7 @@ async def test_picture_is_uploaded_again_before_the_relay_deletes_it() -> None:
     uploads = ImageUploads(load, client, None, world)
     used: list[int | str] = []
     for _ in range(30):
-        used.append(await uploads.upload(REQUEST, Product.MMS, 10.0))
+        used.extend(await uploads.upload(REQUEST, Product.MMS, 10.0))
         recipients = [{"recipientNo": "01020000001"}]
         body: dict[str, Any] = {"body": "사진", "title": "제목", "sendNo": "15880000", "recipientList": recipients}
         body["attachFileIdList"] = [used[-1]]

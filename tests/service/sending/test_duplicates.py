@@ -65,7 +65,7 @@ async def test_receivers_repeated_within_a_request_are_duplicates(env: Environme
         sms(content="다른 내용"),
         sms(OTHER),
         sms(subject="제목", product=Product.LMS),
-        sms(image=Image("image/jpeg", "a.jpg", b"x"), product=Product.MMS),
+        sms(images=(Image("image/jpeg", "a.jpg", b"x"),), product=Product.MMS),
         sms(scheduled_at=NOON + HOUR),
         sms()._replace(receivers=[Receiver(PHONE, content="따로")]),
     ],

@@ -128,7 +128,7 @@ async def test_numbers_and_texts_are_blanked_after_retention_and_counts_stay(sta
                 subject="제목",
                 variables=("name",),
                 receivers=receivers,
-                image=picture,
+                images=(picture,),
                 product=Product.MMS,
             ),
         )
@@ -154,7 +154,7 @@ async def test_numbers_and_texts_are_blanked_after_retention_and_counts_stay(sta
     for request_id in old:
         kept = (await env.store.read(requests.get, [request_id]))[request_id]
         assert (kept.content, kept.subject, kept.sender, kept.variables) == ("", None, "", ())
-        assert await env.store.read(requests.get_image, request_id) is None
+        assert await env.store.read(requests.get_images, request_id) == ()
     outlook = await history.get_request_details(env.context, owner, old[0], 1, 10)
     assert outlook.counts == {DONE: 1, FAILED: 1}
     found = await history.find_messages(env.context, MessageFilter(owner, receiver=PHONE), 1, 100)

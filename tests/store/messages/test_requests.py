@@ -33,7 +33,7 @@ def talk(profile_id: int) -> Sending:
         "#{name}님",
         [Receiver(PHONE, ("길동", "1")), Receiver(PHONE, ("길순", "2"), "따로", "ref-2")],
         sender="",
-        image=PICTURE,
+        images=(PICTURE,),
         image_link="https://example.com",
         buttons=(Button("webLink", "보기", mobile_url="https://example.com/#{no}"),),
         is_ad=True,
@@ -62,10 +62,10 @@ def test_request_is_read_as_stored_with_channel_and_key(tx: Tx) -> None:
     assert (request.account_id, request.product, request.total) == (7, Product.FRIENDTALK_IMAGE, 2)
     assert request.scheduled_at == NOON + HOUR
     assert (request.content, request.variables, request.buttons) == (given.content, given.variables, given.buttons)
-    assert (request.has_image, request.image_link, request.is_ad) == (True, "https://example.com", True)
+    assert (request.images, request.image_link, request.is_ad) == (1, "https://example.com", True)
     assert (request.fallback_sender, request.fallback_content) == ("0212345678", "대신")
     assert (request.profile_id, request.channel_id, request.sender_key) == (profile, "@shop", "a" * 40)
-    assert requests.get_image(tx, request_id(1)) == PICTURE
+    assert requests.get_images(tx, request_id(1)) == (PICTURE,)
 
 
 def test_text_request_has_empty_optional_fields(tx: Tx) -> None:
@@ -75,8 +75,8 @@ def test_text_request_has_empty_optional_fields(tx: Tx) -> None:
 
     assert request.sender == "0212345678"
     assert (request.subject, request.fallback_sender, request.profile_id, request.channel_id) == (None,) * 4
-    assert (request.variables, request.buttons, request.has_image, request.is_ad) == ((), (), False, False)
-    assert requests.get_image(tx, request_id(1)) is None
+    assert (request.variables, request.buttons, request.images, request.is_ad) == ((), (), 0, False)
+    assert requests.get_images(tx, request_id(1)) == ()
 
 
 def test_no_ids_give_no_requests(tx: Tx) -> None:
@@ -122,7 +122,7 @@ def test_blanked_request_keeps_outcomes_and_no_personal_data(tx: Tx) -> None:
     assert (request.content, request.sender, request.subject, request.image_link) == ("", "", None, None)
     assert (request.buttons, request.variables) == ((), ())
     assert (request.fallback_sender, request.fallback_content) == (None, None)
-    assert requests.get_image(tx, request_id(1)) is None
+    assert requests.get_images(tx, request_id(1)) == ()
     assert tx.fetch_all("select * from attempts") == []
     ended = messages.get(tx, [message_id(1, 1), message_id(1, 2)])
     assert [one.outcome for one in ended.values()] == [Outcome.DELIVERED, Outcome.SPAM]
@@ -151,7 +151,7 @@ def test_request_queries_never_scan_the_table(tx: Tx) -> None:
 
     add_request(explaining, request_id(1000), 1, sms(), NOON)
     requests.get(explaining, [request_id(1), request_id(2)])
-    requests.get_image(explaining, request_id(1))
+    requests.get_images(explaining, request_id(1))
     requests.list_by_profile(explaining, 1, (NOON, b""), 20)
     requests.ids_between(explaining, request_id(0), request_id(9), 20)
     personal_data.erase_request(explaining, request_id(1))

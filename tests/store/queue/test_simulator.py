@@ -35,7 +35,7 @@ def texts(tx: Tx, at: int = NOON + MINUTE, page: int = 1, page_size: int = 10) -
 
 def test_phone_shows_arrived_messages_as_sent(tx: Tx) -> None:
     buttons = (Button("webLink", "보기", mobile_url="https://example.com"),)
-    sent = arrival(1, kind="alimTalk", sender="@shop", subject="제목", buttons=buttons, has_image=True)
+    sent = arrival(1, kind="alimTalk", sender="@shop", subject="제목", buttons=buttons, images=2)
     simulator.add_messages(tx, CARRIER, [sent])
 
     total, (shown,) = simulator.list_on_phone(tx, 1, PHONE, NOON + SECOND, 1, 10)

@@ -80,20 +80,20 @@ class SendCall(NamedTuple):
     """The fields that apply to all recipients."""
     attempts: list[Attempt]
 
-    def body(self, image: str | int | None) -> dict[str, Any]:
-        """Return the body of the call; `image` is the reference of its image, if it has one."""
+    def body(self, images: Sequence[str | int] = ()) -> dict[str, Any]:
+        """Return the body of the call; `images` are the references of its images."""
         requests = {identifiers.request_id_of(each.message_id) for each in self.attempts}
         group = {"senderGroupingKey": next(iter(requests)).hex()} if len(requests) == 1 else {}
         if self.endpoint is ProductEndpoint.BRAND:
-            picture = brand_image_fields(self.attempts[0], None if image is None else str(image))
+            picture = brand_image_fields(self.attempts[0], str(images[0]) if images else None)
             recipients = [brand_recipient(each) for each in self.attempts]
             return {**self.shared, **picture, **group, "recipientList": recipients}
-        attachment = {"attachFileIdList": [image]} if image is not None and self.endpoint.is_text else {}
+        attachment = {"attachFileIdList": list(images)} if images and self.endpoint.is_text else {}
         return {
             **self.shared,
             **attachment,
             **group,
-            "recipientList": [_recipient(self.endpoint, each, image) for each in self.attempts],
+            "recipientList": [_recipient(self.endpoint, each, images) for each in self.attempts],
         }
 
     @property
@@ -213,7 +213,7 @@ def _size(content: str) -> int:
     return len(content.encode("cp949", "replace"))
 
 
-def _recipient(endpoint: ProductEndpoint, attempt: Attempt, image: str | int | None) -> dict[str, Any]:
+def _recipient(endpoint: ProductEndpoint, attempt: Attempt, images: Sequence[str | int]) -> dict[str, Any]:
     name = attempt.message_id.hex()
     if endpoint.is_text:
         return {"recipientNo": attempt.receiver, "recipientGroupingKey": name}
@@ -232,8 +232,8 @@ def _recipient(endpoint: ProductEndpoint, attempt: Attempt, image: str | int | N
     recipient["isAd"] = attempt.is_ad
     if attempt.is_ad:  # NHN Cloud puts the label in front itself
         recipient["content"] = attempt.content.removeprefix(AD_LABEL).lstrip() or attempt.content
-    if image is not None:
-        recipient["imageUrl"] = image
+    if images:
+        recipient["imageUrl"] = images[0]
         if attempt.image_link:
             recipient["imageLink"] = attempt.image_link
     return recipient

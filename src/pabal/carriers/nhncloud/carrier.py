@@ -94,7 +94,7 @@ class NhnCloudCarrier(RelayCarrier):
             self._connection,
             {service: CallQueue(settings.calls, world) for service in self._results.services},
             self._pacer,
-            ImageUploads(dependencies.load_image, sms_client, talk_client, world),
+            ImageUploads(dependencies.load_images, sms_client, talk_client, world),
             self._resolver,
             unanswered,
             world,

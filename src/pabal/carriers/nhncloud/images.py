@@ -5,7 +5,7 @@ from base64 import b64encode
 from pabal.carriers.nhncloud.client import NhnCloudClient, UploadFile, expect_documented_shape
 from pabal.carriers.relay.call_queue import SharedCalls
 from pabal.carriers.relay.carrier import ImageNotSupported as ImageNotSupported
-from pabal.carriers.relay.carrier import LoadImage, check_image
+from pabal.carriers.relay.carrier import LoadImages, check_images
 from pabal.domain.brand.message import BrandMessage, BrandType
 from pabal.domain.content.image import JPEG, LEAST_LIMITS, PNG, Image, ImageLimits
 from pabal.domain.sends.message import Product
@@ -16,7 +16,7 @@ CACHE_TTL_S = 6 * 24 * 3600.0
 MAX_FILE_NAME_CHARACTERS = 45
 _TALK_LIMITS = ImageLimits(5 * 1024 * 1024, types=frozenset((JPEG, PNG)))
 _LIMITS = {
-    Product.MMS: ImageLimits(300 * 1024, 1000, 1000),
+    Product.MMS: ImageLimits(300 * 1024, 1000, 1000, max_count=3, max_total_bytes=800 * 1024),
     Product.ALIMTALK: ImageLimits(500_000),  # of a template
     **{each: _TALK_LIMITS for each in Product if each.is_friend_talk or each is Product.BRAND_MESSAGE},
 }
@@ -39,20 +39,22 @@ class ImageUploads:
 
     def __init__(
         self,
-        load_image: LoadImage,
+        load_images: LoadImages,
         sms_client: NhnCloudClient | None,
         talk_client: NhnCloudClient | None,
         world: World,
     ) -> None:
-        self._load_image = load_image
+        self._load_images = load_images
         self._sms_client = sms_client
         self._talk_client = talk_client
-        self._uploads: SharedCalls[tuple[bytes, str], ImageRef] = SharedCalls(self._upload, CACHE_TTL_S, world)
+        self._uploads: SharedCalls[tuple[bytes, str], tuple[ImageRef, ...]] = SharedCalls(
+            self._upload, CACHE_TTL_S, world
+        )
 
     async def upload(
         self, request_id: bytes, product: Product, timeout_s: float, brand: BrandMessage | None = None
-    ) -> ImageRef:
-        """Return the reference of a request's image, which is uploaded if it is not yet.
+    ) -> tuple[ImageRef, ...]:
+        """Return the references of a request's images, which are uploaded if they are not yet.
 
         Raises ImageNotSupported, and what NhnCloudClient.request raises.
         """
@@ -63,16 +65,23 @@ class ImageUploads:
         return await self._uploads.get((request_id, kind), timeout_s)
 
     def forget(self, request_id: bytes) -> None:
-        """Upload an image again when it is needed next."""
+        """Upload the images of a request again when they are needed next."""
         for kind in ("mms", "wide", "talk", IMAGE, WIDE_IMAGE):
             self._uploads.forget((request_id, kind))
 
-    async def _upload(self, wanted: tuple[bytes, str], timeout_s: float) -> ImageRef:
+    async def _upload(self, wanted: tuple[bytes, str], timeout_s: float) -> tuple[ImageRef, ...]:
         request_id, kind = wanted
-        image = await self._load_image(request_id)
-        limits = limits_of(Product.MMS) if kind == "mms" else _TALK_LIMITS
-        image = check_image(image, limits)
-        name = f"{request_id.hex()}{_SUFFIXES[image.content_type]}"[-MAX_FILE_NAME_CHARACTERS:]
+        images = await self._load_images(request_id)
+        check_images(images, limits_of(Product.MMS) if kind == "mms" else _TALK_LIMITS)
+        names = [
+            f"{request_id.hex()}{number or ''}{_SUFFIXES[each.content_type]}"[-MAX_FILE_NAME_CHARACTERS:]
+            for number, each in enumerate(images)
+        ]
+        return tuple(
+            [await self._upload_one(name, each, kind, timeout_s) for name, each in zip(names, images, strict=True)]
+        )
+
+    async def _upload_one(self, name: str, image: Image, kind: str, timeout_s: float) -> ImageRef:
         if kind == "mms":
             assert self._sms_client is not None
             answer = await self._sms_client.request(

@@ -65,16 +65,16 @@ class CallSender:
 
         Raises ImageNotSupported, and what NhnCloudClient.request raises, if nothing was accepted.
         """
-        image = await self._image(call, submission)
+        images = await self._upload_images(call, submission)
         began_at = self._world.monotonic()
         try:
-            answer = await self._request(call, image, submission)
+            answer = await self._request(call, images, submission)
         except NoResponse as error:
             self._on_anomaly("no response to a call")
             self._connection.note_unanswered(call.endpoint, error)
             self._unanswered.add(call.attempts, began_at)
             if call.endpoint.has_idempotency_keys:
-                await self._repeat(call, image, submission)
+                await self._repeat(call, images, submission)
             self._resolver.report_unknown(call.attempts, submission)
             return ()
         except ErrorResponse as error:
@@ -89,13 +89,13 @@ class CallSender:
             self._resolver.report_unknown(call.attempts, submission)
         return ()
 
-    async def _repeat(self, call: SendCall, image: ImageRef | None, submission: Submission) -> None:
+    async def _repeat(self, call: SendCall, images: Sequence[ImageRef], submission: Submission) -> None:
         """Repeat a call without an answer; its idempotency key prevents that it is accepted twice."""
         await asyncio.sleep(min(REPEAT_DELAY_S, submission.remaining_s))
         self._unanswered.add(call.attempts, self._world.monotonic())
         with self._connection.errors_left_in_doubt(call.endpoint):
             try:
-                answer = await self._request(call, image, submission)
+                answer = await self._request(call, images, submission)
                 self._connection.note_answered(call.endpoint)
                 self._report_answer(call, answer, submission)
             except ErrorResponse as error:
@@ -103,19 +103,19 @@ class CallSender:
                     raise
                 await self._resolver.report_found(call.endpoint, call.attempts, submission)
 
-    async def _request(self, call: SendCall, image: ImageRef | None, submission: Submission) -> dict[str, Any]:
+    async def _request(self, call: SendCall, images: Sequence[ImageRef], submission: Submission) -> dict[str, Any]:
         return await self._connection.client(call.endpoint).request(
             "POST",
             call.path,
-            body=call.body(image),
+            body=call.body(images),
             headers=call.headers,
             timeout_s=self._connection.timeout_s(submission),
         )
 
-    async def _image(self, call: SendCall, submission: Submission) -> ImageRef | None:
+    async def _upload_images(self, call: SendCall, submission: Submission) -> Sequence[ImageRef]:
         first = call.attempts[0]
         if first.image_request_id is None:
-            return None
+            return ()
         timeout_s = self._connection.timeout_s(submission)
         return await self._images.upload(first.image_request_id, first.product, timeout_s, first.brand)
 

@@ -22,8 +22,8 @@ TIMEOUT_MARGIN_S = 2.0
 """Every call ends this long before the timeout."""
 NOT_CONNECTED_YET = "not connected yet"
 
-LoadImage = Callable[[bytes], Awaitable[Image | None]]
-"""Returns the image of a request."""
+LoadImages = Callable[[bytes], Awaitable[Sequence[Image]]]
+"""Returns the images of a request."""
 
 
 LoadCodes = Callable[[], Awaitable[Mapping[int, SenderCodes]]]
@@ -36,16 +36,15 @@ async def load_no_codes() -> Mapping[int, SenderCodes]:
 
 
 class ImageNotSupported(Exception):
-    """The image does not exist any more, or exceeds what the relay takes."""
+    """The images do not exist any more, or exceed what the relay takes."""
 
 
-def check_image(image: Image | None, limits: ImageLimits) -> Image:
-    """Return an image that was loaded. Raises ImageNotSupported, with one of a few fixed reasons."""
-    if image is None:
+def check_images(images: Sequence[Image], limits: ImageLimits) -> None:
+    """Raise ImageNotSupported, with one of a few fixed reasons, unless the relay takes images that were loaded."""
+    if not images:
         raise ImageNotSupported("an image is missing")
-    if excess := limits.find_excess(image):
-        raise ImageNotSupported(f"the {excess} of an image exceed what the relay takes")
-    return image
+    if excess := limits.find_excess_of_all(images):
+        raise ImageNotSupported(f"the {excess} of images exceed what the relay takes")
 
 
 @dataclass(frozen=True)
@@ -53,7 +52,7 @@ class Dependencies:
     """Clock, images, the cursor of results, and a counter of anomalies."""
 
     world: World
-    load_image: LoadImage
+    load_images: LoadImages
     cursor: ResultCursor
     on_anomaly: OnAnomaly
     on_answer: OnAnswer | None = None

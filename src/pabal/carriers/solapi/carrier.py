@@ -56,7 +56,7 @@ class SolapiCarrier(RelayCarrier):
         self._notices = Notices(world)
         unanswered = UnansweredMessages(world)
         self._preparation = Preparation(
-            client, dependencies.load_image, settings.timeout_seconds, world, self._set_problem
+            client, dependencies.load_images, settings.timeout_seconds, world, self._set_problem
         )
         self._sender = SolapiSender(
             client,

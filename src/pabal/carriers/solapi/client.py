@@ -4,14 +4,14 @@ import hashlib
 import hmac
 import re
 from base64 import b64encode
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 from zoneinfo import ZoneInfo
 
 import msgspec
 
-from pabal.carriers.relay.carrier import check_image
+from pabal.carriers.relay.carrier import check_images
 from pabal.carriers.relay.http import ErrorAnswer, HttpClient, NoResponse, NotProcessed, OnAnswer, Throttled
 from pabal.domain.base import dates
 from pabal.domain.base.dates import Instant
@@ -201,12 +201,12 @@ def find_file_id(address: str) -> str | None:
 
 
 async def upload_image(
-    client: SolapiClient, image: Image | None, kind: str, name: str, timeout_s: float
+    client: SolapiClient, images: Sequence[Image], kind: str, name: str, timeout_s: float
 ) -> UploadAnswer:
-    """Upload an image and return its id; `kind` is what Solapi will use it for.
+    """Upload the only image of a message and return its id; `kind` is what Solapi will use it for.
 
     Raises ImageNotSupported, and what SolapiClient.request raises.
     """
-    image = check_image(image, IMAGE_LIMITS[kind])
-    body = {"file": b64encode(image.body).decode(), "name": name, "type": kind}
+    check_images(images, IMAGE_LIMITS[kind])
+    body = {"file": b64encode(images[0].body).decode(), "name": name, "type": kind}
     return await client.request("POST", UPLOAD_PATH, UploadAnswer, timeout_s=timeout_s, body=body)

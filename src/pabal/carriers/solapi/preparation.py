@@ -6,7 +6,7 @@ from typing import TypeVar
 
 from pabal.carriers.base import Busy, Declined, NotSent, Verdict
 from pabal.carriers.relay.call_queue import SharedCalls
-from pabal.carriers.relay.carrier import ImageNotSupported, LoadImage
+from pabal.carriers.relay.carrier import ImageNotSupported, LoadImages
 from pabal.carriers.relay.http import NoResponse, NotProcessed, Throttled
 from pabal.carriers.relay.submission import Submission
 from pabal.carriers.solapi.brand import NotAtSolapi
@@ -30,10 +30,15 @@ class Preparation:
     """Encodes messages; uploads and lookups are made once for all messages that need them."""
 
     def __init__(
-        self, client: SolapiClient, load_image: LoadImage, max_timeout_s: float, world: World, on_problem: OnProblem
+        self,
+        client: SolapiClient,
+        load_images: LoadImages,
+        max_timeout_s: float,
+        world: World,
+        on_problem: OnProblem,
     ) -> None:
         self._client = client
-        self._load_image = load_image
+        self._load_images = load_images
         self._max_timeout_s = max_timeout_s
         self._on_problem = on_problem
         self._images = SharedCalls(self._upload, UPLOAD_TTL_S, world)
@@ -74,8 +79,8 @@ class Preparation:
 
     async def _upload(self, wanted: tuple[bytes, str], timeout_s: float) -> str:
         request_id, kind = wanted
-        image = await self._load_image(request_id)
-        return (await upload_image(self._client, image, kind, f"{request_id.hex()}.jpg", timeout_s)).fileId
+        images = await self._load_images(request_id)
+        return (await upload_image(self._client, images, kind, f"{request_id.hex()}.jpg", timeout_s)).fileId
 
     async def _find_template(self, template: tuple[str, str], timeout_s: float) -> SendableTemplate:
         return await find_sendable(self._client, *template, timeout_s)

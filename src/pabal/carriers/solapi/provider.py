@@ -215,7 +215,7 @@ class SolapiProvider(RelayProvider):
         """Upload the picture of a template. Raises Refused(INVALID_IMAGE)."""
         try:
             return await self._refusing(
-                upload_image(self._client, image, PICTURE_OF_TEMPLATES, image.file_name, self._timeout_s), "image"
+                upload_image(self._client, [image], PICTURE_OF_TEMPLATES, image.file_name, self._timeout_s), "image"
             )
         except ImageNotSupported:
             most = IMAGE_LIMITS[PICTURE_OF_TEMPLATES].max_bytes

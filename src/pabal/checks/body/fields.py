@@ -10,11 +10,13 @@ from pabal.domain.base.codes import Code, Problem, Refused, Text
 from pabal.domain.base.dates import Instant
 from pabal.domain.content import button, text, variables
 from pabal.domain.content.button import Button
-from pabal.domain.content.image import LEAST_LIMITS, Image, ImageLimits, parse_image
+from pabal.domain.content.image import LEAST_LIMITS, MAX_IMAGES, Image, ImageLimits, check_images, parse_image
 from pabal.domain.people import phone
 from pabal.domain.sends.sending import Fallback, check_expire_minutes
 from pabal.models import bodies
 from pabal.service.policy import Policy
+
+_ONE_OF_TWO = Text("image와 images 중 하나만 쓸 수 있습니다.", "Give either image or images.")
 
 
 def read_send_date(form: Form[Any], policy: Policy, now: Instant) -> Instant | None:
@@ -45,12 +47,46 @@ def read_image_field(form: Form[Any], limits: ImageLimits = LEAST_LIMITS) -> Ima
     given: bodies.ImageBody | None = form.body.image
     if given is None or any(problem.field.startswith("image") for problem in form.problems):
         return None
+    return _read_image(form, given, "image", limits)
+
+
+def read_images(form: Form[Any], limits: ImageLimits) -> tuple[Image, ...]:
+    """Return the images of an MMS, given as `image` or `images`; `raise_problems` reports what is wrong."""
+    given: list[bodies.ImageBody] | None = form.body.images
+    if given is None:
+        image = read_image_field(form, limits)
+        return (image,) if image else ()
+    if any(problem.field.startswith("image") for problem in form.problems):
+        return ()
+    if form.body.image is not None:
+        form.add(Problem(Code.INVALID_PARAMETER, "images", _ONE_OF_TWO))
+        return ()
+    if not 1 <= len(given) <= MAX_IMAGES:
+        count = len(given)
+        detail = Text(
+            f"1개에서 {MAX_IMAGES}개까지 넣으세요. 지금은 {count}개입니다.",
+            f"Give one to {MAX_IMAGES} images; there are {count}.",
+        )
+        form.add(Problem(Code.INVALID_IMAGE, "images", detail))
+        return ()
+    read = [_read_image(form, each, f"images[{number}]", limits) for number, each in enumerate(given)]
+    found = tuple(each for each in read if each is not None)
+    if len(found) == len(given):
+        form.read_optional("images", lambda _: check_images(found, limits))
+    return found
+
+
+def _read_image(form: Form[Any], given: bodies.ImageBody, place: str, limits: ImageLimits) -> Image | None:
     absent = [field for field in ("contentType", "fileName", "body") if not getattr(given, field)]
     for field in absent:
-        form.add(Problem(Code.MISSING_PARAMETER, f"image.{field}"))
+        form.add(Problem(Code.MISSING_PARAMETER, f"{place}.{field}"))
     if absent:
         return None
-    return form.read_optional("image", lambda _: parse_image(given.contentType, given.fileName, given.body, limits))
+    try:
+        return parse_image(given.contentType, given.fileName, given.body, limits)
+    except Refused as refused:
+        form.add_refusal(refused, place)
+        return None
 
 
 def read_buttons(

@@ -35,6 +35,8 @@ MAX_VALUES_BYTES = 1024 * 1024
 """Limit of the `templateData` of one receiver, which is decoded in one step."""
 MAX_NESTED_BYTES = 256 * 1024
 """Limit of any other field with lists in it, as JSON: an empty button of 3 bytes becomes an object of 100."""
+MAX_IMAGES_BYTES = 2 * 1024 * 1024
+"""Limit of `images`: three of the largest that a carrier takes for an MMS."""
 
 _ABSENT = Raw(b"null")
 _WIRE_TYPE_NAMES = {
@@ -84,7 +86,8 @@ async def parse_large_json(body_type: type[B], raw: bytes) -> Form[B]:
     for name, spelling, decoders in outline.parts:
         await asyncio.sleep(0)
         part = getattr(body, name)
-        _check_size(part, MAX_NESTED_BYTES, spelling, too_many_code(spelling))
+        most = MAX_IMAGES_BYTES if name == "images" else MAX_NESTED_BYTES
+        _check_size(part, most, spelling, too_many_code(spelling))
         setattr(body, name, _decode_either(decoders, part, spelling, warnings))
     if outline.receivers:
         await _decode_values(getattr(body, outline.receivers))

@@ -185,7 +185,7 @@ def _check_free_form(form: Form[SendBrandMessage], policy: Policy, shared: Sendi
     return shared._replace(
         content=content or "",
         receivers=check_receivers(form, receivers, texts.make_checker(names)),
-        image=image,
+        images=(image,) if image else (),
         image_link=image_link,
         buttons=buttons,
         fallback=fallback,

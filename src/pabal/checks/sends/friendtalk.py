@@ -129,7 +129,7 @@ def check_friendtalk_fields(form: Form[bodies.SendFriendtalk], policy: Policy, n
         content or "",
         check_receivers(form, receivers, check),
         scheduled_at,
-        image=image,
+        images=(image,) if image else (),
         image_link=image_link,
         buttons=buttons,
         is_ad=bool(body.adFlag) or brand is not None,

@@ -10,7 +10,7 @@ from pabal.checks.body.fields import (
     clean,
     clean_all,
     read_expire_minutes,
-    read_image_field,
+    read_images,
     read_send_date,
 )
 from pabal.checks.body.forms import Form
@@ -51,7 +51,7 @@ def check_text_message(
     expire_minutes = lifetime_of(read_expire_minutes(form), is_code=is_code)
     content = _mark_advertisement(form, content, opt_out_number)
     sender = form.read("sender", phone.parse_sender)
-    image = read_image_field(form, policy.image_limits_of(product)) if product is Product.MMS else None
+    images = read_images(form, policy.image_limits_of(product)) if product is Product.MMS else ()
     given = read_receivers(form, policy)
     names = variables.find_names(content, subject)
     check_shared_text(form, content, _check_literals if names else partial(check_text, product), "content")
@@ -73,7 +73,7 @@ def check_text_message(
         scheduled_at,
         sender,
         subject or None,
-        image,
+        images,
         is_ad=bool(form.body.adFlag) or _looks_like_ad(content, subject, names, receivers),
         variables=names,
         expire_minutes=expire_minutes,

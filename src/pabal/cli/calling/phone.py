@@ -70,7 +70,7 @@ def _show(call: Call, newest_first: Sequence[PhoneItem]) -> None:
 
 
 def _lines(call: Call, message: PhoneItem) -> list[str]:
-    image = f"  {call.t(_IMAGE)}" if message.image else ""
+    image = f"  {call.t(_IMAGE)}" * (message.images or int(message.image))
     head = f"{message.time}  {message.kind}  {message.sender}{image}"
     text = [*([] if message.subject is UNSET else [message.subject]), *message.content.split("\n")]
     buttons = [f"[{each.name}] {'' if each.mobileUrl is UNSET else each.mobileUrl}" for each in message.buttons]

@@ -28,7 +28,7 @@ from pabal.settings.environment import explain_os_error
 if TYPE_CHECKING:
     from pabal.client import Client
 
-MAX_FILE_BYTES = 1024 * 1024
+MAX_FILE_BYTES = 5 * 1024 * 1024
 """Largest image or JSON file, and longest text from standard input."""
 STANDARD_INPUT = "-"
 
@@ -100,9 +100,15 @@ def _read_file(path: Path) -> bytes:
     return content
 
 
-def _read_image(path: Path) -> dict[str, str]:
-    content = base64.b64encode(_read_file(path)).decode()
-    return {"contentType": "image/jpeg", "fileName": path.name, "body": content}
+def _read_images(paths: list[Path]) -> list[dict[str, str]]:
+    return [
+        {
+            "contentType": "image/png" if path.suffix.lower() == ".png" else "image/jpeg",
+            "fileName": path.name,
+            "body": base64.b64encode(_read_file(path)).decode(),
+        }
+        for path in paths
+    ]
 
 
 def _read_json(path: Path) -> Any:
@@ -166,7 +172,14 @@ OPTIONS = [
         Text("브랜드 메시지의 대상: I, M, N", "whom a brand message is for: I, M or N"),
         "WHOM",
     ),
-    SendOption("--image", "image", Text("JPEG 파일", "JPEG file"), "FILE", Path, _read_image),
+    SendOption(
+        "--image",
+        "image",
+        Text("JPEG 파일. MMS에는 세 번까지 쓸 수 있습니다", "JPEG file; up to three times for an MMS"),
+        "FILE",
+        Path,
+        _read_images,
+    ),
     SendOption("--image-link", "imageLink", Text("이미지의 링크", "link of the image"), "URL"),
     SendOption(
         "--buttons",
@@ -204,7 +217,8 @@ def add_body_options(parser: argparse.ArgumentParser) -> None:
         if option.metavar is None:
             add_option(parser, option.flag, *option.help, action="store_true", default=None)
         else:
-            add_option(parser, option.flag, *option.help, type=option.kind, metavar=option.metavar)
+            action = "append" if option.field == "image" else "store"
+            add_option(parser, option.flag, *option.help, type=option.kind, metavar=option.metavar, action=action)
 
 
 def build_body(given: argparse.Namespace, kind: str) -> msgspec.Struct:
@@ -221,6 +235,13 @@ def build_body(given: argparse.Namespace, kind: str) -> msgspec.Struct:
         if option.field not in fields:
             raise CommandError(f"{option.flag}: {kind}에는 쓰지 않습니다", f"{option.flag}: is not for {kind}")
         values[option.field] = option.read(value)
+    images = values.pop("image", [])
+    if len(images) == 1:
+        values["image"] = images[0]
+    elif images and "images" not in fields:
+        raise CommandError(f"--image: {kind}에는 한 번만 씁니다", f"--image: only once for {kind}")
+    elif images:
+        values["images"] = images
     if "resendPhoneNumber" in values:
         values["resend"] = True
     elif "resendContent" in values:

@@ -129,11 +129,11 @@ class _Cursor:
 def build_carrier(settings: RelaySettings, world: World, observer: Observer, image: Image | None) -> Carrier:
     """Return a carrier that stores nothing. Raises BadSetting."""
 
-    async def load_image(_: bytes) -> Image | None:
-        return image
+    async def load_images(_: bytes) -> list[Image]:
+        return [image] if image else []
 
     cursor = _Cursor(world.now() - MINUTE)
-    return build_relay(settings, Dependencies(world, load_image, cursor, lambda _: None, observer.note_answer))
+    return build_relay(settings, Dependencies(world, load_images, cursor, lambda _: None, observer.note_answer))
 
 
 def documents_of(settings: RelaySettings) -> RelayDocuments:

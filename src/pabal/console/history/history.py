@@ -135,7 +135,7 @@ def _shown_values(request: PageRequest, details: Timeline) -> dict[str, object]:
         "subject": request.shown_text(subject, send_request, has_ended=message.completed_at is not None),
         "content": row.text,
         "buttons": [button.name for button in compose.buttons_of(message, send_request)],
-        "has_image": send_request.has_image and not is_fallback,
+        "images": 0 if is_fallback else send_request.images,
         "brand": brand,
         "parts": preview_attachment(brand.attachment) if brand else (),
         "reference": message.reference,

@@ -32,7 +32,7 @@ class Bubble(NamedTuple):
     content: str
     buttons: list[tuple[str, str]]
     """Name of each button, and its link if a browser can open it."""
-    has_image: bool
+    images: int
     parts: Sequence[BrandPreview]
     """What a brand message shows besides."""
     talk_parts: TemplateParts
@@ -98,7 +98,7 @@ def _bubble(request: PageRequest, arrival: SimulatedMessage) -> Bubble:
         subject=arrival.subject,
         content=arrival.content,
         buttons=[_button(one) for one in arrival.buttons],
-        has_image=arrival.has_image,
+        images=arrival.images,
         parts=preview_attachment(arrival.brand.attachment) if arrival.brand else (),
         talk_parts=arrival.parts,
     )

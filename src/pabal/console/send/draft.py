@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from pabal.checks.sends.brand import BRAND_TYPES, TARGETINGS
 from pabal.console.send.brand_parts import attachment_of, example_of, read_attachment
+from pabal.console.send.draft_images import ALL_IMAGE_FIELDS, API_FIELDS, IMAGE_FIELDS, image_texts, without_image
 from pabal.console.sheets.mapping import read_roles
 from pabal.domain.brand.message import BrandAttachment, BrandType, Targeting
 from pabal.domain.brand.rules import RULES, TypeRules, max_buttons
@@ -34,7 +35,7 @@ BUTTON_FIELDS = {
 """The fields of each type of button."""
 _TEXT_FIELDS = (
     "content", "subject", "sender", "sendDate", "expireMinutes", "receivers", "senderKey", "templateCode",
-    "messageType", "imageLink", "image_name", "image_type", "image_body", "resendPhoneNumber", "resendContent",
+    "messageType", "imageLink", *ALL_IMAGE_FIELDS, "resendPhoneNumber", "resendContent",
     "optOutNumber", "adSender", "targeting", "attachment", "edits", "resends", "columns", "purpose",
 )  # fmt: skip
 _CHECKBOXES = ("adFlag", "resend", "once", "later")
@@ -93,6 +94,20 @@ class MessageDraft:
         if self.is_brand:
             return self.brand_rules.needs_image
         return self.product is Product.MMS or self.product in FRIENDTALK_PRODUCTS[1:]
+
+    @property
+    def shown_images(self) -> tuple[str, ...]:
+        """The fields that have the content of the chosen images."""
+        return tuple(body for _, name, body in self._image_fields if self.has_image and self.texts[name])
+
+    @property
+    def _image_fields(self) -> tuple[tuple[str, str, str], ...]:
+        return IMAGE_FIELDS if self.product is Product.MMS else IMAGE_FIELDS[:1]
+
+    @property
+    def has_unseen_image(self) -> bool:
+        """Whether an image is named whose content this request leaves out: it was sent before."""
+        return any(self.texts[name] and not self.texts[body] for _, name, body in IMAGE_FIELDS)
 
     @property
     def has_content(self) -> bool:
@@ -215,7 +230,9 @@ class MessageDraft:
         if self.is_brand:
             given |= self._brand_fields()
         if self.has_image:
-            given |= {"image": self._image(), "imageLink": texts["imageLink"]}
+            images = self.images
+            given |= {"images": images} if len(images) > 1 else {"image": images[0] if images else None}
+            given["imageLink"] = texts["imageLink"]
         return {name: value for name, value in given.items() if value not in ("", None)}
 
     def _brand_fields(self) -> dict[str, Any]:
@@ -244,11 +261,14 @@ class MessageDraft:
         typed = self.texts["expireMinutes"].strip()
         return int(typed) if _NUMBER.fullmatch(typed) else typed
 
-    def _image(self) -> dict[str, str] | None:
-        if not self.texts["image_name"] and not self.texts["image_body"]:
-            return None
-        names = {"contentType": "image_type", "fileName": "image_name", "body": "image_body"}
-        return {field: self.texts[name] for field, name in names.items() if self.texts[name]}
+    @property
+    def images(self) -> list[dict[str, str]]:
+        """The images that were chosen, as the API has them; only an MMS has several."""
+        return [
+            {part: self.texts[name] for part, name in zip(API_FIELDS, each, strict=True) if self.texts[name]}
+            for each in self._image_fields
+            if self.texts[each[1]] or self.texts[each[2]]
+        ]
 
 
 def blank_draft(kind_name: str) -> MessageDraft:
@@ -273,10 +293,9 @@ def to_fields(draft: MessageDraft) -> dict[str, str]:
 def draft_from_body(body: Mapping[str, Any]) -> MessageDraft:
     """Return the draft that makes this body of the API, without receivers and time."""
     draft = blank_draft(str(body.get("kind", "")))
-    image = body.get("image") or {}
-    names = {"contentType": "image_type", "fileName": "image_name", "body": "image_body"}
+    images = body.get("images") or [body.get("image") or {}]
     given = {name: str(body[name]) for name in _TEXT_FIELDS if name in body and name != "sendDate"}
-    given |= {names[field]: str(value) for field, value in image.items() if field in names}
+    given |= image_texts([[str(each.get(part, "")) for part in API_FIELDS] for each in images])
     if body.get("attachment"):
         given["attachment"] = json.dumps(body["attachment"], ensure_ascii=False, indent=2)
     checkboxes = {name: bool(body.get(name)) for name in ("adFlag", "resend")}
@@ -342,9 +361,9 @@ def _read_button(fields: Mapping[str, str]) -> dict[str, str]:
 
 def _apply_action(draft: MessageDraft, action: str) -> MessageDraft:
     """Return the draft after an action: the image removed, or a button added, moved or removed (`add`, `up-1`)."""
-    if action == "unpicture":
-        return draft.without_fields("image_name", "image_type", "image_body")
     verb, _, place = action.partition("-")
+    if verb == "unpicture":
+        return replace(draft, texts={**draft.texts, **without_image(draft.texts, place)})
     deed = _BUTTON_ACTIONS.get(verb)
     index = int(place) if place.isascii() and place.isdigit() and len(place) == 1 else -1
     if deed is None or (verb != "add" and not 0 <= index < len(draft.buttons)):

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from pabal.console.send import draft as drafts
 from pabal.console.send import typed_receivers
 from pabal.console.send.draft import MessageDraft
+from pabal.console.send.draft_images import IMAGE_FIELDS
 from pabal.console.send.review import Review
 from pabal.console.shell.form_fields import GROUP, new_tab_id, tab_id, ticked_ids
 from pabal.console.shell.page_request import PageRequest
@@ -71,10 +72,11 @@ async def keep_as(request: PageRequest, draft: MessageDraft, form: str, page: st
         return KeptDraft(form, page=page)
     fields = drafts.to_fields(draft)
     fields |= {f"{GROUP}{group_id}": "1" for group_id in ticked_ids(request.fields, GROUP)}
-    if draft.texts["image_name"] and not draft.texts["image_body"]:
+    if draft.has_unseen_image:
         before = await draft_service.load(request.context, key)
-        if before and before.fields.get("image_name") == draft.texts["image_name"]:
-            fields |= {name: before.fields[name] for name in ("image_body", "image_type") if name in before.fields}
+        for kind, name, body in IMAGE_FIELDS:
+            if before and not draft.texts[body] and before.fields.get(name) == draft.texts[name] != "":
+                fields |= {each: before.fields[each] for each in (body, kind) if each in before.fields}
     keeping = await draft_service.save(request.context, key, fields, page)
     return KeptDraft(
         form,

@@ -22,6 +22,7 @@ from pabal.console.send.draft import (
     SMS,
     MessageDraft,
 )
+from pabal.console.send.draft_images import image_texts
 from pabal.console.send.kept_draft import FORM
 from pabal.console.send.review import MAX_TYPED_RECEIVERS
 from pabal.console.sheets import sheet
@@ -118,7 +119,7 @@ def is_editable(copy: RequestCopy) -> bool:
 
 
 def _start_from_request(request: PageRequest, form: str, copy: RequestCopy, way: str) -> FormStart:
-    draft = draft_from_request(copy.request, copy.image)
+    draft = draft_from_request(copy.request, copy.images)
     notice = f"send_start.{way}"
     if copy.has_more:
         notice = "send_start.many_failed" if way == "resend" else "send_start.too_many"
@@ -183,7 +184,7 @@ async def _start_from_rest(request: PageRequest, form: str, campaign_id: bytes) 
     return FormStart(form, draft, "send_start.rest")
 
 
-def draft_from_request(request: Request, image: Image | None) -> MessageDraft:
+def draft_from_request(request: Request, images: Sequence[Image]) -> MessageDraft:
     """Return the draft that would make this request again, without receivers and time."""
     blank = drafts.blank_draft(KIND_BY_PRODUCT[request.product])
     is_alimtalk = request.product is Product.ALIMTALK
@@ -201,7 +202,7 @@ def draft_from_request(request: Request, image: Image | None) -> MessageDraft:
         "resendContent": request.fallback_content or "",
         "optOutNumber": phone.hyphenate(request.opt_out_number) if request.opt_out_number else "",
         "adSender": ad_sender[1] if ad_sender else "",
-        **_image_texts(image),
+        **_image_texts(images),
         **_talk_texts(request),
     }
     checkboxes = {"adFlag": request.is_ad, "resend": request.fallback_sender is not None}
@@ -234,11 +235,8 @@ def _can_be_typed(value: str) -> bool:
     return bool(value) and value == value.strip() and "\t" not in value and len(value.splitlines()) == 1
 
 
-def _image_texts(image: Image | None) -> dict[str, str]:
-    if image is None:
-        return {}
-    body = b64encode(image.body).decode()
-    return {"image_name": image.file_name, "image_type": image.content_type, "image_body": body}
+def _image_texts(images: Sequence[Image]) -> dict[str, str]:
+    return image_texts([(each.content_type, each.file_name, b64encode(each.body).decode()) for each in images])
 
 
 def _talk_texts(request: Request) -> dict[str, str]:

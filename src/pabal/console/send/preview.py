@@ -95,7 +95,8 @@ class MessagePreview(NamedTuple):
     assist: str
     more: str
     buttons: list[str]
-    has_image: bool
+    images: tuple[str, ...]
+    """The fields that have the content of its images."""
     size: TextSize
     subject_size: TextSize | None
     fallback: FallbackPreview | None
@@ -197,7 +198,7 @@ def build_preview(
         assist=(design.emphasis_assist_phrase if design else None) or "",
         more=(design.more_info if design else None) or "",
         buttons=[one.name for one in buttons],
-        has_image=draft.has_image and bool(draft.texts["image_name"]),
+        images=draft.shown_images,
         size=_measure(draft, content, design),
         subject_size=_measure_bytes(subject, text.SUBJECT_MAX_BYTES) if is_titled else None,
         fallback=instead,

@@ -1,6 +1,7 @@
 """The review of a draft: its size, its receivers, its errors, and its preview."""
 
 import asyncio
+import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -43,6 +44,7 @@ NO_AD_SENDER = Text(
     "광고 문자에는 보내는 사람의 이름(상호)을 밝혀야 합니다.", "An advertisement by text must name who sends it."
 )
 _RECEIVER_FIELD = "receivers["
+_OF_IMAGE = re.compile(r"images?[.\[]|images$")
 
 
 class ReceiverRow(NamedTuple):
@@ -209,7 +211,7 @@ def errors_by_field(request: PageRequest, problems: Sequence[Problem]) -> dict[s
         if field.startswith("attachment."):  # one field here: what is wrong in it is told with its place
             told.setdefault("attachment", f"{field}: {each.message(request.locale.language)}")
             continue
-        told.setdefault("image" if field.startswith("image.") else field, each.message(request.locale.language))
+        told.setdefault("image" if _OF_IMAGE.match(field) else field, each.message(request.locale.language))
     return told
 
 
@@ -276,8 +278,7 @@ def _field_problems(draft: MessageDraft, call: ApiCall) -> Sequence[Problem]:
         else:
             check_friendtalk_fields(call.form, policy, now)
     except Refused as refused:
-        is_unseen = bool(draft.texts["image_name"]) and not draft.texts["image_body"]
-        skipped = ("receivers", "image.") if is_unseen else ("receivers",)
+        skipped = ("receivers", "image.", "images") if draft.has_unseen_image else ("receivers",)
         return [each for each in refused.problems if not each.field.startswith(skipped)]
     return []
 

@@ -15,6 +15,7 @@ from pabal.console.send import kept_draft, prefill
 from pabal.console.send.campaign_body import submit_typed
 from pabal.console.send.cost import CostEstimate, dearest_fallback, estimate_cost
 from pabal.console.send.draft import ALIMTALK, FRIENDTALK_PRODUCTS, KINDS, MessageDraft
+from pabal.console.send.draft_images import IMAGE_FIELDS, MAX_IMAGE_BYTES
 from pabal.console.send.kept_draft import KEY_TIME_DIGITS, KeptDraft
 from pabal.console.send.review import (
     SHOWN_INVALID_ROWS,
@@ -32,7 +33,6 @@ from pabal.domain.base import identifiers
 from pabal.domain.base.codes import Refused
 from pabal.domain.brand.message import BrandType, Targeting
 from pabal.domain.content.button import FRIENDTALK_BUTTON_TYPES
-from pabal.domain.content.image import MAX_IMAGE_BYTES
 from pabal.domain.kakao.profile import Profile
 from pabal.domain.kakao.template import Template
 from pabal.domain.people import phone
@@ -247,6 +247,7 @@ async def _render_form(
     errors = errors_by_field(request, refused.problems) if refused else {}
     groups = _chosen_groups(request) | set(kept.groups if kept else ())
     is_htmx = request.http.headers.get("hx-request") == "true"
+    limits = request.context.policy.image_limits_of(review.draft.product)
     return request.render(
         "send/send.html",
         refused.code.http_status if refused and not is_htmx else 200,
@@ -268,8 +269,10 @@ async def _render_form(
         types={word: BUTTON_LABELS[word] for word in FRIENDTALK_BUTTON_TYPES},
         button_fields=drafts.BUTTON_FIELDS,
         policy=request.context.policy,
-        most_image_bytes=MAX_IMAGE_BYTES,
-        most_image_px=request.context.policy.image_limits_of(review.draft.product).max_side_px,
+        most_image_bytes=min(limits.max_bytes, MAX_IMAGE_BYTES),
+        most_images=limits.max_count,
+        image_fields=IMAGE_FIELDS,
+        most_image_px=limits.max_side_px,
         max_invalid_rows=SHOWN_INVALID_ROWS,
     )
 

@@ -163,6 +163,11 @@ TEXTS = {
         "사진을 {width}×{height}픽셀, {bytes}바이트 JPEG로 바꿨습니다.",
         "The picture was converted to a JPEG of {width} × {height} pixels, {bytes} bytes.",
     ),
+    "send.image.count": Text("{most}개까지 첨부할 수 있습니다.", "Up to {most} images can be attached."),
+    "send.image.many": Text(
+        "이미지는 {most}개까지 첨부할 수 있어 고른 이미지를 첨부하지 않았습니다. 먼저 이미지를 삭제하세요.",
+        "Up to {most} images can be attached, so none of the chosen ones was. Remove an image first.",
+    ),
     "send.image.script": Text(
         "이미지를 첨부하려면 브라우저에서 자바스크립트를 켜세요.", "To attach an image, turn on JavaScript."
     ),

@@ -8,20 +8,37 @@
     return document.querySelector('#message [name="' + name + '"]');
   }
 
+  // The names of the fields of each picture begin so.
+  const PLACES = ["image", "image2", "image3"];
+
   async function read(input) {
-    const chosen = input.files[0];
-    const fitted = chosen ? await window.fitPicture(chosen, Number(input.dataset.picture), Number(input.dataset.px)) : null;
-    if (chosen !== input.files[0]) return; // another one was chosen meanwhile
-    window.tellFitted(input, fitted);
-    const file = fitted ? fitted.file : chosen;
-    field("image_name").value = file ? file.name : "";
-    field("image_type").value = file ? file.type : "";
+    const chosen = [...input.files];
+    const most = Number(input.dataset.most);
+    const free = most === 1 ? ["image"] : PLACES.slice(0, most).filter((place) => !field(place + "_name").value);
+    const told = document.getElementById(input.dataset.fitted);
+    if (chosen.length > free.length) {
+      told.textContent = told.dataset.many;
+      input.value = "";
+      return;
+    }
+    if (!chosen.length && most === 1) await put("image", null, 0);
+    for (const [number, given] of chosen.entries()) {
+      const fitted = await window.fitPicture(given, Number(input.dataset.picture), Number(input.dataset.px));
+      if (given !== input.files[number]) return; // others were chosen meanwhile
+      window.tellFitted(input, fitted);
+      await put(free[number], fitted ? fitted.file : given, Number(input.dataset.picture));
+    }
+    document.getElementById("picture-look").dispatchEvent(new Event("picture"));
+  }
+
+  async function put(place, file, mostBytes) {
+    field(place + "_name").value = file ? file.name : "";
+    field(place + "_type").value = file ? file.type : "";
     // One byte more than may be sent tells the server enough to say that there are too many.
-    const bytes = file ? new Uint8Array(await file.slice(0, Number(input.dataset.picture) + 1).arrayBuffer()) : [];
+    const bytes = file ? new Uint8Array(await file.slice(0, mostBytes + 1).arrayBuffer()) : [];
     let text = "";
     for (const byte of bytes) text += String.fromCharCode(byte);
-    field("image_body").value = btoa(text);
-    document.getElementById("picture-look").dispatchEvent(new Event("picture"));
+    field(place + "_body").value = btoa(text);
   }
 
   async function draw() {

@@ -1,8 +1,9 @@
 """Images of messages and templates, and which of them a carrier takes."""
 
 import binascii
+import math
 import struct
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from pabal.domain.base.codes import Code, Refused, Text
@@ -10,6 +11,8 @@ from pabal.domain.base.codes import Code, Refused, Text
 MAX_IMAGE_BYTES = 51_200
 """What every deployment accepts, whatever its carriers take."""
 MAX_FILE_NAME_CHARACTERS = 255
+MAX_IMAGES = 3
+"""Of one message."""
 JPEG, PNG, SIS = "image/jpeg", "image/png", "image/vnd.wap.sis"
 _ALWAYS_ACCEPTED = frozenset((JPEG, SIS))
 """The types that are accepted up to `MAX_IMAGE_BYTES`, whatever the carriers take."""
@@ -46,6 +49,9 @@ class ImageLimits(NamedTuple):
     """None: no limit is known."""
     max_height_px: int | None = None
     types: frozenset[str] = frozenset((JPEG,))
+    max_count: int = 1
+    max_total_bytes: int | None = None
+    """Of all images of a message together; None: no limit is known."""
 
     @property
     def max_side_px(self) -> int | None:
@@ -59,6 +65,14 @@ class ImageLimits(NamedTuple):
         if len(image.body) > self.max_bytes:
             return "bytes"
         return "pixels" if self._has_too_many_px(image) else None
+
+    def find_excess_of_all(self, images: Sequence[Image]) -> str | None:
+        """Return what of the images of a message the carrier does not take; None: it takes them."""
+        if len(images) > self.max_count:
+            return "number"
+        if sum(len(each.body) for each in images) > (self.max_total_bytes or math.inf):
+            return "bytes"
+        return next(filter(None, map(self.find_excess, images)), None)
 
     def _has_too_many_px(self, image: Image) -> bool:
         width, height = measure_px(image) or (0, 0)
@@ -77,6 +91,8 @@ def combine_limits(limits: Iterable[ImageLimits]) -> ImageLimits:
         min((one.max_width_px for one in each if one.max_width_px), default=None),
         min((one.max_height_px for one in each if one.max_height_px), default=None),
         frozenset.intersection(*(one.types for one in each)),
+        min(one.max_count for one in each),
+        min((one.max_total_bytes for one in each if one.max_total_bytes), default=None),
     )
 
 
@@ -104,6 +120,24 @@ def parse_image(content_type: str, file_name: str, body: str, limits: ImageLimit
     if kind not in _ALWAYS_ACCEPTED or len(image.body) > MAX_IMAGE_BYTES:
         _check_pixels(image, limits)
     return image
+
+
+def check_images(images: Sequence[Image], limits: ImageLimits) -> None:
+    """Raises Refused(INVALID_IMAGE) for more images, or more bytes of all together, than the route takes."""
+    if len(images) > limits.max_count:
+        most, count = limits.max_count, len(images)
+        raise _refusal(
+            "",
+            f"이미지는 {most}개까지 보낼 수 있습니다. 지금은 {count}개입니다.",
+            f"At most {most} images can be sent; there are {count}.",
+        )
+    total, limit = sum(len(each.body) for each in images), limits.max_total_bytes
+    if limit is not None and total > limit:
+        raise _refusal(
+            "",
+            f"이미지는 모두 합쳐 {limit:,}바이트 이하여야 합니다. 지금은 {total:,}바이트입니다.",
+            f"All images together can have at most {limit:,} bytes; they have {total:,}.",
+        )
 
 
 def _check_is_whole(image: Image) -> None:

@@ -127,6 +127,8 @@ class Attempt(NamedTuple):
     """What its template has beside the text, filled in."""
     is_code: bool = False
     """Whether it is a one-time code, which may go by a line of its own."""
+    images: int = 0
+    """How many images `image_request_id` has."""
 
 
 MAX_CODE_CHARACTERS = 40
@@ -166,7 +168,7 @@ class SimulatedMessage(NamedTuple):
     subject: str | None
     content: str
     buttons: Sequence[Button] = ()
-    has_image: bool = False
+    images: int = 0
     receipts: Sequence[tuple[Instant, Outcome]] = ()
     brand: BrandMessage | None = None
     parts: TemplateParts = NO_PARTS

@@ -57,7 +57,7 @@ class Sending(NamedTuple):
     scheduled_at: Instant | None = None
     sender: str = ""
     subject: str | None = None
-    image: Image | None = None
+    images: tuple[Image, ...] = ()
     image_link: str | None = None
     buttons: tuple[Button, ...] = ()
     is_ad: bool = False
@@ -167,13 +167,13 @@ def choose_text_product(content: str) -> tuple[Product, str] | None:
 
 def encode_shared(sending: Sending) -> str:
     """Return what the requests of a campaign share, as JSON: a send without receivers and time."""
-    image = sending.image
+    images = [[each.content_type, each.file_name, base64.b64encode(each.body).decode()] for each in sending.images]
     fields = {
         "product": sending.product.code,
         "content": sending.content,
         "sender": sending.sender,
         "subject": sending.subject,
-        "image": [image.content_type, image.file_name, base64.b64encode(image.body).decode()] if image else None,
+        "image": images if len(images) > 1 else images[0] if images else None,
         "image_link": sending.image_link,
         "buttons": [each.given_fields() for each in sending.buttons],
         "is_ad": sending.is_ad,
@@ -192,14 +192,15 @@ def encode_shared(sending: Sending) -> str:
 def decode_shared(stored: str) -> Sending:
     """Return the send that `encode_shared` wrote, without receivers."""
     fields = json.loads(stored)
-    content_type, file_name, body = fields["image"] or ("", "", "")
+    stored_image = fields["image"] or []
+    images = stored_image if stored_image and isinstance(stored_image[0], list) else [stored_image]
     return Sending(
         PRODUCT_BY_CODE[fields["product"]],
         fields["content"],
         (),
         sender=fields["sender"],
         subject=fields["subject"],
-        image=Image(content_type, file_name, base64.b64decode(body)) if fields["image"] else None,
+        images=tuple(Image(kind, name, base64.b64decode(body)) for kind, name, body in filter(None, images)),
         image_link=fields["image_link"],
         buttons=button.from_fields(fields["buttons"]),
         is_ad=fields["is_ad"],

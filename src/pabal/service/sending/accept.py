@@ -63,7 +63,7 @@ class NewRequest(NamedTuple):
     account_id: int
     request: requests.RequestRow
     messages: Sequence[messages.MessageRow]
-    image: Image | None
+    images: tuple[Image, ...]
     carrier: str
     lane: int
     scheduled_at: Instant
@@ -199,7 +199,7 @@ async def prepare_request(
             request_id, account_id, sending, scheduled_at, key_id, user_id, deadline, encode_amounts(amounts)
         ),
         rows,
-        sending.image,
+        sending.images,
         carrier,
         lane,
         scheduled_at,
@@ -260,8 +260,7 @@ def store_requests(tx: Tx, requests_to_store: Sequence[NewRequest]) -> list[Acce
     }
     requests.add_all(tx, [new_request.request for new_request in new])
     for new_request in new:
-        if new_request.image:
-            requests.add_image(tx, new_request.request_id, new_request.image)
+        requests.add_images(tx, new_request.request_id, new_request.images)
         if new_request.audit_entry:
             audit_log.add(tx, new_request.audit_entry)
     messages.add_all(tx, [row for new_request in new for row in new_request.messages])

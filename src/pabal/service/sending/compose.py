@@ -136,7 +136,7 @@ def build_attempt(message: Message, request: Request, lease: Lease) -> Attempt:
         subject_of(message, request) if is_fallback_message or request.subject is not None else None,
         content_of(message, request),
         buttons_of(message, request) if request.buttons else (),
-        request.id if request.has_image and not is_fallback_message else None,
+        request.id if request.images and not is_fallback_message else None,
         request.sender_key,
         request.template_code,
         lease.tries,
@@ -150,4 +150,5 @@ def build_attempt(message: Message, request: Request, lease: Lease) -> Attempt:
         None if is_fallback_message else _values_of_template(message, request),
         parts_of(message, request) if request.parts.has_any else NO_PARTS,
         request.is_code,
+        0 if is_fallback_message else request.images,
     )

@@ -17,7 +17,7 @@ from pabal.store.campaigns.drafts import DraftKey as DraftKey  # for pages, whic
 from pabal.store.campaigns.drafts import SavedText as SavedText  # for pages, which do not import the store
 from pabal.store.engine.base import Tx
 
-MAX_DRAFT_BYTES = 512 * 1024
+MAX_DRAFT_BYTES = 2 * 1024 * 1024
 """A larger draft is not kept: a message with its picture and 1,000 receivers with values takes half of it."""
 MAX_DRAFTS_PER_USER = 20
 """Forms of which a user can have a draft; beyond them, the oldest is dropped."""
@@ -115,13 +115,13 @@ def _decode_lines(fields: str) -> list[str] | None:
         decoded = _decode(fields)
     except msgspec.DecodeError:
         return None
-    return [line for name, value in decoded.items() if name != "image_body" for line in value.splitlines()]
+    return [line for name, value in decoded.items() if not name.endswith("_body") for line in value.splitlines()]
 
 
 MAX_SAVED_TEXTS = 500
 """Texts that an account can save."""
 MAX_NAME_CHARACTERS = 60
-MAX_TEXT_BYTES = 256 * 1024
+MAX_TEXT_BYTES = 2 * 1024 * 1024
 """A text with its picture."""
 
 _TOO_MANY = Text(

@@ -92,7 +92,7 @@ def _digest_texts(account_id: int, sending: Sending) -> list[bytes]:
     Sender and product do not count: the same text from another number is still the same to who reads it. A
     scheduled send is compared with sends of the same time only.
     """
-    image = hashlib.sha256(sending.image.body).hexdigest() if sending.image else None
+    image = "".join(hashlib.sha256(each.body).hexdigest() for each in sending.images) or None
     shown = (account_id, image, sending.image_link, sending.scheduled_at, *_shown_by_brand(sending))
     shared = msgspec.json.encode(shown)
     key = hashlib.blake2b(shared).digest()

@@ -1,6 +1,6 @@
 """Send requests: what all messages of one send share."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -39,7 +39,8 @@ class Request(NamedTuple):
     content: str
     variables: tuple[str, ...]
     buttons: tuple[Button, ...]
-    has_image: bool
+    images: int
+    """How many images it has."""
     image_link: str | None
     is_ad: bool
     fallback_sender: str | None
@@ -125,7 +126,7 @@ def build_row(
         sending.content,
         msgspec.json.encode(sending.variables).decode() if sending.variables else None,
         encode_buttons(sending.buttons),
-        int(sending.image is not None),
+        len(sending.images),
         sending.image_link,
         int(sending.is_ad),
         fallback.sender if fallback else None,
@@ -162,11 +163,22 @@ def add_all(tx: Tx, rows: Iterable[RequestRow]) -> None:
     )
 
 
-def add_image(tx: Tx, request_id: bytes, image: Image) -> None:
-    tx.execute(
-        "insert into images (request_id, slot, content_type, file_name, body) values (?, ?, ?, ?, ?)",
-        (request_id, identifiers.slot_of(request_id), *image),
-    )
+def add_images(tx: Tx, request_id: bytes, images: Sequence[Image]) -> None:
+    """Store the images of a request."""
+    slot = identifiers.slot_of(request_id)
+    for key, image in zip(_image_keys(request_id, len(images)), images, strict=True):
+        tx.execute(
+            "insert into images (request_id, slot, content_type, file_name, body) values (?, ?, ?, ?, ?)",
+            (key, slot, *image),
+        )
+
+
+def _image_keys(request_id: bytes, count: int) -> list[bytes]:
+    """Return the keys of a request's images: its id, or if they are several, its id with the number of each.
+
+    A version that knows of one image finds none of several, so that it sends none without the others.
+    """
+    return [request_id] if count == 1 else [request_id + bytes((number,)) for number in range(1, count + 1)]
 
 
 def get(tx: Tx, request_ids: Iterable[bytes]) -> dict[bytes, Request]:
@@ -213,13 +225,22 @@ def get_totals(tx: Tx, request_ids: Iterable[bytes]) -> dict[bytes, int]:
     return dict(rows)
 
 
-def get_image(tx: Tx, request_id: bytes) -> Image | None:
-    """Return the image of a request, if it has one."""
-    row = tx.fetch_one(
-        "select content_type, file_name, body from images where request_id = ? and slot = ?",
-        (request_id, identifiers.slot_of(request_id)),
+def get_images(tx: Tx, request_id: bytes) -> tuple[Image, ...]:
+    """Return the images of a request, in order."""
+    rows = tx.fetch_all(
+        "select content_type, file_name, body from images where request_id between ? and ? and slot = ?"
+        " order by request_id",
+        (request_id, request_id + b"\xff", identifiers.slot_of(request_id)),
     )
-    return Image(*row) if row else None
+    return tuple(Image(*row) for row in rows)
+
+
+def delete_images(tx: Tx, request_id: bytes) -> None:
+    """Delete the images of a request."""
+    tx.execute(
+        "delete from images where request_id between ? and ? and slot = ?",
+        (request_id, request_id + b"\xff", identifiers.slot_of(request_id)),
+    )
 
 
 def reschedule(tx: Tx, request_id: bytes, scheduled_at: Instant) -> None:
@@ -274,7 +295,7 @@ def _from_row(row: Row) -> Request:
         content,
         _decode_names(variables) if variables else (),
         decode_buttons(buttons),
-        bool(has_image),
+        has_image,
         image_link,
         bool(is_ad),
         *rest,

@@ -8,6 +8,7 @@ from pabal.domain.base import identifiers
 from pabal.domain.base.dates import Instant
 from pabal.store.accounts import setup_changes
 from pabal.store.engine.base import Tx
+from pabal.store.messages import requests
 
 
 class CampaignRow(NamedTuple):
@@ -211,7 +212,7 @@ def erase_request(tx: Tx, request_id: bytes) -> None:
         " brand = case when brand is null then null else '{}' end where id = ? and slot = ?",
         (request_id, slot),
     )
-    tx.execute("delete from images where request_id = ? and slot = ?", (request_id, slot))
+    requests.delete_images(tx, request_id)
     tx.execute(
         "update messages set receiver = 0, variables = null, content = null, reference = null"
         " where id between ? and ? and slot = ?",

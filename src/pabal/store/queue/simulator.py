@@ -37,7 +37,7 @@ def add_messages(tx: Tx, carrier: str, new_messages: Sequence[SimulatedMessage])
                 one.subject,
                 one.content,
                 encode_buttons(one.buttons),
-                int(one.has_image),
+                one.images,
                 encode_brand(one.brand),
                 encode_parts(one.parts),
             )
@@ -143,7 +143,7 @@ def _from_row(account_id: int, phone: str, row: Row) -> SimulatedMessage:
         subject,
         content,
         decode_buttons(buttons),
-        bool(has_image),
+        has_image,
         brand=decode_brand(brand),
         parts=decode_parts(parts),
     )

@@ -170,6 +170,7 @@ _ON_PHONE = {
     "content": "홍길동님, 주문하신 상품이 출발했습니다.",
     "buttons": [],
     "image": False,
+    "images": 0,
 }
 _PERSONAL_DATA = {
     "phoneNumber": PHONE,

@@ -204,7 +204,7 @@ def test_shared_send_of_a_campaign_is_stored_completely() -> None:
         Product.FRIENDTALK_IMAGE,
         "안녕 #{이름}",
         (),
-        image=Image("image/jpeg", "a.jpg", b"\xff\xd8\xff\x00"),
+        images=(Image("image/jpeg", "a.jpg", b"\xff\xd8\xff\x00"),),
         image_link="https://example.com",
         buttons=(Button(type="webLink", name="보기", mobile_url="https://example.com/#{이름}"),),
         is_ad=True,

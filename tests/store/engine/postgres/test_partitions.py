@@ -61,7 +61,7 @@ def test_new_store_has_partitions_for_this_month_and_two_ahead(tx: Tx) -> None:
 
 @partitioned_only
 def test_rows_of_a_request_are_in_the_partitions_of_its_month(tx: Tx) -> None:
-    store_request(tx, 1, sms(image=PICTURE))
+    store_request(tx, 1, sms(images=(PICTURE,)))
     attempts.record(tx, CARRIER, [attempts.EndedAttempt(message_id(1), 1, "busy")], NOON)
     store_request(tx, 2, at=partitions.month_start(DECEMBER))
 
@@ -78,7 +78,7 @@ def test_partitions_ahead_are_created_once_as_time_passes(tx: Tx) -> None:
 
 @partitioned_only
 def test_rows_without_a_partition_move_when_it_is_created(tx: Tx) -> None:
-    store_request(tx, 1, sms(image=PICTURE), at=EARLIER)
+    store_request(tx, 1, sms(images=(PICTURE,)), at=EARLIER)
     one = message_id(1, at=EARLIER)
     assert rows_in(tx, "messages_default") == 1
     assert set(messages.get(tx, [one])) == {one}
@@ -88,7 +88,7 @@ def test_rows_without_a_partition_move_when_it_is_created(tx: Tx) -> None:
     assert [rows_in(tx, f"{table}_default") for table in partitions.PARTITION_KEYS] == [0, 0, 0, 0]
     assert rows_in(tx, "messages_202605") == rows_in(tx, "images_202605") == 1
     assert set(messages.get(tx, [one])) == {one}
-    assert requests.get_image(tx, request_id(1, EARLIER)) == PICTURE
+    assert requests.get_images(tx, request_id(1, EARLIER)) == (PICTURE,)
 
 
 @partitioned_only
@@ -111,7 +111,7 @@ def test_month_is_old_only_when_all_of_it_is(tx: Tx) -> None:
 
 @partitioned_only
 def test_dropped_month_leaves_nothing_in_its_tables(tx: Tx) -> None:
-    one = store_request(tx, 1, sms([PHONE, "01000000001", "01000000002"], image=PICTURE))
+    one = store_request(tx, 1, sms([PHONE, "01000000001", "01000000002"], images=(PICTURE,)))
     first, second, third = (identifiers.make_message_id(one, number) for number in (1, 2, 3))
     attempts.record(tx, CARRIER, [attempts.EndedAttempt(first, 1, "busy")], NOON)
     end(tx, first, second)
@@ -149,7 +149,7 @@ def test_month_whose_statistics_are_not_final_is_not_dropped(tx: Tx) -> None:
 @partitioned_only
 def test_old_rows_in_default_partition_are_deleted_in_batches(tx: Tx) -> None:
     for number in range(5):
-        store_request(tx, number, sms(image=PICTURE), at=EARLIER)
+        store_request(tx, number, sms(images=(PICTURE,)), at=EARLIER)
     store_request(tx, 9, at=EARLIER + HOUR)
     store_request(tx, 10)
     old = [message_id(number, at=EARLIER) for number in range(5)]

@@ -23,10 +23,10 @@ _NOT_REACHED = (Status.FAIL, Status.CANCEL)
 
 
 class RequestCopy(NamedTuple):
-    """A request with its image and some of its messages; fallbacks are not among them."""
+    """A request with its images and some of its messages; fallbacks are not among them."""
 
     request: Request
-    image: Image | None
+    images: tuple[Image, ...]
     messages: list[Message]
     has_more: bool
     """Whether it has more messages than were asked for."""
@@ -131,8 +131,8 @@ def _read_request(
         if only is Status.FAIL
         else messages.list_of_request(tx, account_id, request_id, request.total, only, limit + 1)
     )
-    image = requests.get_image(tx, request_id) if request.has_image else None
-    return RequestCopy(request, image, found[:limit], len(found) > limit)
+    images = requests.get_images(tx, request_id) if request.images else ()
+    return RequestCopy(request, images, found[:limit], len(found) > limit)
 
 
 @transaction(reader=Reader.SEARCHES)

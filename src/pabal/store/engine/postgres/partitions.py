@@ -176,7 +176,8 @@ def delete_expired_default_rows(tx: Tx, before: Instant, max_rows: int) -> int:
         " order by r.id limit ?",
         (limit, max_rows),
     )
-    tx.execute_many("delete from images where request_id in ({list}) and request_id {within}", emptied)
+    for (request_id,) in emptied:
+        tx.execute("delete from images where request_id between ? and ?", (request_id, request_id + b"\xff"))
     tx.execute_many("delete from requests where id in ({list}) and id {within}", emptied)
     return len(ids) + len(emptied)
 
