@@ -76,6 +76,7 @@ def test_help_without_the_service_lists_what_works_and_what_to_install() -> None
         "history",
         "phone",
         "status",
+        "webhook",
         "completion",
     ]
     assert "pip install 'pabal[server]'" in " ".join(run.stdout.split())

@@ -44,7 +44,7 @@ _ITEM = {"title": "상품", "description": SECRET}
 ITEMS = {"emphasisType": "itemList", "content": "내역", "header": SECRET, "itemList": {"items": [_ITEM, _ITEM]}}
 
 TEXT_COLUMNS = {
-    "accounts": ("name",),
+    "accounts": ("name", "reseller_code"),
     "attempts": ("carrier", "code"),
     "contact_groups": ("name",),
     "contacts": ("name",),
@@ -96,7 +96,7 @@ JSON_COLUMNS = {
 """Columns with such a text inside: the test replaces the secret by markup."""
 
 SAFE_COLUMNS = {
-    "accounts": ("opt_out_number",),
+    "accounts": ("opt_out_number", "origin_code"),
     "alerts": ("kind", "subject"),
     "mail_servers": ("name",),
     "mails": ("items", "kind", "state"),

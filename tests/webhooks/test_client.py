@@ -269,9 +269,10 @@ async def test_host_that_is_not_found_is_an_error() -> None:
 
 async def test_url_that_is_not_https_is_an_error() -> None:
     async with posting() as client:
-        found = await client.post("http://localhost/", ACCOUNT, HEADERS, BODY)
+        elsewhere = await client.post("http://shop.example/", ACCOUNT, HEADERS, BODY)
+        here = await client.post("http://localhost/", ACCOUNT, HEADERS, BODY)
 
-    assert found.error is PostError.URL
+    assert (elsewhere.error, here.error) == (PostError.URL, PostError.ADDRESS)
 
 
 async def test_answer_of_an_exception_is_not_kept_beyond_its_status() -> None:

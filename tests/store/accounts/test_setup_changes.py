@@ -28,6 +28,7 @@ CHANGES_ROWS = re.compile(
 )
 NOT_COUNTED = {
     "accounts.lock": "it changes nothing",
+    "accounts.set_sender_codes": "processes that deliver read these codes every few seconds by themselves",
     "profiles.release_sender_key": "it changes profiles that are deleted already",
     "profiles.mark_swept": "it changes profiles that are deleted already",
 }
