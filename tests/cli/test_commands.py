@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from pabal import __version__
+from pabal.cli.main import main
 from pabal.settings.settings import FIELDS
 from tests.fixtures.cli import CommandLine
 
@@ -211,3 +212,30 @@ def test_unwritable_data_directory_is_told_in_one_line(new_command_line: Command
     )
     assert "chown" in failed.err
     assert failed.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "meant"),
+    [
+        (["sned"], "send"),
+        (["webhook", "lisen"], "listen"),
+        (["webhook", "list", "--acount", "acme"], "--account"),
+        (["webhook", "list", "--acount=acme"], "--account"),
+        (["key", "create", "--account", "acme", "--scope", "sned"], "send"),
+        (["frobnicate"], None),
+        (["webhook", "list", "--frobnicate"], None),
+    ],
+)
+def test_what_a_misspelt_word_may_have_meant_is_named(
+    words: list[str], meant: str | None, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    errors = {}
+    for language in ("C.UTF-8", "ko_KR.UTF-8"):
+        monkeypatch.setenv("LC_ALL", language)
+        with pytest.raises(SystemExit) as stopped:
+            main(words)
+        assert stopped.value.code == 2
+        errors[language] = capsys.readouterr().err.rstrip()
+
+    assert errors["C.UTF-8"].endswith(f"did you mean {meant}?") if meant else "mean" not in errors["C.UTF-8"]
+    assert errors["ko_KR.UTF-8"].endswith(f"{meant}인가요?") is bool(meant)

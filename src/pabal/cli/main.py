@@ -11,6 +11,7 @@ from typing import NamedTuple
 from pabal import __version__
 from pabal.cli.serving.crash import hide_error_messages
 from pabal.cli.shared.language import choose, say, translate_argparse
+from pabal.cli.shared.options import CommandParser
 from pabal.domain.base.codes import Refused, TextError
 
 
@@ -148,7 +149,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             is_error=True,
         )
         return 2
-    given = build_parser(words[:1]).parse_args(words)
+    given = build_parser(words[:1]).parse(words)
     given.words = words
     os.umask(0o077)  # files are readable by this user only
     if hasattr(given, "complete"):
@@ -164,11 +165,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     return _run(given)
 
 
-def build_parser(names: Collection[str] = tuple(COMMANDS)) -> argparse.ArgumentParser:
+def build_parser(names: Collection[str] = tuple(COMMANDS)) -> CommandParser:
     """Return the parser of the command line; only the commands of these names have their options."""
     translate_argparse()
     has_server = _has_server()
-    parser = argparse.ArgumentParser(
+    parser = CommandParser(
         "pabal",
         description=choose("직접 운영하는 메시지 발송 서비스입니다.", "A self-hosted messaging service."),
         epilog=None

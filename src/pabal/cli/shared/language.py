@@ -15,7 +15,6 @@ _ARGPARSE = {
     "%(prog)s: error: %(message)s\n": "%(prog)s: %(message)s\n",
     "argument %(argument_name)s: %(message)s": "인수 %(argument_name)s: %(message)s",
     "the following arguments are required: %s": "다음 인수가 필요합니다: %s",
-    "unrecognized arguments: %s": "알 수 없는 인수입니다: %s",
     "ambiguous option: %(option)s could match %(matches)s": "%(option)s은(는) 여럿과 맞습니다: %(matches)s",
     "expected one argument": "값이 하나 필요합니다",
     "expected at least one argument": "값이 하나 이상 필요합니다",

@@ -1,7 +1,8 @@
 """Declares commands and their options, each with its help in Korean and English."""
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,44 @@ if TYPE_CHECKING:  # commands that call a service do without
 
 Run = Callable[["Settings", argparse.Namespace], int | None]
 """What a command does; it returns the exit status, or None for 0."""
+
+
+class CommandParser(argparse.ArgumentParser):
+    """A parser that says what a misspelt command, choice or option may have meant."""
+
+    def parse(self, words: Sequence[str]) -> argparse.Namespace:
+        """Return the arguments of a command; for what it does not know, print an error and exit."""
+        given, unknown = self.parse_known_args(words)
+        if unknown:
+            known = set(_list_options(self, words))
+            hints = [_suggest(each.partition("=")[0], known) for each in unknown if each.startswith("--")]
+            self.error(
+                choose("알 수 없는 인수입니다: ", "unrecognized arguments: ") + " ".join(unknown) + "".join(hints)
+            )
+        return given
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        try:
+            super()._check_value(action, value)
+        except argparse.ArgumentError as error:
+            error.message += _suggest(str(value), map(str, action.choices or ()))
+            raise
+
+
+def _suggest(word: str, known: Iterable[str]) -> str:
+    """Return which known word resembles one that is not, as the end of an error."""
+    found = get_close_matches(word, list(known), 1)
+    return choose(f". {found[0]}인가요?", f"; did you mean {found[0]}?") if found else ""
+
+
+def _list_options(parser: argparse.ArgumentParser, words: Iterable[str]) -> Iterator[str]:
+    """Yield the options of a parser, and of the commands among the words."""
+    for action in parser._actions:
+        yield from action.option_strings
+        if isinstance(action, argparse._SubParsersAction):
+            for word in words:
+                if word in action.choices:
+                    yield from _list_options(action.choices[word], words)
 
 
 def add_option(parser: argparse.ArgumentParser, name: str, ko: str, en: str, **details: Any) -> None:
