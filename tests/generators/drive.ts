@@ -120,6 +120,8 @@ async function manage(): Promise<void> {
   const since = given((await ok(client.GET("/api/webhook/list.v1.0"))).items[0]).created.slice(0, 16);
   await ok(client.POST("/api/webhook/replay.v1.0", { body: { webhookId, since } }));
   await ok(client.GET("/api/webhook/deliveries.v1.0", { params: { query: { webhookId } } }));
+  const events = await ok(client.GET("/api/webhook/events.v1.0", { params: { query: { since } } }));
+  if (events.items.length === 0) throw new Error("there were events");
   await ok(client.POST("/api/webhook/delete.v1.0", { body: { webhookId } }));
   await ok(client.POST("/api/privacy/export.v1.0", { body: { phoneNumber } }));
   await ok(client.POST("/api/privacy/erase.v1.0", { body: { phoneNumber } }));

@@ -54,6 +54,11 @@ CASES = {
         lambda answer: str(answer.item["nextCursor"]),
         False,
     ),
+    "webhook/events": Endpoint(
+        lambda call, given: call("webhook/events", query=given or {"since": "2026-11-15 12:00"}),
+        lambda answer: str(answer.item["nextCursor"]),
+        True,
+    ),
 }
 PAGE_CURSORS = {
     "/console/history": "before",

@@ -132,6 +132,7 @@ def _use_webhook(client: httpx.Client) -> tuple[Any, Any]:
     tested = _call(client, "webhook/test", webhook)["item"]
     _call(client, "webhook/replay", {**webhook, "since": datetime.now(SEOUL).strftime("%Y-%m-%d %H:%M")})
     tries = _call(client, "webhook/deliveries", **webhook)["items"]
+    _call(client, "webhook/events")
     _call(client, "webhook/list")
     _call(client, "webhook/delete", webhook)
     return tested, tries

@@ -151,4 +151,4 @@ async def test_picture_with_too_many_pixels_is_not_uploaded(env: Environment, fi
     assert await outcomes_for(call, "010-2000-1000") == ["mms completed 1000"]
     assert await outcomes_for(call, "010-2000-1001") == ["mms fail 3018"]
     assert len(fixture.relay.attachments) == 1
-    assert fixture.anomalies == ["the pixels of an image exceed what the relay takes"]
+    assert fixture.anomalies == ["the pixels of images exceed what the relay takes"]

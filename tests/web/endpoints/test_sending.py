@@ -135,7 +135,8 @@ async def test_every_kind_is_delivered_and_shown_in_history_and_on_the_phone(
     assert found.get("subject") == kind.on_phone.get("subject")
     assert found.get("senderKey") == (alimtalk_key if kind.on_phone["from"] == "@shop" else None)
     assert found.get("templateCode") == kind.fields.get("templateCode")
-    assert arrived == {"time": arrived["time"], "kind": kind.product, **kind.on_phone}
+    images = int(kind.on_phone["image"])
+    assert arrived == {"time": arrived["time"], "kind": kind.product, "images": images, **kind.on_phone}
 
 
 @each_kind
