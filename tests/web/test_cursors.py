@@ -155,6 +155,17 @@ async def test_changed_cursor_is_refused_or_finds_own_data_only(env: Environment
     _check(await endpoint.ask(ours, {"cursor": of_theirs}), is_refused=None, case=of_theirs)
 
 
+async def test_events_are_listed_by_cursor_or_since_a_time(env: Environment) -> None:
+    call = await _fill(env, "ours", OURS)
+    cursor = (await call_ok(call, "webhook/events")).item["nextCursor"]
+
+    both = await call("webhook/events", query={"cursor": cursor, "since": "2026-11-15 12:00"})
+
+    assert (both.status, [each["field"] for each in both.body["errors"]]) == (400, ["since"])
+    assert (await call_ok(call, "webhook/events", query={"cursor": cursor})).items == []
+    assert (await call_ok(call, "webhook/events", query={"since": "2026-11-15 12:00"})).items
+
+
 async def test_cursor_of_another_search_or_account_is_refused(env: Environment) -> None:
     ours, theirs = await _fill(env, "ours", OURS), await _fill(env, "theirs", THEIRS)
     ask = CASES["message/list"].ask

@@ -43,6 +43,7 @@ EXPIRED_CURSOR = Text(
     "너무 오래된 cursor입니다. 그 뒤의 결과가 이미 삭제되었습니다. cursor 없이 다시 시작하세요.",
     "The cursor is too old: results after it have been deleted. Begin again without a cursor.",
 )
+_NOT_WITH_CURSOR = Text("cursor와 함께 쓸 수 없습니다.", "It cannot be given together with cursor.")
 _UNREADABLE_CURSOR = Text(
     "앞선 응답의 nextCursor를 그대로 보내세요.", "Send the nextCursor of an earlier answer as it is."
 )
@@ -107,6 +108,8 @@ def read_begin(call: ApiCall) -> dict[int, int] | Instant | None:
     """
     positions = call.form.read_optional("cursor", parse_positions)
     since = call.form.read_optional("since", lambda given: parse_since(given, call.now, call.locale))
+    if positions is not None and since is not None:
+        call.form.add(Problem(Code.INVALID_PARAMETER, "since", _NOT_WITH_CURSOR))
     call.form.raise_problems()
     return since if positions is None else positions
 
