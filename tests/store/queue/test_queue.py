@@ -37,15 +37,15 @@ def test_oldest_job_is_due_first(tx: Tx) -> None:
 
 
 def test_small_sends_go_first_and_campaigns_get_a_quarter(tx: Tx) -> None:
-    small = [add_job(tx, number) for number in range(100)]
-    campaign = [add_job(tx, number, Lane.CAMPAIGN, NOON - HOUR) for number in range(100, 200)]
+    small = [add_job(tx, number, ready_at=NOON - HOUR + number) for number in range(100)]
+    campaign = [add_job(tx, number, Lane.CAMPAIGN, NOON - 2 * HOUR + number) for number in range(100, 200)]
 
     assert find_due(tx, limit=40) == small[:30] + campaign[:10]
 
 
 @pytest.mark.parametrize(("limit", "most", "expected"), [(40, 10, 10), (8, 10, 8), (40, None, 40), (40, 70, 40)])
 def test_claim_takes_at_most_so_many_of_campaigns(tx: Tx, limit: int, most: int | None, expected: int) -> None:
-    campaign = [add_job(tx, number, Lane.CAMPAIGN, NOON - HOUR) for number in range(60)]
+    campaign = [add_job(tx, number, Lane.CAMPAIGN, NOON - HOUR + number) for number in range(60)]
 
     found = queue.find_due(tx, SLOT, CARRIER, NOON, limit, max_of_campaigns=most)
 
