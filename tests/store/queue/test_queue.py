@@ -81,8 +81,8 @@ def test_either_lane_uses_what_the_other_leaves(
 @pytest.mark.parametrize("limit", [1, 2, 3])
 @pytest.mark.parametrize("pace", [1, 50, 250, 500, 1000, 2000, 4000, 10_000, 60_000])
 def test_every_fourth_claim_too_small_for_a_share_prefers_campaigns(tx: Tx, limit: int, pace: int) -> None:
-    small = [add_job(tx, number) for number in range(3)]
-    campaign = [add_job(tx, number, Lane.CAMPAIGN) for number in range(3, 6)]
+    small = [add_job(tx, number, ready_at=NOON - HOUR + number) for number in range(3)]
+    campaign = [add_job(tx, number, Lane.CAMPAIGN, NOON - HOUR + number) for number in range(3, 6)]
 
     claims = [find_due(tx, limit, at=NOON + pace * number) for number in range(400)]
 
