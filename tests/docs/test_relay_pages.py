@@ -16,10 +16,11 @@ import pytest
 
 from pabal.service.context import Context
 from tests.fakes.nhncloud import channel
-from tests.fakes.solapi.judge import serving_in_a_thread
+from tests.fakes.solapi.server import serving as serving_solapi
 from tests.fixtures.cli import WORLD, CommandLine
 from tests.fixtures.live import LiveService, serving, wait_until
 from tests.fixtures.pages import blocks, lines, section
+from tests.fixtures.relay_thread import relay_in_thread
 
 FIRST_STEPS = {
     "nhncloud": "From an account to the first Alimtalk",
@@ -132,7 +133,7 @@ def test_profile_and_templates_are_mapped_to_the_second_relay(
         await context.store.write(channel.add_to_store, "shop", WORLD.now(), None, "5e" * 20, SHOP)
 
     command_line.run_in_context(add_channel)
-    with serving_in_a_thread() as relay:
+    with relay_in_thread(serving_solapi) as relay:
         relay.add_template(relay.add_channel("@shop").channel_id, "[ship-1] 배송", SHOP[1])
         (file,) = blocks(section("several-relays"), "toml")
         for name, secret in (("first", "a secret"), ("second", relay.api_secret)):

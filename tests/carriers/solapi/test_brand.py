@@ -13,10 +13,12 @@ from pabal.domain.content.button import Button
 from pabal.domain.sends.message import Attempt, Product
 from tests.carriers.relay.delivery_fixture import outcomes_for
 from tests.fakes.solapi.channel import SENDER_KEY
-from tests.fakes.solapi.judge import Judge, judging, serving_in_a_thread
+from tests.fakes.solapi.judge import Judge, judging
 from tests.fakes.solapi.server import FakeSolapi
+from tests.fakes.solapi.server import serving as serving_solapi
 from tests.fakes.solapi.state import StoredFile
 from tests.fixtures.brand_bodies import brand_body
+from tests.fixtures.relay_thread import relay_in_thread
 from tests.fixtures.solapi import Solapi
 from tests.fixtures.virtual import Environment
 from tests.fixtures.web import (
@@ -70,7 +72,7 @@ def brand_attempt(kind: BrandType | None, content: str, attachment: dict[str, An
 @pytest.fixture(scope="module")
 def relay() -> Iterator[FakeSolapi]:
     """The server, with the channel and a picture."""
-    with serving_in_a_thread(seed=1) as relay:
+    with relay_in_thread(serving_solapi, seed=1) as relay:
         relay.add_channel("@shop", SENDER_KEY)
         yield relay
 

@@ -1,20 +1,17 @@
 """Solapi's own client for Node as a process, redirected to the fake server."""
 
-import asyncio
 import contextlib
 import json
 import os
 import subprocess
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from tests.fakes.smsc.peer import NODE, PACKAGES
-from tests.fakes.solapi.server import FakeSolapi, serving
+from tests.fakes.solapi.server import FakeSolapi
 
 HERE = Path(__file__).parent
-TIMEOUT_S = 60.0
 
 
 class ClientFailed(Exception):
@@ -58,28 +55,3 @@ def judging(relay: FakeSolapi, secret: str | None = None) -> Iterator[Judge]:
     command = [str(NODE), "--import", str(HERE / "redirect.mjs"), str(HERE / "judge.mjs")]
     with subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         yield Judge(process)  # leaving the block closes its input, which ends it
-
-
-@contextlib.contextmanager
-def serving_in_a_thread(**options: Any) -> Iterator[FakeSolapi]:
-    """Run the fake server in a thread, so that a test can wait for another process."""
-    started: list[FakeSolapi] = []
-    is_ready = threading.Event()
-    stop = asyncio.Event()
-    loop = asyncio.new_event_loop()
-
-    async def main() -> None:
-        async with serving(**options) as relay:
-            started.append(relay)
-            is_ready.set()
-            await stop.wait()
-
-    thread = threading.Thread(target=lambda: loop.run_until_complete(main()))
-    thread.start()
-    try:
-        assert is_ready.wait(TIMEOUT_S)
-        yield started[0]
-    finally:
-        loop.call_soon_threadsafe(stop.set)
-        thread.join(TIMEOUT_S)
-        loop.close()

@@ -6,8 +6,10 @@ from typing import Any
 
 import pytest
 
-from tests.fakes.solapi.judge import ClientFailed, Judge, judging, serving_in_a_thread
+from tests.fakes.solapi.judge import ClientFailed, Judge, judging
 from tests.fakes.solapi.server import FakeSolapi
+from tests.fakes.solapi.server import serving as serving_solapi
+from tests.fixtures.relay_thread import relay_in_thread
 
 SENDER = "0212345678"
 JPEG = b"\xff\xd8\xff\xe0" + bytes(100)
@@ -17,7 +19,7 @@ LONG_AGO = "2020-01-01T00:00:00+09:00"
 @pytest.fixture(scope="module")
 def relay() -> Iterator[FakeSolapi]:
     """The server; a message has its result at once."""
-    with serving_in_a_thread(seed=1, receipt_after_s=0.0, review_after_s=None) as relay:
+    with relay_in_thread(serving_solapi, seed=1, receipt_after_s=0.0, review_after_s=None) as relay:
         relay.numbers.add(SENDER)
         yield relay
 

@@ -11,8 +11,9 @@ from solapi.model import KakaoOption, RequestMessage, SendRequestConfig
 from solapi.model.request.messages.get_messages import GetMessagesRequest
 from solapi.model.webhook.single_report import SingleReportPayload
 
-from tests.fakes.solapi.judge import serving_in_a_thread
 from tests.fakes.solapi.server import FakeSolapi
+from tests.fakes.solapi.server import serving as serving_solapi
+from tests.fixtures.relay_thread import relay_in_thread
 
 SENDER = "0212345678"
 JPEG = b"\xff\xd8\xff\xe0" + bytes(100)
@@ -21,7 +22,7 @@ JPEG = b"\xff\xd8\xff\xe0" + bytes(100)
 @pytest.fixture(scope="module")
 def relay() -> Iterator[FakeSolapi]:
     """The server; a message has its result at once."""
-    with serving_in_a_thread(seed=1, receipt_after_s=0.0, review_after_s=None) as relay:
+    with relay_in_thread(serving_solapi, seed=1, receipt_after_s=0.0, review_after_s=None) as relay:
         relay.numbers.add(SENDER)
         yield relay
 
