@@ -377,28 +377,6 @@ def test_sender_numbers_are_checked_by_default_with_a_real_carrier() -> None:
     assert not dataclasses.replace(real, check_sender_numbers=False).must_check_sender_numbers
 
 
-@pytest.mark.parametrize(
-    ("environment", "is_for_development"),
-    [
-        ({}, True),
-        ({"PABAL_HOST": "::1"}, True),
-        ({"PABAL_HOST": "localhost"}, True),
-        ({"PABAL_HOST": "0.0.0.0"}, False),
-        ({"PABAL_HOST": "10.0.0.1"}, False),
-        ({"PABAL_TRUSTED_PROXIES": "127.0.0.1"}, False),
-    ],
-)
-def test_service_that_others_can_reach_is_not_for_development(
-    environment: dict[str, str], is_for_development: bool
-) -> None:
-    settings = load(environment)
-    telco = SmppSettings(name="telco", host="smsc.example", system_id="pabal")
-    real = dataclasses.replace(settings, carriers={"telco": telco})
-
-    assert settings.is_for_development is is_for_development
-    assert not real.is_for_development
-
-
 def test_every_setting_is_described_with_its_value_and_meaning(tmp_path: Path) -> None:
     settings = from_file(tmp_path, TWO_CARRIERS + "\n", {"PABAL_TRUSTED_PROXIES": "10.0.0.0/8"})
 
