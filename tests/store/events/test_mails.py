@@ -176,7 +176,7 @@ def test_users_have_the_notices_of_their_role_until_they_choose(tx: Tx) -> None:
 
     found = notices.list_recipients(tx)
 
-    usual = frozenset({NoticeKind.TEMPLATE, NoticeKind.CAMPAIGN, NoticeKind.FAILURE, NoticeKind.QUOTA})
+    usual = frozenset(set(NoticeKind) - {NoticeKind.CARRIER})
     assert found == [Recipient(kim, 1, usual), Recipient(operator, None, chosen)]
     assert notices.get_settings(tx, operator).chosen(Role.OPERATOR) == chosen
     notices.delete_settings(tx, operator)

@@ -8,7 +8,7 @@ from pabal.domain.sends.sending import Fallback, Receiver, Sending
 from pabal.store.accounts import accounts
 from pabal.store.engine.base import Tx
 from pabal.store.kakao import profiles
-from pabal.store.messages import messages, requests
+from pabal.store.messages import images, messages, requests
 from pabal.store.people import personal_data
 from pabal.store.queue import attempts
 from tests.fixtures.rows import (
@@ -65,7 +65,7 @@ def test_request_is_read_as_stored_with_channel_and_key(tx: Tx) -> None:
     assert (request.images, request.image_link, request.is_ad) == (1, "https://example.com", True)
     assert (request.fallback_sender, request.fallback_content) == ("0212345678", "대신")
     assert (request.profile_id, request.channel_id, request.sender_key) == (profile, "@shop", "a" * 40)
-    assert requests.get_images(tx, request_id(1)) == (PICTURE,)
+    assert images.get(tx, request_id(1)) == (PICTURE,)
 
 
 def test_text_request_has_empty_optional_fields(tx: Tx) -> None:
@@ -76,7 +76,7 @@ def test_text_request_has_empty_optional_fields(tx: Tx) -> None:
     assert request.sender == "0212345678"
     assert (request.subject, request.fallback_sender, request.profile_id, request.channel_id) == (None,) * 4
     assert (request.variables, request.buttons, request.images, request.is_ad) == ((), (), 0, False)
-    assert requests.get_images(tx, request_id(1)) == ()
+    assert images.get(tx, request_id(1)) == ()
 
 
 def test_no_ids_give_no_requests(tx: Tx) -> None:
@@ -122,7 +122,7 @@ def test_blanked_request_keeps_outcomes_and_no_personal_data(tx: Tx) -> None:
     assert (request.content, request.sender, request.subject, request.image_link) == ("", "", None, None)
     assert (request.buttons, request.variables) == ((), ())
     assert (request.fallback_sender, request.fallback_content) == (None, None)
-    assert requests.get_images(tx, request_id(1)) == ()
+    assert images.get(tx, request_id(1)) == ()
     assert tx.fetch_all("select * from attempts") == []
     ended = messages.get(tx, [message_id(1, 1), message_id(1, 2)])
     assert [one.outcome for one in ended.values()] == [Outcome.DELIVERED, Outcome.SPAM]
@@ -151,7 +151,7 @@ def test_request_queries_never_scan_the_table(tx: Tx) -> None:
 
     add_request(explaining, request_id(1000), 1, sms(), NOON)
     requests.get(explaining, [request_id(1), request_id(2)])
-    requests.get_images(explaining, request_id(1))
+    images.get(explaining, request_id(1))
     requests.list_by_profile(explaining, 1, (NOON, b""), 20)
     requests.ids_between(explaining, request_id(0), request_id(9), 20)
     personal_data.erase_request(explaining, request_id(1))

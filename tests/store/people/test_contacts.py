@@ -66,6 +66,55 @@ def test_search_pages_by_name_number_and_digits(tx: Tx, account: int) -> None:
     assert names(tx, account, parse_search("011-1000")) == []
 
 
+def backwards(tx: Tx, account_id: int, wanted: ContactSearch, group: tuple[int, int] | None = None) -> list[str]:
+    """Return the names of all that fit, from the last page to the first, two a page."""
+    found: list[str] = []
+    before: Place | None = contacts.LAST
+    while before is not None:
+        page = contacts.search(tx, account_id, wanted, group, Place(), 2, before)
+        found = [*(each.name for each in page.contacts), *found]
+        assert (page.next_after is None) is (before == contacts.LAST)
+        before = page.previous_before
+    return found
+
+
+def test_search_pages_backwards_from_the_end(tx: Tx, account: int) -> None:
+    people = ["가", "김나", "김다", "김라", "하"]
+    saved = save(tx, account, *(ContactEntry(f"0101000{number:04}", name) for number, name in enumerate(people)))
+    group = contact_groups.add(tx, account, "단골", NOON)
+    assert group is not None
+    contact_groups.add_members(tx, account, group, list(saved.ids.values()))
+
+    assert backwards(tx, account, ALL) == people
+    assert backwards(tx, account, parse_search("김")) == people[1:4]
+    assert backwards(tx, account, parse_search("010-1000")) == people
+    assert backwards(tx, account, ALL, (group, 5)) == people
+    second = contacts.search(tx, account, ALL, None, Place(), 2).next_after
+    assert second is not None
+    page = contacts.search(tx, account, ALL, None, second, 2)
+    assert page.previous_before is not None
+    back = contacts.search(tx, account, ALL, None, Place(), 2, page.previous_before)
+    assert [each.name for each in back.contacts] == people[:2]
+    assert back.previous_before is None
+
+
+def test_contacts_are_found_by_the_value_of_a_field(tx: Tx, account: int) -> None:
+    values = ["서울", "서울시", '서"울', "100%", "1000"]
+    save(
+        tx,
+        account,
+        *(ContactEntry(f"0101000{number:04}", str(number), {"도시": each}) for number, each in enumerate(values)),
+        ContactEntry("01020000000", "other", {"메모": "서울"}),
+    )
+
+    def found(value: str) -> list[str]:
+        page = contacts.search(tx, account, ALL, None, Place(), 10, field=("도시", value))
+        return [each.name for each in page.contacts]
+
+    assert [found(each) for each in values] == [["0"], ["1"], ["2"], ["3"], ["4"]]
+    assert found("부산") == []
+
+
 def test_groups_count_their_members(tx: Tx, account: int) -> None:
     saved = save(tx, account, *(ContactEntry(f"0101000{number:04}", f"n{number}") for number in range(5)))
     ids = list(saved.ids.values())

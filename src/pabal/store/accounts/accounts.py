@@ -138,6 +138,14 @@ def key_by_hash(tx: Tx, hash: bytes) -> ApiKey | None:
     return _key_from_row(row) if row else None
 
 
+def get_key(tx: Tx, key_id: int) -> ApiKey | None:
+    """Return the key with this id, whatever its state."""
+    row = tx.fetch_one(
+        f"select {_KEY} from keys k join accounts a on a.id = k.account_id where k.id = ?", (key_id,)
+    )
+    return _key_from_row(row) if row else None
+
+
 def list_keys(tx: Tx) -> list[ApiKey]:
     """Return every key, oldest first."""
     rows = tx.fetch_all(f"{_LIST} order by k.id")

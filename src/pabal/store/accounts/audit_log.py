@@ -56,11 +56,12 @@ def run_audited(tx: Tx, audit_entry: AuditEntry | None, work: Callable[..., T], 
 
 
 class ListedEntry(NamedTuple):
-    """An entry with its id and the name of its account, if it has one."""
+    """An entry with its id, the name of its account, if it has one, and what people call its user now."""
 
     id: int
     account: str | None
     entry: AuditEntry
+    full_name: str = ""
 
 
 @transaction(reader=Reader.SEARCHES)
@@ -77,11 +78,13 @@ def find(tx: Tx, account_id: int | None, actor: str, before: int | None, limit: 
         conditions.append(("d.id < ?", before))
     where = f"where {' and '.join(sql for sql, _ in conditions)}" if conditions else ""
     rows = tx.fetch_all(
-        "select d.id, a.name, d.created_at, d.user_id, d.actor, d.account_id, d.action, d.target"
-        f" from audit_log d left join accounts a on a.id = d.account_id {where} order by d.id desc limit ?",
+        "select d.id, a.name, d.created_at, d.user_id, d.actor, d.account_id, d.action, d.target,"
+        " coalesce(u.full_name, '')"
+        " from audit_log d left join accounts a on a.id = d.account_id left join users u on u.id = d.user_id"
+        f" {where} order by d.id desc limit ?",
         (*(value for _, value in conditions), limit),
     )
-    return [ListedEntry(id, account, AuditEntry(*deed)) for id, account, *deed in rows]
+    return [ListedEntry(id, account, AuditEntry(*deed), full_name) for id, account, *deed, full_name in rows]
 
 
 delete_old = deletion("audit_log", "id", "created_at")

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from pabal.domain.base.dates import Instant
 from pabal.domain.sends.campaign import UNSENT_STATES, CampaignState
-from pabal.store.campaigns.campaigns import COLUMNS, Campaign, from_row, to_json
+from pabal.store.campaigns.campaigns import COLUMNS, Campaign, ReceiverBlock, from_row, to_json
 from pabal.store.engine.base import Tx
 from pabal.store.rows import read_rows
 
@@ -49,8 +49,25 @@ def count_unsent(tx: Tx, account_id: int, most: int, *, is_to_approve: bool = Fa
     return int(row[0]) if row else 0
 
 
+WAITS_FOR_USER = (
+    f"c.state in ({_UNSENT}) and c.state = '{CampaignState.TO_APPROVE.code}'"
+    " and c.user_id <> u.id and c.submitter_id <> u.id"
+)
+"""Which campaigns `c` of their account wait for the approval of a user `u`: those that others have prepared."""
+
+
 def _where(is_to_approve: bool) -> str:
     return f"state {'=' if is_to_approve else '<>'} '{CampaignState.TO_APPROVE.code}'"
+
+
+def get_block_after(tx: Tx, campaign_id: bytes, number: int) -> ReceiverBlock | None:
+    """Return the receivers of the first block with a number above this one, which are in no request yet."""
+    row = tx.fetch_one(
+        "select number, receivers, body from campaign_blocks where campaign_id = ? and number > ?"
+        " order by number limit 1",
+        (campaign_id, number),
+    )
+    return ReceiverBlock(*row) if row else None
 
 
 def get_submitter_id(tx: Tx, campaign_id: bytes) -> int | None:

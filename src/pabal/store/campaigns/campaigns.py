@@ -49,6 +49,11 @@ class Campaign(NamedTuple):
     upgraded: int
     """How many of the receivers get an LMS, because an SMS would be too long."""
 
+    @property
+    def unusable_rows(self) -> int:
+        """Rows that cannot be sent to; a repeated number is none: its owner gets the message."""
+        return self.invalid_rows - (self.duplicates if self.skips_duplicates else 0)
+
 
 class CampaignDraft(NamedTuple):
     """A new campaign."""
@@ -336,16 +341,6 @@ def take_block(tx: Tx, campaign: Campaign, block: ReceiverBlock, now: Instant) -
 def delete_blocks(tx: Tx, campaign_id: bytes) -> None:
     """Delete the receivers that are in no request yet."""
     tx.execute("delete from campaign_blocks where campaign_id = ?", (campaign_id,))
-
-
-def list_invalid_rows(tx: Tx, campaign_id: bytes, after: int, limit: int) -> list[InvalidRow]:
-    """Return some invalid rows, in the order of the file."""
-    rows = tx.fetch_all(
-        "select number, cells, reason from campaign_invalid_rows where campaign_id = ? and number > ?"
-        " order by number limit ?",
-        (campaign_id, after, limit),
-    )
-    return [InvalidRow(number, _from_json(cells), _from_json(why)) for number, cells, why in rows]
 
 
 def delete_old(tx: Tx, states: Iterable[CampaignState], before: Instant, limit: int) -> int:

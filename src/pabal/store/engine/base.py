@@ -97,6 +97,13 @@ class Store(Protocol):
         """
 
     @property
+    def slot_nodes(self) -> dict[int, str]:
+        """The node of each slot of a distributed store, as far as is known: writes to one node share commits.
+
+        Whoever reads where the slots are fills it.
+        """
+
+    @property
     def refused_at(self) -> float:
         """When the engine refused a write of this process last, on the monotonic clock; not because of one node."""
 
@@ -173,6 +180,7 @@ class TransactionOptions(NamedTuple):
     retryable: bool = False
     exclusive: bool = False
     batched_by: BatchFunction | None = None
+    slot_of: Callable[..., int] | None = None
     work: Any = None
     """The function that was decorated: wrappers share its options, but not its batch function."""
 
@@ -188,6 +196,7 @@ def transaction(
     retryable: bool = False,
     exclusive: bool = False,
     batched_by: BatchFunction | None = None,
+    slot_of: Callable[..., int] | None = None,
 ) -> Callable[[T], T]:
     """Return a decorator that states how the store may run a work.
 
@@ -198,10 +207,12 @@ def transaction(
     - `exclusive`: it gets a transaction of its own, because it may wait for others, or fail because of them.
     - `batched_by`: does many calls of this work, which takes one argument, at once. It raises where any of the
       calls would raise; then each call runs by itself.
+    - `slot_of`: takes the arguments of the work, and returns the slot that it is about. In a distributed store it
+      shares its transaction only with works on the same node, so that no second node takes part in the commit.
     """
 
     def decorate(work: T) -> T:
-        options = TransactionOptions(priority, reader, retryable, exclusive, batched_by, work)
+        options = TransactionOptions(priority, reader, retryable, exclusive, batched_by, slot_of, work)
         setattr(work, _OPTIONS_ATTRIBUTE, options)
         return work
 

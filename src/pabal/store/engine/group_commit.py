@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, Concatenate, NamedTuple, Protocol
 
-from pabal.store.engine.base import NodeUnavailable, P, Priority, Reader, StoreUnavailable, T, Tx, options_of
+from pabal.store.engine.base import P, Priority, Reader, StoreUnavailable, T, Tx, options_of
 from pabal.store.engine.write_queue import Outages, PendingWrite, ReadThreads, Timeouts, WriteQueue
 from pabal.world import World
 
@@ -109,6 +109,7 @@ class GroupCommitStore(ABC):
         self.announced: Mapping[int, int] = {}
         self._announced_lock = threading.Lock()
         self.lost_nodes: set[str] = set()
+        self.slot_nodes: dict[int, str] = {}
         self._outages = Outages(world)
         self._new_writes: list[PendingWrite] = []
         self._waiting = 0
@@ -137,7 +138,8 @@ class GroupCommitStore(ABC):
             raise StoreUnavailable("closed" if self._is_closed else "too many are waiting")
         loop = asyncio.get_running_loop()
         future: asyncio.Future[T] = loop.create_future()
-        self._new_writes.append(PendingWrite(work, options, args, kwargs, loop, future))
+        node = self.slot_nodes.get(options.slot_of(*args), "") if self.slot_nodes and options.slot_of else ""
+        self._new_writes.append(PendingWrite(work, options, args, kwargs, loop, future, node))
         if len(self._new_writes) == 1:
             loop.call_soon(self._dispatch)
         self._waiting += 1
@@ -322,7 +324,7 @@ class GroupCommitStore(ABC):
             self._take_in(pending)
         if elapsed_s > MAX_PROMPT_COMMIT_S:
             pending.serve_prompt_first()
-        if not pending or len(taken) >= MAX_WRITES_PER_COMMIT or elapsed_s >= MAX_COMMIT_S:
+        if not pending.bring(taken[-1].node) or len(taken) >= MAX_WRITES_PER_COMMIT or elapsed_s >= MAX_COMMIT_S:
             return False
         if taken[-1].options.exclusive or pending.first.options.exclusive:
             return False
@@ -330,7 +332,7 @@ class GroupCommitStore(ABC):
             return True
         if not any(write.options.priority is Priority.PROMPT for write in taken):
             return not connection.is_awaited()
-        return elapsed_s + self._durations_s.get(_code_of(pending.first), 0.0) <= MAX_PROMPT_COMMIT_S
+        return elapsed_s + self._durations_s.get(pending.first.code, 0.0) <= MAX_PROMPT_COMMIT_S
 
     def _run_batched(
         self, tx: Tx, first: PendingWrite, pending: WriteQueue, taken: list[PendingWrite]
@@ -340,10 +342,10 @@ class GroupCommitStore(ABC):
         if batch_function is None:
             began = self._world.monotonic()
             value = first.run(tx)
-            self._durations_s[_code_of(first)] = self._world.monotonic() - began
+            self._durations_s[first.code] = self._world.monotonic() - began
             return [WriteResult(first, value)]
         batch = [first]
-        while pending and pending.first.work is first.work and len(batch) < MAX_BATCHED_WRITES:
+        while pending.bring(first.node) and pending.first.work is first.work and len(batch) < MAX_BATCHED_WRITES:
             batch.append(pending.pop())
         taken += batch[1:]
         values = batch_function(tx, [write.args[0] for write in batch])
@@ -391,10 +393,5 @@ class GroupCommitStore(ABC):
                 self._outages.note_success()
             else:
                 write.future.set_exception(error)
-                if isinstance(error, StoreUnavailable) and not isinstance(error, NodeUnavailable):
-                    self._outages.note_refusal(error)
-
-
-def _code_of(write: PendingWrite) -> object:
-    """Return what is the same for all writes of one work."""
-    return getattr(write.work, "__code__", None)
+                if write.options.reader is not Reader.BACKGROUND:
+                    self._outages.note_error(error)

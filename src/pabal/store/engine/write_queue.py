@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
-from pabal.store.engine.base import Priority, StoreUnavailable, T, TransactionOptions, Tx
+from pabal.store.engine.base import NodeUnavailable, Priority, StoreUnavailable, T, TransactionOptions, Tx
 from pabal.world import World
 
 
@@ -21,6 +21,8 @@ class PendingWrite(NamedTuple):
     kwargs: dict[str, Any]
     loop: asyncio.AbstractEventLoop
     future: "asyncio.Future[Any]"
+    node: str = ""
+    """The node that it writes to; empty: it may write anywhere."""
 
     @property
     def has_timed_out(self) -> bool:
@@ -31,6 +33,11 @@ class PendingWrite(NamedTuple):
     def is_prompt(self) -> bool:
         """Whether it goes before the others."""
         return self.options.priority >= Priority.PROMPT
+
+    @property
+    def code(self) -> object:
+        """What is the same for all writes of one work."""
+        return getattr(self.work, "__code__", None)
 
     def run(self, tx: Tx) -> Any:
         return self.work(tx, *self.args, **self.kwargs)
@@ -55,6 +62,16 @@ class WriteQueue:
     def first(self) -> PendingWrite:
         """The write that comes next."""
         return self._line[0]
+
+    def bring(self, node: str) -> bool:
+        """Put the next write to a node before those to others; return whether there is one."""
+        line = self._line
+        place = next((place for place, write in enumerate(line) if write.node == node), None)
+        if place:
+            write = line[place]
+            del line[place]
+            line.appendleft(write)
+        return place is not None
 
     def add(self, writes: Iterable[PendingWrite]) -> None:
         for write in writes:
@@ -111,6 +128,11 @@ class Outages:
         self._world = world
         self._since: float | None = None
         self.refused_at = -math.inf
+
+    def note_error(self, error: BaseException) -> None:
+        """Note that a write failed: as a refusal where the whole store did not take it, not one node."""
+        if isinstance(error, StoreUnavailable) and not isinstance(error, NodeUnavailable):
+            self.note_refusal(error)
 
     def note_refusal(self, error: StoreUnavailable) -> None:
         """Note that the engine did not take a write; the first one of an outage is logged."""

@@ -147,6 +147,7 @@ def slots_with_new(tx: Tx, since: Mapping[int, Instant]) -> list[int]:
     ]
 
 
+@transaction(slot_of=lambda slot, *_: slot)
 def number_some(tx: Tx, slot: int, since: Instant, now: Instant, limit: int) -> NumberedBatch:
     """Number some of a slot's events that were recorded at `since` or later: up to `limit` rows of waiting events.
 

@@ -16,6 +16,10 @@ _encode = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder(dict[str, Any]).decode
 
 
+CAUSED_BY = "causedBy"
+"""What of a notice's data has the ids of the users who are not told, because they have done it."""
+
+
 class Notice(NamedTuple):
     """Something that users are to be told."""
 

@@ -16,7 +16,7 @@ from pabal.domain.events.event import (
     format_event_id,
     lowest_number,
 )
-from pabal.domain.events.webhook import Webhook
+from pabal.domain.events.webhook import WEBHOOK_FORMAT_BY_CODE, Webhook, WebhookFormat
 from pabal.store.engine.base import Reader, Tx, transaction
 from pabal.store.events import events
 
@@ -40,6 +40,8 @@ class WebhookPost(NamedTuple):
     created_at: Instant
     tries: int
     due_at: Instant
+    format: WebhookFormat = WebhookFormat.PABAL
+    """What the body was made in, whatever its webhook has by now."""
 
     @property
     def body(self) -> bytes:
@@ -112,17 +114,9 @@ def add(tx: Tx, posts: Iterable[WebhookPost]) -> None:
     """Store new posts."""
     for post in posts:
         tx.execute(
-            "insert into webhook_posts (id, webhook_id, event_ids, body, created_at, tries, due_at)"
-            " values (?, ?, ?, ?, ?, ?, ?)",
-            (
-                post.id,
-                post.webhook_id,
-                b"".join(post.event_ids),
-                post.packed,
-                post.created_at,
-                post.tries,
-                post.due_at,
-            ),
+            "insert into webhook_posts (id, webhook_id, event_ids, body, created_at, tries, due_at, format)"
+            " values (?, ?, ?, ?, ?, ?, ?, ?)",
+            (post.id, post.webhook_id, b"".join(post.event_ids), *post[3:7], post.format.code),
         )
 
 
@@ -136,10 +130,14 @@ def list_due(
     )
     wanted = [row for row in due if row[0] not in excluded][:limit]
     rows = tx.execute_many(
-        "select id, webhook_id, event_ids, body, created_at, tries, due_at from webhook_posts where id in ({list})",
+        "select id, webhook_id, event_ids, body, created_at, tries, due_at, format from webhook_posts"
+        " where id in ({list})",
         wanted,
     )
-    found = {row[0]: WebhookPost(row[0], row[1], _split(row[2]), *row[3:]) for row in rows}
+    found = {
+        id: WebhookPost(id, of, _split(event_ids), *rest)._replace(format=WEBHOOK_FORMAT_BY_CODE[shape])
+        for id, of, event_ids, *rest, shape in rows
+    }
     return [found[row[0]] for row in wanted if row[0] in found]
 
 

@@ -5,7 +5,13 @@ from typing import NamedTuple
 
 from pabal.domain.base.dates import SECOND, Instant
 from pabal.domain.events.event import EVENT_TYPE_BY_CODE, EventType
-from pabal.domain.events.webhook import WEBHOOK_STATE_BY_CODE, Webhook, WebhookState
+from pabal.domain.events.webhook import (
+    WEBHOOK_FORMAT_BY_CODE,
+    WEBHOOK_STATE_BY_CODE,
+    Webhook,
+    WebhookFormat,
+    WebhookState,
+)
 from pabal.domain.sends.message import PRODUCT_BY_CODE, Product
 from pabal.store.engine.base import Row, Tx
 from pabal.store.events import webhook_posts
@@ -13,7 +19,7 @@ from pabal.store.events import webhook_posts
 _SELECT = (
     "select w.id, w.account_id, a.name, w.url, w.events, w.products, w.description, w.secret, w.previous_secret,"
     " w.previous_until, w.state, w.created_at, w.changed_at, w.last_success_at, w.failures, w.failing_since,"
-    " w.trial_at, w.dropped, w.gone, w.gone_since from webhooks w join accounts a on a.id = w.account_id"
+    " w.trial_at, w.dropped, w.gone, w.gone_since, w.format from webhooks w join accounts a on a.id = w.account_id"
 )
 SUCCESS_PRECISION_MS = 1 * SECOND
 """How exactly the last success is recorded: up to 16 posts at a time would wait for each other's row otherwise."""
@@ -44,6 +50,7 @@ class NewWebhook(NamedTuple):
     description: str
     secret: bytes
     """As it is stored."""
+    format: WebhookFormat = WebhookFormat.PABAL
 
 
 def add(tx: Tx, new: NewWebhook, now: Instant) -> int:
@@ -51,7 +58,7 @@ def add(tx: Tx, new: NewWebhook, now: Instant) -> int:
     rows = tx.fetch_all(
         "insert into webhooks"
         " (account_id, url, events, products, description, secret, state, created_at, changed_at,"
-        " failures, dropped) values (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0) returning id",
+        " format, failures, dropped) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0) returning id",
         (
             new.account_id,
             new.url,
@@ -62,6 +69,7 @@ def add(tx: Tx, new: NewWebhook, now: Instant) -> int:
             WebhookState.ACTIVE.code,
             now,
             now,
+            new.format.code,
         ),
     )
     webhook_id = int(rows[0][0])
@@ -141,10 +149,10 @@ def count(tx: Tx, account_id: int) -> int:
 
 
 def change(tx: Tx, webhook: Webhook, now: Instant) -> None:
-    """Store what its owner can change of a webhook: address, events, products, description and secrets."""
+    """Store what its owner can change of a webhook: address, events, products, description, secrets, format."""
     tx.execute(
         "update webhooks set url = ?, events = ?, products = ?, description = ?, secret = ?,"
-        " previous_secret = ?, previous_until = ?, changed_at = ? where id = ?",
+        " previous_secret = ?, previous_until = ?, format = ?, changed_at = ? where id = ?",
         (
             webhook.url,
             _join(each.code for each in webhook.events),
@@ -153,6 +161,7 @@ def change(tx: Tx, webhook: Webhook, now: Instant) -> None:
             webhook.secret,
             webhook.previous_secret,
             webhook.previous_until,
+            webhook.format.code,
             now,
             webhook.id,
         ),
@@ -263,7 +272,7 @@ def _join(words: Iterable[str]) -> str:
 
 def _from_row(row: Row) -> Webhook:
     id, account_id, account, url, types, products, *rest = row
-    description, secret, previous_secret, previous_until, state, *times = rest
+    description, secret, previous_secret, previous_until, state, *times, webhook_format = rest
     return Webhook(
         id,
         account_id,
@@ -277,4 +286,4 @@ def _from_row(row: Row) -> Webhook:
         previous_until,
         WEBHOOK_STATE_BY_CODE[state],
         *times,
-    )
+    )._replace(format=WEBHOOK_FORMAT_BY_CODE[webhook_format])

@@ -50,9 +50,10 @@ class CampaignProgress(NamedTuple):
         return self.waiting + self.sending + self.completed + self.fail + self.cancel
 
     @property
-    def reached(self) -> int:
-        """Receivers who got the message, or its fallback."""
-        return self.completed + self.fallbacks_completed
+    def open_fallbacks(self) -> int:
+        """Fallbacks that have not ended; without `failures`, those that failed are among them."""
+        failed = sum(each.fallbacks for each in self.failures)
+        return max(0, self.fallbacks - self.fallbacks_completed - failed)
 
 
 class CampaignRequest(NamedTuple):
@@ -131,6 +132,16 @@ def campaigns_by_request(tx: Tx, request_ids: Iterable[bytes]) -> dict[bytes, by
         [(one,) for one in request_ids],
     )
     return dict(rows)
+
+
+def first_waiting(tx: Tx, campaign_id: bytes) -> bytes | None:
+    """Return the first request of a campaign with messages that wait, as last counted."""
+    row = tx.fetch_one(
+        "select request_id from campaign_requests where campaign_id = ? and is_ended = 0 and waiting > 0"
+        " order by request_id limit 1",
+        (campaign_id,),
+    )
+    return row[0] if row else None
 
 
 def find_due(tx: Tx, campaign_id: bytes | None, now: Instant, limit: int) -> list[CampaignRequest]:

@@ -10,10 +10,15 @@ from pabal.store.engine.base import Reader, Row, Tx, Value, transaction
 from pabal.store.messages import requests
 from pabal.store.messages.messages import COLUMNS, Message, from_row
 from pabal.store.messages.requests import Request
+from pabal.store.queue.queue import UNSENT
 from pabal.store.rows import read_rows
 
 MAX_DAYS_AHEAD = 366
 """No message is scheduled further ahead of its request, so a search by date can skip the rest."""
+
+
+Condition = tuple[str, Value | tuple[Value, ...]]
+"""A condition of a where clause, with its argument or arguments."""
 
 
 class MessageFilter(NamedTuple):
@@ -37,6 +42,13 @@ class MessageFilter(NamedTuple):
     """Only where messages are searched with a cursor."""
     slots: tuple[int, ...] | None = None
     """The slots to look at; None: all."""
+    products: tuple[Product, ...] | None = None
+    """This and what follows: only where messages are searched by page."""
+    is_code: bool | None = None
+    sender: str | None = None
+    reference: str | None = None
+    request_ids: tuple[bytes, ...] | None = None
+    message_ids: tuple[bytes, ...] | None = None
 
 
 class ReadMessages(NamedTuple):
@@ -127,17 +139,18 @@ def where_clause(wanted: MessageFilter) -> tuple[str, list[Value], bool]:
     return where, args, bool(shared)
 
 
-def _join_conditions(conditions: list[tuple[str, Value]]) -> tuple[str, list[Value]]:
-    return " and ".join(sql for sql, _ in conditions), [value for _, value in conditions]
+def _join_conditions(conditions: Sequence[Condition]) -> tuple[str, list[Value]]:
+    args: list[Value] = []
+    for _, value in conditions:
+        args += value if isinstance(value, tuple) else (value,)
+    return " and ".join(sql for sql, _ in conditions), args
 
 
-def _conditions(wanted: MessageFilter) -> tuple[list[tuple[str, Value]], list[tuple[str, Value]]]:
+def _conditions(wanted: MessageFilter) -> tuple[list[Condition], list[Condition]]:
     """Return the conditions on a message `m`, and those on its request `r`."""
     plus = "+" if wanted.receiver is None else ""
-    own: list[tuple[str, Value]] = [
-        (f"{plus}m.account_id = ?{in_slots('m.slot', wanted.slots)}", wanted.account_id)
-    ]
-    shared: list[tuple[str, Value]] = []
+    own: list[Condition] = [(f"{plus}m.account_id = ?{in_slots('m.slot', wanted.slots)}", wanted.account_id)]
+    shared: list[Condition] = []
     if wanted.receiver is not None:
         own.append(("m.receiver = ?", int(wanted.receiver)))
     if wanted.request_id is not None:
@@ -147,13 +160,20 @@ def _conditions(wanted: MessageFilter) -> tuple[list[tuple[str, Value]], list[tu
         own += [("m.id = ?", wanted.message_id), ("m.slot = ?", identifiers.slot_of(wanted.message_id))]
     if wanted.product is not None:
         own.append(("m.product = ?", wanted.product.number))
+    own += _among("m.product", [each.number for each in wanted.products] if wanted.products else None)
+    own += _among("m.id", wanted.message_ids) + _in_requests(wanted.request_ids)
     if wanted.status is not None:
         own.append(("m.status = ?", wanted.status.number))
     if wanted.outcome is not None:
         own.append(("m.outcome = ?", wanted.outcome.number))
     own += _in_request_period(wanted.requested)
     own += in_period("m.completed_at", wanted.completed)
+    if wanted.reference is not None:
+        own.append(("m.reference = ?", wanted.reference))
+    if wanted.is_code is not None:
+        shared.append(("coalesce(r.is_code, 0) = ?", int(wanted.is_code)))
     for column, value in (
+        ("sender", wanted.sender),
         ("channel_id", wanted.channel_id),
         ("sender_key", wanted.sender_key),
         ("template_code", wanted.template_code),
@@ -168,6 +188,21 @@ def _conditions(wanted: MessageFilter) -> tuple[list[tuple[str, Value]], list[tu
     if shared and wanted.slots is not None:  # each of two distributed tables has to name its slots
         shared[0] = (shared[0][0] + in_slots("r.slot", wanted.slots), shared[0][1])
     return own, shared
+
+
+def _among(column: str, values: Sequence[Value] | None) -> list[Condition]:
+    """Return the condition that a column has one of some values."""
+    if values is None:
+        return []
+    return [(f"{column} in ({', '.join('?' * len(values)) or 'null'})", tuple(values))]
+
+
+def _in_requests(request_ids: Sequence[bytes] | None) -> list[Condition]:
+    """Return the conditions that a message belongs to one of some requests."""
+    if not request_ids:
+        return [] if request_ids is None else [("m.id is null", ())]
+    low, high = identifiers.message_id_range(min(request_ids))[0], identifiers.message_id_range(max(request_ids))[1]
+    return [("m.id >= ?", low), ("m.id <= ?", high), *_among("substr(m.id, 1, 13)", request_ids)]
 
 
 def in_slots(column: str, slots: Collection[int] | None) -> str:
@@ -223,6 +258,9 @@ class DeliveryRecord(NamedTuple):
     carrier: str | None
     """The carrier that decided how it ended."""
     carrier_code: str | None
+
+
+_POSITION = "carrier, lane, ready_at, attempt, claimed_at, reference"
 
 
 class QueuePosition(NamedTuple):
@@ -292,7 +330,16 @@ def get_key(tx: Tx, request_id: bytes) -> RequestKey | None:
 def queue_position(tx: Tx, message_id: bytes) -> QueuePosition | None:
     """Return the queue position of a message, None if it has ended."""
     row = tx.fetch_one(
-        "select carrier, lane, ready_at, attempt, claimed_at, reference from jobs where id = ? and slot = ?",
-        (message_id, identifiers.slot_of(message_id)),
+        f"select {_POSITION} from jobs where id = ? and slot = ?", (message_id, identifiers.slot_of(message_id))
+    )
+    return QueuePosition(*row) if row else None
+
+
+def first_waiting(tx: Tx, request_id: bytes) -> QueuePosition | None:
+    """Return the queue position of the first message of a request that no carrier has, None if there is none."""
+    low, high = identifiers.message_id_range(request_id)
+    row = tx.fetch_one(
+        f"select {_POSITION} from jobs where id >= ? and id <= ? and slot = ? and {UNSENT} order by id limit 1",
+        (low, high, identifiers.slot_of(low)),
     )
     return QueuePosition(*row) if row else None

@@ -33,7 +33,7 @@ _TALK = frozenset(each.number for each in Product if not each.is_text)
 """Products whose messages may have a fallback."""
 
 
-_REQUEST_COLUMNS = "id, product, total, scheduled_at, channel_id, sender_key, template_code"
+_REQUEST_COLUMNS = "id, product, total, scheduled_at, channel_id, sender_key, template_code, is_code"
 
 
 class SearchPage(NamedTuple):
@@ -226,7 +226,7 @@ def _request_id_range(wanted: MessageFilter) -> tuple[str, list[Value]]:
 
 def _may_match(product: int, said: Sequence[Any], wanted: MessageFilter) -> bool:
     """Return whether a request can have matching messages, by its row."""
-    scheduled_at, channel_id, sender_key, template_code = said
+    scheduled_at, channel_id, sender_key, template_code, is_code = said
     if wanted.product is not None and product != wanted.product.number:
         stands_in = wanted.product.is_text and product in _TALK
         if not stands_in:
@@ -235,6 +235,7 @@ def _may_match(product: int, said: Sequence[Any], wanted: MessageFilter) -> bool
         wanted.channel_id in (None, channel_id)
         and wanted.sender_key in (None, sender_key)
         and wanted.template_code in (None, template_code)
+        and wanted.is_code in (None, bool(is_code))
         and all(_contains(period, scheduled_at) for period in (wanted.scheduled, wanted.month))
     )
 

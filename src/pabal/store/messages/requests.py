@@ -9,7 +9,6 @@ from pabal.domain.base import identifiers
 from pabal.domain.base.dates import Instant
 from pabal.domain.brand.message import BrandMessage, decode_brand, encode_brand
 from pabal.domain.content.button import Button, decode_buttons, encode_buttons
-from pabal.domain.content.image import Image
 from pabal.domain.kakao.template_parts import NO_PARTS, TemplateParts, decode_parts, encode_parts
 from pabal.domain.sends.message import PRODUCT_BY_NUMBER, Product
 from pabal.domain.sends.sending import Sending
@@ -155,6 +154,8 @@ _NEW_VALUES = ", ".join(
 
 def add_all(tx: Tx, rows: Iterable[RequestRow]) -> None:
     """Store requests, each with the channel and the sender key that its profile has now."""
+    if tx.is_distributed:
+        return _add_to_nodes(tx, list(rows))
     tx.execute_many(
         f"insert into requests ({_NEW_COLUMNS}, channel_id, sender_key)"
         f" select {_NEW_VALUES}, p.channel_id, p.sender_key from (values {{rows}}) as v({_NEW_COLUMNS})"
@@ -163,22 +164,19 @@ def add_all(tx: Tx, rows: Iterable[RequestRow]) -> None:
     )
 
 
-def add_images(tx: Tx, request_id: bytes, images: Sequence[Image]) -> None:
-    """Store the images of a request."""
-    slot = identifiers.slot_of(request_id)
-    for key, image in zip(_image_keys(request_id, len(images)), images, strict=True):
-        tx.execute(
-            "insert into images (request_id, slot, content_type, file_name, body) values (?, ?, ?, ?, ?)",
-            (key, slot, *image),
-        )
-
-
-def _image_keys(request_id: bytes, count: int) -> list[bytes]:
-    """Return the keys of a request's images: its id, or if they are several, its id with the number of each.
-
-    A version that knows of one image finds none of several, so that it sends none without the others.
-    """
-    return [request_id] if count == 1 else [request_id + bytes((number,)) for number in range(1, count + 1)]
+def _add_to_nodes(tx: Tx, rows: Sequence[RequestRow]) -> None:
+    """Do so where profiles are not on the nodes of the requests: what the rows need of them is read first."""
+    named = {row.profile_id for row in rows if row.profile_id is not None}
+    found = tx.execute_many(
+        "select id, channel_id, sender_key from profiles where id in ({list})", [(one,) for one in sorted(named)]
+    )
+    places = {one: (channel_id, sender_key) for one, channel_id, sender_key in found}
+    tx.execute_many(
+        f"insert into requests ({_NEW_COLUMNS}, channel_id, sender_key)"
+        f" select {_NEW_VALUES}, v.channel_id, v.sender_key"
+        f" from (values {{rows}}) as v({_NEW_COLUMNS}, channel_id, sender_key)",
+        [(*row, *places.get(row.profile_id, (None, None))) for row in rows],
+    )
 
 
 def get(tx: Tx, request_ids: Iterable[bytes]) -> dict[bytes, Request]:
@@ -223,24 +221,6 @@ def get_totals(tx: Tx, request_ids: Iterable[bytes]) -> dict[bytes, int]:
         [(one,) for one in request_ids],
     )
     return dict(rows)
-
-
-def get_images(tx: Tx, request_id: bytes) -> tuple[Image, ...]:
-    """Return the images of a request, in order."""
-    rows = tx.fetch_all(
-        "select content_type, file_name, body from images where request_id between ? and ? and slot = ?"
-        " order by request_id",
-        (request_id, request_id + b"\xff", identifiers.slot_of(request_id)),
-    )
-    return tuple(Image(*row) for row in rows)
-
-
-def delete_images(tx: Tx, request_id: bytes) -> None:
-    """Delete the images of a request."""
-    tx.execute(
-        "delete from images where request_id between ? and ? and slot = ?",
-        (request_id, request_id + b"\xff", identifiers.slot_of(request_id)),
-    )
 
 
 def reschedule(tx: Tx, request_id: bytes, scheduled_at: Instant) -> None:

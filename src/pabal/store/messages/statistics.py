@@ -26,6 +26,7 @@ _DELIVERED = Outcome.DELIVERED.number
 _TEXTS = ", ".join(str(each.number) for each in Product if each.is_text)
 _IS_FALLBACK = f"g.product in ({_TEXTS}) and r.product not in ({_TEXTS})"
 _NOT_MEANT_TO_BE_SENT = ", ".join(str(each.number) for each in (Outcome.OPTED_OUT, Outcome.DUPLICATE))
+_DELIVERED_OR_FAILED = ", ".join(str(each.number) for each in (Status.COMPLETED, Status.FAIL))
 _SENDER = "coalesce(r.channel_id, r.sender, '')"
 
 
@@ -95,6 +96,8 @@ class PeriodCounts(NamedTuple):
     by_status: tuple[int, ...]
     """How many have each status, in the order of Status."""
     counts: GroupCounts
+    receivers: int = 0
+    """How many of those that are no fallbacks were delivered or have failed: a rate is of these."""
 
 
 def quarter_start(at: Instant) -> Instant:
@@ -261,8 +264,10 @@ def list_groups(
     """Return the counts of an account by period and by these columns of StatisticsGroup, in order, up to `most`."""
     names = "".join(f", s.{each}" for each in columns)
     statuses = ", ".join(f"sum(case when s.status = {each.number:d} then s.messages else 0 end)" for each in Status)
+    receivers = f"sum(case when s.status in ({_DELIVERED_OR_FAILED}) then s.messages - s.fallbacks else 0 end)"
     rows = tx.execute_many(
-        f"select v.since{names}, {statuses}, sum(s.messages), sum(s.fallbacks), sum(s.reached), sum(s.cost)"
+        f"select v.since{names}, {statuses}, {receivers},"
+        " sum(s.messages), sum(s.fallbacks), sum(s.reached), sum(s.cost)"
         " from (values {rows}) as v(since, until) cross join statistics s"
         f" where s.account_id = {account_id:d} and s.quarter >= v.since and s.quarter < v.until"
         f" group by v.since{names} order by v.since{names} limit {most:d}",
@@ -270,7 +275,13 @@ def list_groups(
     )
     own, by_status = 1 + len(columns), 1 + len(columns) + len(Status)
     return [
-        PeriodCounts(row[0], tuple(row[1:own]), tuple(map(int, row[own:by_status])), _counts_of(row[by_status:]))
+        PeriodCounts(
+            row[0],
+            tuple(row[1:own]),
+            tuple(map(int, row[own:by_status])),
+            _counts_of(row[by_status + 1 :]),
+            int(row[by_status]),
+        )
         for row in rows[:most]
     ]
 

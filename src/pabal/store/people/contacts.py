@@ -26,11 +26,16 @@ class Place(NamedTuple):
     contact_id: int = 0
 
 
+LAST = Place(AFTER_NAME, 10**18 - 1)
+"""Follows every contact."""
+
+
 class ContactPage(NamedTuple):
-    """Some contacts, and where to continue after; None at the end."""
+    """Some contacts, where to continue after, None at the end, and before, None at the beginning."""
 
     contacts: list[Contact]
     next_after: Place | None
+    previous_before: Place | None = None
 
 
 class SavedContacts(NamedTuple):
@@ -137,11 +142,22 @@ def find_by_phones(tx: Tx, account_id: int, phones: Iterable[str]) -> list[Conta
 
 
 def search(
-    tx: Tx, account_id: int, wanted: ContactSearch, group: tuple[int, int] | None, after: Place, limit: int
+    tx: Tx,
+    account_id: int,
+    wanted: ContactSearch,
+    group: tuple[int, int] | None,
+    after: Place,
+    limit: int,
+    before: Place | None = None,
+    field: tuple[str, str] | None = None,
 ) -> ContactPage:
-    """Return some contacts that fit, by name; `group` is the id of one that they are in, and its size."""
+    """Return some contacts that fit, by name; `group` is the id of one that they are in, and its size.
+
+    With `before`, those that come just before that place; `field` is a name and a value that they have.
+    """
     conditions: list[str] = []
     args: list[Value] = []
+    given = before
     if wanted.phone is not None:
         conditions, args = ["c.phone = ?"], [wanted.phone]
     elif wanted.tail is not None:
@@ -153,20 +169,26 @@ def search(
         conditions, args = ["c.name_key >= ? and c.name_key < ?"], [wanted.name_key, wanted.name_key + AFTER_NAME]
         # PostgreSQL starts at the page's place whatever other bound there is: it must not be before the names.
         after = max(after, Place(wanted.name_key))
+        before = None if before is None else min(before, Place(wanted.name_key + AFTER_NAME))
     by_id = bool(conditions) and not wanted.name_key
-    if group and not by_id and (not wanted.name_key or group[1] <= MAX_DRIVEN_BY_GROUP):
-        return _search_group(tx, account_id, conditions, args, group[0], after, limit)
+    is_driven_by_group = group and not by_id and (not wanted.name_key or group[1] <= MAX_DRIVEN_BY_GROUP)
+    if field:
+        conditions, args = [*conditions, "c.fields like ? escape '!'"], [*args, _field_pattern(*field)]
+    if group and is_driven_by_group:
+        return _search_group(tx, account_id, conditions, args, group[0], after, limit, before)
     if group:
         conditions.append("exists (select 1 from contact_members m where m.group_id = ? and m.contact_id = c.id)")
         args.append(group[0])
-    order = "c.id" if by_id else "c.name_key, c.id"
-    place = "c.id > ?" if by_id else "(c.name_key, c.id) > (?, ?)"
+    beyond, down = (">", "") if before is None else ("<", " desc")
+    order = f"c.id{down}" if by_id else f"c.name_key{down}, c.id{down}"
+    place = f"c.id {beyond} ?" if by_id else f"(c.name_key, c.id) {beyond} (?, ?)"
     where = " and ".join(["c.account_id = ?", *conditions, place])
+    bound = after if before is None else before
     rows = tx.fetch_all(
         f"select c.name_key, {_COLUMNS} from contacts c where {where} order by {order} limit ?",
-        (account_id, *args, *((after.contact_id,) if by_id else after), limit + 1),
+        (account_id, *args, *((bound.contact_id,) if by_id else bound), limit + 1),
     )
-    return _page(rows, limit)
+    return _page(rows, limit, after, given)
 
 
 def list_after(tx: Tx, account_id: int, group_ids: Sequence[int], after: int, limit: int) -> list[Contact]:
@@ -216,20 +238,40 @@ def _search_group(
     group_id: int,
     after: Place,
     limit: int,
+    before: Place | None,
 ) -> ContactPage:
-    where = " and ".join(["m.group_id = ?", "m.contact_id > ?", "c.id > ?", "c.account_id = ?", *conditions])
+    beyond, down = (">", "") if before is None else ("<", " desc")
+    bound = (after if before is None else before).contact_id
+    places = [f"m.contact_id {beyond} ?", f"c.id {beyond} ?"]
+    where = " and ".join(["m.group_id = ?", *places, "c.account_id = ?", *conditions])
     rows = tx.fetch_all(
         f"select c.name_key, {_COLUMNS} from contact_members m join contacts c on c.id = m.contact_id"
-        f" where {where} order by m.contact_id limit ?",
-        (group_id, after.contact_id, after.contact_id, account_id, *args, limit + 1),
+        f" where {where} order by m.contact_id{down} limit ?",
+        (group_id, bound, bound, account_id, *args, limit + 1),
     )
-    return _page(rows, limit)
+    return _page(rows, limit, after, before)
 
 
-def _page(rows: Sequence[Row], limit: int) -> ContactPage:
-    shown = rows[:limit]
-    last = Place(bytes(shown[-1][0]), shown[-1][1]) if len(rows) > limit else None
-    return ContactPage([_from_row(row[1:]) for row in shown], last)
+def _page(rows: Sequence[Row], limit: int, after: Place, before: Place | None) -> ContactPage:
+    shown, has_more = rows[:limit], len(rows) > limit
+    if before is not None:
+        shown = shown[::-1]
+    places = [Place(bytes(row[0]), row[1]) for row in shown]
+    is_first = not has_more if before is not None else after.contact_id == 0
+    is_last = (before is not None and before.contact_id == LAST.contact_id) or (before is None and not has_more)
+    return ContactPage(
+        [_from_row(row[1:]) for row in shown],
+        None if is_last or not places else places[-1],
+        None if is_first or not places else places[0],
+    )
+
+
+def _field_pattern(name: str, value: str) -> str:
+    """Return what matches the stored fields of a contact that has this value."""
+    pair = _encode({name: value})[1:-1].decode()
+    for special in "!%_":
+        pair = pair.replace(special, f"!{special}")
+    return f"%{pair}%"
 
 
 def _update(tx: Tx, contacts: Iterable[Contact], now: Instant) -> None:

@@ -11,6 +11,9 @@ from pabal.store.engine.postgres import partitions
 TABLES = (
     "campaign_blocks",
     "campaign_invalid_rows",
+    "compat_group_messages",
+    "compat_names",
+    "compat_requests",
     "contact_members",
     "contacts",
     "drafts",

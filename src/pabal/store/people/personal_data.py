@@ -8,7 +8,7 @@ from pabal.domain.base import identifiers
 from pabal.domain.base.dates import Instant
 from pabal.store.accounts import setup_changes
 from pabal.store.engine.base import Tx
-from pabal.store.messages import requests
+from pabal.store.messages import compat_groups, compat_names, compat_requests, images
 
 
 class CampaignRow(NamedTuple):
@@ -117,7 +117,8 @@ def blank_invalid_row(tx: Tx, row: CampaignRow) -> None:
 
 
 def erase_elsewhere(tx: Tx, account_id: int, phone: str) -> None:
-    """Erase a number from simulated phones, tokens, profiles and users of an account."""
+    """Erase a number from simulated phones, tokens, profiles, users and groups that are not sent, of an account."""
+    compat_groups.erase(tx, account_id, phone)
     tx.execute(
         "update simulated_messages set phone = 0, sender = '', subject = null, content = '', buttons = null,"
         " brand = null, parts = null where account_id = ? and phone = ?",
@@ -149,12 +150,18 @@ def has_jobs(tx: Tx, identity: bytes) -> bool:
     )
 
 
-def erase(tx: Tx, identity: bytes) -> None:
-    """Erase a request, or a message and its fallback."""
+def erase(tx: Tx, identity: bytes) -> bool:
+    """Erase a request, a message and its fallback, or the bytes of images that no request uses.
+
+    Returns False where another transaction has to go on with it.
+    """
+    if len(identity) == images.SHARED_ID_BYTES:
+        return images.delete_unused(tx, identity)
     if len(identity) == identifiers.REQUEST_ID_BYTES:
         erase_request(tx, identity)
     else:
         erase_messages(tx, _with_fallback(tx, identity))
+    return True
 
 
 def _with_fallback(tx: Tx, message_id: bytes) -> list[bytes]:
@@ -212,7 +219,9 @@ def erase_request(tx: Tx, request_id: bytes) -> None:
         " brand = case when brand is null then null else '{}' end where id = ? and slot = ?",
         (request_id, slot),
     )
-    requests.delete_images(tx, request_id)
+    images.delete(tx, request_id)
+    compat_requests.erase(tx, request_id)
+    compat_names.forget_request(tx, request_id)
     tx.execute(
         "update messages set receiver = 0, variables = null, content = null, reference = null"
         " where id between ? and ? and slot = ?",
@@ -225,6 +234,7 @@ def erase_request(tx: Tx, request_id: bytes) -> None:
 def erase_messages(tx: Tx, message_ids: Sequence[bytes]) -> None:
     """Erase the numbers and texts of messages; what they share with others of their request stays."""
     ids = [(one,) for one in message_ids]
+    compat_names.forget(tx, message_ids)
     tx.execute_many(
         "update messages set receiver = 0, variables = null, content = null, reference = null"
         " where id in ({list}) and id {within} and slot {same_slot}",

@@ -109,6 +109,33 @@ def find_unsent(
     return [ReroutableJob(*row) for row in rows]
 
 
+def move_waiting(
+    tx: Tx, slot: int, carrier: str, target: str, products: Iterable[int], now: Instant, limit: int
+) -> int:
+    """Give some jobs that a carrier surely has not got to another one, due or not; return how many.
+
+    Leased ones stay, also those that a worker leases meanwhile, and those with an attempt of unknown result.
+    """
+    listed = ", ".join(str(int(product)) for product in products)
+    if not listed:
+        return 0
+    found = tx.fetch_all(
+        "select j.id from jobs j join messages m on m.id = j.id and m.slot = j.slot"
+        f" where j.slot = ? and j.carrier = ? and j.{UNSENT} and j.claimed_at is null and m.product in ({listed})"
+        " and not exists (select 1 from attempts a where a.message_id = j.id and a.slot = j.slot"
+        f" and a.carrier = j.carrier and a.verdict = '{UNKNOWN}') limit ?",
+        (slot, carrier, limit),
+    )
+    moved = tx.execute_many(
+        "update jobs set carrier = ?, tries = 0, ready_at = case when ready_at < ? then ? else ready_at end"
+        f" where carrier = ? and claimed_at is null and {UNSENT} and id in ({{list}}) and slot {{same_slot}}"
+        " returning id",
+        found,
+        (target, now, now, carrier),
+    )
+    return len(moved)
+
+
 def reroute(tx: Tx, moved: Iterable[ReroutedJob], now: Instant) -> None:
     """Give jobs to other carriers; those that are due get this time, since their positions mean nothing there."""
     tx.execute_many(

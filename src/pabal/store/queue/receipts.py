@@ -1,4 +1,9 @@
-"""Matches carriers' answers to submits with their receipts, in whichever order they arrive."""
+"""Matches carriers' answers to submits with their receipts, in whichever order they arrive.
+
+On Citus these tables are on the coordinator, and the rows of messages on other nodes, which commit first. What is
+written with `{may_repeat}` may be lost then, because whoever causes it repeats it: a carrier repeats a receipt that
+was not acknowledged, and a reference that is left over matches nothing any more.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
@@ -64,14 +69,16 @@ class MatchedReceipts(NamedTuple):
     """References that are deleted already, because nothing more is expected for them, and their messages."""
 
 
-def expect(tx: Tx, carrier: str, accepted: Iterable[ExpectedReceipt]) -> list[tuple[bytes, Outcome]]:
+def expect(
+    tx: Tx, carrier: str, accepted: Iterable[ExpectedReceipt], *, is_known: bool = False
+) -> list[tuple[bytes, Outcome]]:
     """Record the references that a carrier gave to messages, and in how many parts each was sent.
 
     A reference that was given twice belongs to the later message. Returns the outcomes of messages whose receipts
-    arrived first.
+    arrived first. `is_known`: they were recorded before, durably.
     """
     rows = tx.execute_many(
-        "insert into receipts (carrier, reference, message_id, parts)"
+        f"insert{' {may_repeat}' if is_known else ''} into receipts (carrier, reference, message_id, parts)"
         " select ?, v.reference, v.message_id, v.parts from (values {rows}) as v(reference, message_id, parts)"
         " where true on conflict (carrier, reference) do update"
         " set message_id = excluded.message_id, parts = excluded.parts"
@@ -93,7 +100,7 @@ def record(
     outcomes = dict(reversed(list(receipts)))
     taken = _take(tx, carrier, outcomes)
     rows = tx.execute_many(
-        "insert into receipts (carrier, arrived_at, reference, outcome, code)"
+        "insert {may_repeat} into receipts (carrier, arrived_at, reference, outcome, code)"
         " select ?, ?, v.reference, v.outcome, v.code"
         " from (values {rows}) as v(reference, outcome, code) where true"
         " on conflict (carrier, reference) do update"
@@ -132,19 +139,21 @@ def delete(tx: Tx, ended: Iterable[EndedReference]) -> list[ReceiptCode]:
     A reference that the carrier has given to another message since is not deleted.
     """
     rows = tx.execute_many(
-        "delete from receipts where (carrier, reference, message_id) in (values {rows})"
+        "delete {may_repeat} from receipts where (carrier, reference, message_id) in (values {rows})"
         " returning message_id, outcome, code, parts",
         ended,
     )
     in_parts = sorted({row[0] for row in rows if row[3] > 1})
-    tx.execute_many("delete from receipt_turns where message_id in ({list})", [(one,) for one in in_parts])
+    tx.execute_many(
+        "delete {may_repeat} from receipt_turns where message_id in ({list})", [(one,) for one in in_parts]
+    )
     return [ReceiptCode(*row[:3]) for row in rows if row[2] is not None]
 
 
 def delete_unmatched_references(tx: Tx, carrier: str, references: Iterable[str]) -> None:
     """Delete receipts that match no message, by their references."""
     tx.execute_many(
-        "delete from receipts where message_id is null and (carrier, reference) in (values {rows})",
+        "delete {may_repeat} from receipts where message_id is null and (carrier, reference) in (values {rows})",
         [(carrier, reference) for reference in references],
     )
 
@@ -172,8 +181,8 @@ def delete_old_unmatched(tx: Tx, before: Instant, limit: int) -> int:
 def _take(tx: Tx, carrier: str, references: Iterable[str]) -> dict[str, bytes]:
     """Delete the references of messages that were sent in one part, which their receipts end; return both."""
     rows = tx.execute_many(
-        "delete from receipts where carrier = ? and parts = 1 and message_id is not null and outcome is null"
-        " and reference in ({list}) returning reference, message_id",
+        "delete {may_repeat} from receipts where carrier = ? and parts = 1 and message_id is not null"
+        " and outcome is null and reference in ({list}) returning reference, message_id",
         [(reference,) for reference in references],
         (carrier,),
     )
@@ -204,7 +213,7 @@ def _lock_messages(tx: Tx, message_ids: Sequence[bytes]) -> None:
     has another snapshot of the queue, which is on another node. Ids come sorted, so that none deadlock.
     """
     tx.execute_many(
-        "insert into receipt_turns (message_id)"
+        "insert {may_repeat} into receipt_turns (message_id)"
         " select v.message_id from (values {rows}) as v(message_id) where true"
         " on conflict (message_id) do update set message_id = excluded.message_id",
         [(one,) for one in message_ids],

@@ -4,8 +4,9 @@ from collections.abc import Callable, Iterable
 from typing import Concatenate, NamedTuple
 
 from pabal.domain.base.dates import Instant
-from pabal.store.engine import citus
 from pabal.store.engine.base import P, Priority, T, Tx, transaction
+from pabal.store.engine.citus.places import find_places, spread
+from pabal.store.engine.migrate import all_migrations
 
 
 class SlotNotHeld(Exception):
@@ -73,13 +74,13 @@ def spread_slots(tx: Tx) -> bool:
 
     It is not once anything was stored in them, and not where nothing is distributed.
     """
-    places = citus.find_places(tx)
+    places = find_places(tx)
     is_used = tx.fetch_one("select 1 from requests limit 1") or tx.fetch_one("select 1 from event_data limit 1")
     if not places or is_used or tx.fetch_one("select 1 from workers limit 1"):
         return False
     count = count_slots(tx)
     tx.execute("delete from slots")
-    _add(tx, citus.spread(count, places))
+    _add(tx, spread(count, places))
     return True
 
 
@@ -93,9 +94,9 @@ def _add(tx: Tx, numbers: Iterable[int]) -> None:
 @transaction(exclusive=True, priority=Priority.URGENT)
 def register(tx: Tx, worker: bytes, name: str, now: Instant) -> None:
     tx.execute(
-        "insert into workers (id, name, heartbeat, joined_at, clock_at) values (?, ?, 0, ?, ?)"
+        "insert into workers (id, name, heartbeat, joined_at, clock_at, migration) values (?, ?, 0, ?, ?, ?)"
         " on conflict (id) do nothing",
-        (worker, name, now, now),
+        (worker, name, now, now, all_migrations()[-1].number),
     )
 
 
@@ -176,6 +177,12 @@ def run_if_held(
     if worker is not None and not is_held(tx, slot, worker):
         raise SlotNotHeld(slot)
     return work(tx, *args, **kwargs)
+
+
+def has_older_workers(tx: Tx, migration: int) -> bool:
+    """Return whether the version of any worker does not know a migration."""
+    row = tx.fetch_one("select 1 from workers where coalesce(migration, 0) < ? limit 1", (migration,))
+    return row is not None
 
 
 def list_workers(tx: Tx) -> list[tuple[Worker, int]]:

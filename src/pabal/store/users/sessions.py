@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 from pabal.domain.base.dates import Instant
 from pabal.domain.users.user import User
+from pabal.store.campaigns.campaign_list import WAITS_FOR_USER
 from pabal.store.engine.base import Tx
 from pabal.store.events import webhooks
 from pabal.store.rows import deletion
@@ -23,6 +24,8 @@ class ConsoleSession(NamedTuple):
     """How many webhooks of the account are paused."""
     stopped_webhook: int | None = None
     """The first of them."""
+    to_approve: int = 0
+    """How many sends of the account wait for this user, or another one, to approve them."""
 
 
 class ListedSession(NamedTuple):
@@ -62,12 +65,14 @@ def get(tx: Tx, hash: bytes) -> ConsoleSession | None:
     row = tx.fetch_one(
         f"select {users.COLUMNS}, s.account_id, b.name, s.csrf, s.used_at, s.expires_at,"
         f" (select count(*) {paused}) + (select count(*) {gone}),"
-        f" coalesce((select min(w.id) {paused}), (select min(w.id) {gone})) from sessions s"
+        f" coalesce((select min(w.id) {paused}), (select min(w.id) {gone})),"
+        f" (select count(*) from campaigns c where c.account_id = s.account_id and {WAITS_FOR_USER})"
+        " from sessions s"
         " join users u on u.id = s.user_id left join accounts a on a.id = u.account_id"
         " left join accounts b on b.id = s.account_id where s.hash = ?",
         (hash,),
     )
-    return ConsoleSession(users.from_row(row[:-7]), *row[-7:]) if row else None
+    return ConsoleSession(users.from_row(row[:-8]), *row[-8:]) if row else None
 
 
 def list_by_user(tx: Tx, user_id: int) -> list[ListedSession]:

@@ -7,7 +7,7 @@ from pabal.domain.base.dates import Instant
 from pabal.domain.users.user import ROLE_BY_CODE, Role, User
 from pabal.store.engine.base import Row, Tx
 
-COLUMNS = "u.id, u.account_id, a.name, u.name, u.role, u.created_at, u.disabled_at, a.disabled_at"
+COLUMNS = "u.id, u.account_id, a.name, u.name, u.role, u.created_at, u.disabled_at, a.disabled_at, u.full_name"
 _FROM = "from users u left join accounts a on a.id = u.account_id"
 
 
@@ -35,8 +35,8 @@ def get_by_name(tx: Tx, name: str) -> Credentials | None:
 
 
 def get_name(tx: Tx, user_id: int) -> str:
-    """Return the name of a user; empty if there is none."""
-    row = tx.fetch_one("select name from users where id = ?", (user_id,))
+    """Return what people call a user; empty if there is none."""
+    row = tx.fetch_one("select coalesce(full_name, name) from users where id = ?", (user_id,))
     return str(row[0]) if row else ""
 
 
@@ -54,8 +54,10 @@ def list_by_account(tx: Tx, account_id: int) -> list[User]:
 
 
 def get_names(tx: Tx, user_ids: Iterable[int]) -> dict[int, str]:
-    """Return the names of those users who still exist, by id."""
-    rows = tx.execute_many("select id, name from users where id in ({list})", [(one,) for one in user_ids])
+    """Return what people call those users who still exist, by id."""
+    rows = tx.execute_many(
+        "select id, coalesce(full_name, name) from users where id in ({list})", [(one,) for one in user_ids]
+    )
     return dict(rows)
 
 
@@ -71,6 +73,11 @@ def count_active_owners(tx: Tx, account_id: int) -> int:
 def set_role(tx: Tx, user_id: int, role: Role) -> None:
     """Change what a user may do."""
     tx.execute("update users set role = ? where id = ?", (role.code, user_id))
+
+
+def set_full_name(tx: Tx, user_id: int, full_name: str) -> None:
+    """Change what people call a user; empty: by the name that the user signs in with."""
+    tx.execute("update users set full_name = ? where id = ?", (full_name or None, user_id))
 
 
 def delete(tx: Tx, user_id: int) -> None:
@@ -106,5 +113,6 @@ def set_disabled(tx: Tx, user_id: int, at: Instant | None) -> None:
 
 def from_row(row: Row) -> User:
     """Return the user of a row of COLUMNS."""
-    id, account_id, account, name, role, *rest = row
-    return User(id, account_id, account, name, ROLE_BY_CODE[role], *rest)
+    id, account_id, account, name, role, created_at, disabled_at, account_disabled_at, full_name = row
+    times = (created_at, disabled_at, account_disabled_at)
+    return User(id, account_id, account, name, ROLE_BY_CODE[role], *times, full_name or "")

@@ -8,11 +8,11 @@ from pabal.carriers.base import Accepted, Receipt
 from pabal.domain.base.dates import MINUTE
 from pabal.domain.sends.message import Attempt, Outcome, Product
 from pabal.service.delivery.claiming.claim_tx import ClaimRequest, claim
-from pabal.service.delivery.outcome.settle import BatchVerdicts, settle
+from pabal.service.delivery.outcome.settle import BatchVerdicts, expect_receipts, settle
 from pabal.service.delivery.receipts import receive
 from pabal.service.policy import build_policy
 from pabal.settings.settings import load
-from pabal.store.engine.citus import DISTRIBUTED_TABLES, writes_to_workers
+from pabal.store.engine.citus.distribution import DISTRIBUTED_TABLES, writes_to_workers
 from pabal.store.engine.postgres.postgres_store import connect
 from pabal.store.engine.postgres.postgres_tx import PostgresTx
 from tests.fixtures import postgres
@@ -60,20 +60,38 @@ def test_send_and_claim_stay_on_a_worker(distributed: PostgresTx) -> None:
     assert not distributed.needs_two_phases
 
 
-def test_settle_and_receipt_need_two_phases(distributed: PostgresTx) -> None:
+@pytest.mark.parametrize("is_expected", [True, False])
+def test_verdict_needs_two_phases_unless_its_receipt_is_expected_before(
+    distributed: PostgresTx, is_expected: bool
+) -> None:
     store_request(distributed, 1)
     (leased, *_) = claim(distributed, ClaimRequest(0, CARRIER, 10, MINUTE), POLICY, NOON).leased
     attempt = Attempt(leased[0].id, leased[0].attempt, 1, Product.SMS, "", "", None, "")
+    verdicts = BatchVerdicts(CARRIER, [(attempt, Accepted("r1"))])
+    known = expect_receipts(distributed, verdicts) if is_expected else verdicts
 
     distributed.begin(is_retry=False)
-    settle(distributed, BatchVerdicts(CARRIER, [(attempt, Accepted("r1"))]), POLICY, 0.5, NOON)
-    is_settle_in_two = distributed.needs_two_phases
+    settle(distributed, known, POLICY, 0.5, NOON)
+    does_verdict = distributed.needs_two_phases
     distributed.begin(is_retry=False)
     ended = receive(distributed, CARRIER, [Receipt("r1", Outcome.DELIVERED)], POLICY, NOON).finished.ended
 
-    assert is_settle_in_two
-    assert distributed.needs_two_phases
+    assert does_verdict is not is_expected
+    assert not distributed.needs_two_phases
     assert len(ended) == 1
+
+
+def test_receipt_that_comes_before_its_verdict_ends_the_message_once(distributed: PostgresTx) -> None:
+    store_request(distributed, 1)
+    (leased, *_) = claim(distributed, ClaimRequest(0, CARRIER, 10, MINUTE), POLICY, NOON).leased
+    attempt = Attempt(leased[0].id, leased[0].attempt, 1, Product.SMS, "", "", None, "")
+    known = expect_receipts(distributed, BatchVerdicts(CARRIER, [(attempt, Accepted("r1"))]))
+
+    ended = receive(distributed, CARRIER, [Receipt("r1", Outcome.DELIVERED)], POLICY, NOON).finished.ended
+    settled = settle(distributed, known, POLICY, 0.5, NOON).ended
+
+    assert (len(ended), settled) == (1, [])
+    assert distributed.fetch_all("select 1 from jobs union all select parts from receipts") == []
 
 
 def test_transaction_begins_with_nothing_written(distributed: PostgresTx) -> None:

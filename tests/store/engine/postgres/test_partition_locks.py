@@ -5,6 +5,7 @@ import pytest
 
 from pabal.store.engine.base import StoreUnavailable
 from pabal.store.engine.postgres import partitions
+from pabal.store.engine.postgres.partitions import Partition
 from pabal.store.engine.postgres.postgres_store import PostgresStore
 from tests.fixtures.postgres_store import query_outside, run_scenario
 from tests.fixtures.rows import store_request
@@ -19,7 +20,7 @@ def drop_month(address: str) -> bool:
     async def scenario(store: PostgresStore) -> None:
         await store.write(store_request, 1)
         await store.write(lambda tx: tx.execute("delete from jobs"))
-        dropped.append(await store.write(partitions.drop_month, NOVEMBER))
+        dropped.append(await store.write(partitions.drop_part, Partition("messages", NOVEMBER)))
 
     run_scenario(address, scenario)
     return dropped[0]

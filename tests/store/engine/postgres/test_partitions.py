@@ -8,9 +8,11 @@ from pabal.domain.content.image import Image
 from pabal.domain.sends.message import Outcome
 from pabal.store.engine.base import Tx
 from pabal.store.engine.postgres import partitions
-from pabal.store.messages import history, messages, requests, statistics
+from pabal.store.engine.postgres.partitions import Partition
+from pabal.store.messages import history, images, messages, requests, statistics
 from pabal.store.messages.history import MessageFilter
 from pabal.store.messages.statistics import CountedQuarter
+from pabal.store.people import personal_data
 from pabal.store.queue import attempts, queue
 from tests.fixtures.engines import partitioned_only
 from tests.fixtures.rows import ACCOUNT, CARRIER, PHONE, ExplainingTx, message_id, request_id, sms, store_request
@@ -19,6 +21,8 @@ from tests.fixtures.virtual import NOON
 NOVEMBER, DECEMBER, JANUARY = 202611, 202612, 202701
 EARLIER = partitions.month_start(202605)
 """In a month for which test stores have no partition."""
+MANY = 9_000
+"""Receivers of a request; three of them are more than move at once."""
 PICTURE = Image("image/jpeg", "a.jpg", b"\xff\xd8\xff")
 
 
@@ -30,6 +34,18 @@ def end(tx: Tx, *ids: bytes) -> None:
     """End messages as the service does."""
     queue.remove(tx, ids)
     messages.finish(tx, [(one, Outcome.DELIVERED) for one in ids], NOON)
+
+
+def drop_month(tx: Tx, month: int) -> bool:
+    """Drop a month as housekeeping does; return whether all of it was dropped."""
+    parts = partitions.pending_tasks(tx, NOON, partitions.month_start(partitions.next_month(month))).expired
+    dropped = [partitions.drop_part(tx, part) for part in parts]
+    return bool(parts) and all(dropped)
+
+
+def read_one_node_after_the_other(tx: Tx) -> None:
+    """Let a transaction on Citus read all nodes and change tables afterwards: the service has one for each."""
+    tx.execute("set local citus.multi_shard_modify_mode = 'sequential'")
 
 
 def test_partition_months_begin_and_end_in_utc() -> None:
@@ -65,7 +81,7 @@ def test_rows_of_a_request_are_in_the_partitions_of_its_month(tx: Tx) -> None:
     attempts.record(tx, CARRIER, [attempts.EndedAttempt(message_id(1), 1, "busy")], NOON)
     store_request(tx, 2, at=partitions.month_start(DECEMBER))
 
-    assert [rows_in(tx, f"{table}_{NOVEMBER}") for table in partitions.PARTITION_KEYS] == [1, 1, 1, 1]
+    assert [rows_in(tx, f"{table}_{NOVEMBER}") for table in partitions.PARTITION_KEYS] == [1, 2, 1, 1]
     assert [rows_in(tx, f"{table}_{DECEMBER}") for table in partitions.PARTITION_KEYS] == [1, 0, 1, 0]
 
 
@@ -83,22 +99,67 @@ def test_rows_without_a_partition_move_when_it_is_created(tx: Tx) -> None:
     assert rows_in(tx, "messages_default") == 1
     assert set(messages.get(tx, [one])) == {one}
 
-    assert partitions.create_month(tx, partitions.month_at(EARLIER))
+    partitions.create_month(tx, partitions.month_at(EARLIER))
 
     assert [rows_in(tx, f"{table}_default") for table in partitions.PARTITION_KEYS] == [0, 0, 0, 0]
-    assert rows_in(tx, "messages_202605") == rows_in(tx, "images_202605") == 1
+    assert (rows_in(tx, "messages_202605"), rows_in(tx, "images_202605")) == (1, 2)  # an image and its bytes
     assert set(messages.get(tx, [one])) == {one}
-    assert requests.get_images(tx, request_id(1, EARLIER)) == (PICTURE,)
+    assert images.get(tx, request_id(1, EARLIER)) == (PICTURE,)
 
 
 @partitioned_only
-def test_month_with_too_many_rows_stays_in_the_default_partition(tx: Tx) -> None:
-    store_request(tx, 1, sms([PHONE] * (partitions.MAX_MOVED_ROWS + 1)), at=EARLIER)
+def test_many_rows_without_a_partition_move_in_steps(tx: Tx) -> None:
+    for number in range(3):
+        store_request(tx, number, sms([PHONE] * MANY, images=(PICTURE,)), at=EARLIER + number * HOUR)
+    whole = Partition("messages", partitions.month_at(EARLIER))
+    read_one_node_after_the_other(tx)
+    found = []
 
-    assert not partitions.create_month(tx, partitions.month_at(EARLIER))
+    while (step := partitions.next_step(tx, whole)) is not None:
+        assert partitions.take_step(tx, step)
+        found.append((rows_in(tx, "messages_202605"), rows_in(tx, "messages_default")))
+        assert rows_in(tx, "messages") == 3 * MANY  # none is missed meanwhile
 
-    assert partitions.expired_months(tx, NOON) == []
-    assert rows_in(tx, "messages_default") == partitions.MAX_MOVED_ROWS + 1
+    some = partitions.MAX_MOVED_ROWS
+    assert found == [(some, 3 * MANY - some), (2 * some, 3 * MANY - 2 * some), (3 * MANY, 0)]
+    assert whole not in partitions.pending_tasks(tx, EARLIER + HOUR, EARLIER).missing
+
+
+@partitioned_only
+def test_step_that_another_process_took_changes_nothing(tx: Tx) -> None:
+    store_request(tx, 1, at=EARLIER)
+    read_one_node_after_the_other(tx)
+    step = partitions.next_step(tx, Partition("messages", partitions.month_at(EARLIER)))
+    assert step is not None
+    partitions.take_step(tx, step)
+
+    assert not partitions.take_step(tx, step)
+
+    assert rows_in(tx, "messages_202605") == 1
+
+
+@partitioned_only
+def test_past_month_with_many_rows_gets_a_partition_and_one_with_few_none(tx: Tx) -> None:
+    store_request(tx, 1, at=EARLIER)
+    store_request(tx, 2, sms([PHONE] * (partitions.MAX_MOVED_ROWS + 1)), at=partitions.month_start(202609))
+
+    missing = partitions.pending_tasks(tx, NOON, EARLIER - DAY).missing
+
+    assert {part.month for part in missing} == {202609}
+    assert {part.table for part in missing} == set(partitions.PARTITION_KEYS)
+
+
+@partitioned_only
+def test_month_that_is_missing_is_late_seven_days_before_it_begins(tx: Tx) -> None:
+    for table in partitions.PARTITION_KEYS:
+        tx.execute(f"drop table {table}_{DECEMBER}")
+    december = partitions.month_start(DECEMBER)
+
+    counts = [partitions.count_late_months(tx, december - days * DAY) for days in (8, 7, -20)]
+    partitions.create_month(tx, DECEMBER)
+
+    assert counts == [0, 1, 1]
+    assert partitions.count_late_months(tx, december) == 0
 
 
 @partitioned_only
@@ -119,17 +180,17 @@ def test_dropped_month_leaves_nothing_in_its_tables(tx: Tx) -> None:
     messages.cancel(tx, [third], NOON)
     store_request(tx, 2, at=partitions.month_start(DECEMBER))
 
-    assert partitions.drop_month(tx, NOVEMBER)
+    assert drop_month(tx, NOVEMBER)
 
     assert [rows_in(tx, table) for table in partitions.PARTITION_KEYS] == [1, 0, 1, 0]
-    assert not partitions.drop_month(tx, NOVEMBER)
+    assert not drop_month(tx, NOVEMBER)
 
 
 @partitioned_only
 def test_month_with_unfinished_messages_is_not_dropped(tx: Tx) -> None:
     store_request(tx, 1)
 
-    assert not partitions.drop_month(tx, NOVEMBER)
+    assert not drop_month(tx, NOVEMBER)
 
     assert rows_in(tx, "messages") == 1
 
@@ -140,10 +201,10 @@ def test_month_whose_statistics_are_not_final_is_not_dropped(tx: Tx) -> None:
     end(tx, message_id(1))
     statistics.save(tx, CountedQuarter(NOON, "open", NOON, 1), {})
 
-    assert not partitions.drop_month(tx, NOVEMBER)
+    assert not drop_month(tx, NOVEMBER)
     statistics.save(tx, CountedQuarter(NOON, "", NOON, 1), {})
 
-    assert partitions.drop_month(tx, NOVEMBER)
+    assert drop_month(tx, NOVEMBER)
 
 
 @partitioned_only
@@ -155,12 +216,14 @@ def test_old_rows_in_default_partition_are_deleted_in_batches(tx: Tx) -> None:
     old = [message_id(number, at=EARLIER) for number in range(5)]
     end(tx, *old)
 
-    assert partitions.delete_expired_default_rows(tx, EARLIER, 10) == 0
-    assert partitions.delete_expired_default_rows(tx, EARLIER + DAY, 2) == 2 + 2
-    while partitions.delete_expired_default_rows(tx, EARLIER + DAY, 2):
+    assert partitions.delete_expired_default_rows(tx, EARLIER, 10, images.delete) == 0
+    assert partitions.delete_expired_default_rows(tx, EARLIER + DAY, 2, images.delete) == 2 + 2
+    while partitions.delete_expired_default_rows(tx, EARLIER + DAY, 2, images.delete):
         pass
 
     assert set(messages.get(tx, [*old, message_id(10)])) == {message_id(10)}
+    (shared,) = personal_data.list_pending(tx, b"", 10)
+    assert [images.delete_unused(tx, shared) for _ in range(2)] == [False, True]
     assert rows_in(tx, "images") == 0
     assert rows_in(tx, "messages_default") == rows_in(tx, "requests_default") == 1  # one message has not ended
 
@@ -172,7 +235,7 @@ def test_queued_rows_in_default_partition_do_not_keep_later_ones(tx: Tx) -> None
     queued, ended = [3, 2], [4]
     end(tx, *(message_id(number, at=EARLIER) for number in ended))
 
-    assert partitions.delete_expired_default_rows(tx, EARLIER + DAY, len(queued)) == 1 + 1
+    assert partitions.delete_expired_default_rows(tx, EARLIER + DAY, len(queued), images.delete) == 1 + 1
 
     assert rows_in(tx, "messages_default") == 4
 

@@ -11,7 +11,7 @@ import psycopg
 from psycopg import errors
 
 from pabal.store.engine.base import NodeUnavailable, P, ReadTimedOut, StoreUnavailable, T
-from pabal.store.engine.citus import USE_TWO_PHASES
+from pabal.store.engine.citus.distribution import USE_TWO_PHASES
 from pabal.store.engine.group_commit import (
     SEARCH_CONNECTIONS,
     SEARCH_TIMEOUT_S,

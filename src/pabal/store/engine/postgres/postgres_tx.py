@@ -16,7 +16,8 @@ from psycopg.types.string import BytesBinaryDumper, StrBinaryDumper
 
 from pabal.domain.base import identifiers
 from pabal.store.engine.base import ReadTimedOut, Row, Value, chunks, to_dialect
-from pabal.store.engine.citus import MARKER_TABLE, writes_to_workers
+from pabal.store.engine.citus.distribution import MARKER_TABLE, writes_to_workers
+from pabal.store.engine.citus.values import MAX_ROWS, RowInsert, by_slot, parse, spell
 
 MAX_ROWS_PER_STATEMENT = 5000
 """Rows per statement: they are sent as arrays, so the text is the same for any number of rows."""
@@ -41,7 +42,9 @@ DIALECT = {
     "has_partitions": "1",
     "is_distributed": f"to_regclass('{MARKER_TABLE}') is not null",
     "skip_locked": "for update skip locked",
+    "for_share": "for share",
     "or_fail": "",
+    "may_repeat": "",
     "as_big": "::bigint",  # without the cast, a column of nulls alone would be text
     "as_bytes": "::bytea",
     "tables": "(select tablename as name from pg_tables where schemaname = any (current_schemas(false)))",
@@ -216,6 +219,25 @@ class PostgresTx:
         return cursor
 
     def execute_many(self, sql: str, rows: Iterable[Sequence[Value]], args: Sequence[Value] = ()) -> list[Row]:
+        if self.is_distributed:
+            rows = list(rows)
+            if rows and (insert := parse(sql, len(rows[0]))):
+                return [row for some in by_slot(insert, rows) for row in self._insert(sql, insert, some, args)]
+        return self._execute_with_arrays(sql, rows, args)
+
+    def _insert(
+        self, sql: str, insert: RowInsert, rows: Sequence[Sequence[Value]], args: Sequence[Value]
+    ) -> list[Row]:
+        """Insert rows of one slot of a distributed table."""
+        if len(rows) > MAX_ROWS:
+            return self._execute_with_arrays(sql, rows, args)
+        self._prepare(sql)
+        statement = to_dialect(spell(insert, len(rows), len(rows[0])), DIALECT).encode()
+        values = [*args, *(int(each) if isinstance(each, bool) else each for row in rows for each in row)]
+        cursor = self._connection.execute(statement, values, binary=True)
+        return self._synced(cursor).fetchall() if _RETURNS_ROWS.match(sql) else []
+
+    def _execute_with_arrays(self, sql: str, rows: Iterable[Sequence[Value]], args: Sequence[Value]) -> list[Row]:
         answer: list[Row] = []
         names_months, names_slot = "{within}" in sql, "{same_slot}" in sql
         bounds_rows = names_slot and self.is_distributed and "{rows}" in sql

@@ -7,7 +7,7 @@ import psycopg
 from psycopg.conninfo import conninfo_to_dict
 
 from pabal.store.engine.base import NodeUnavailable, StoreUnavailable
-from pabal.store.engine.citus import FIND_DISTRIBUTION
+from pabal.store.engine.citus.distribution import FIND_DISTRIBUTION
 from pabal.store.engine.postgres.postgres_tx import Connection, adapt
 
 CONNECT_TIMEOUT_S = 5

@@ -64,6 +64,8 @@ DIALECT = {
     "has_partitions": "0",
     "is_distributed": "false",
     "skip_locked": "",
+    "for_share": "",
+    "may_repeat": "",
     "or_fail": "or fail",  # without it SQLite copies every page a statement touches, in case it must undo it
     "as_big": "",
     "as_bytes": "",

@@ -1,0 +1,65 @@
+"""The nodes of Citus: which slots each has, and whether it can be reached."""
+
+from collections.abc import Collection, Mapping
+from typing import NamedTuple
+
+from pabal.domain.base import identifiers
+from pabal.store.engine.base import Reader, Tx, transaction
+
+SLOT_NUMBERS = range(1 << identifiers.SLOT_BITS)
+"""Every number that a slot can have."""
+
+
+class SlotPlace(NamedTuple):
+    """Where a slot is: the number of its shard, and host and port of the node that has it."""
+
+    shard: int
+    node: str
+
+
+def is_distributed(tx: Tx) -> bool:
+    """Return whether Citus distributes the tables of this store."""
+    return tx.fetch_one("select 1 where {is_distributed}") is not None
+
+
+@transaction(reader=Reader.BACKGROUND)
+def find_places(tx: Tx, slots: Collection[int] = SLOT_NUMBERS) -> dict[int, SlotPlace]:
+    """Return where each slot is; nothing where the store is not distributed. Asks the coordinator alone."""
+    if not slots or not is_distributed(tx):
+        return {}
+    rows = tx.fetch_all(
+        "select s.slot, s.shardid, n.nodename || ':' || n.nodeport from (select g.slot,"
+        " get_shard_id_for_distribution_column('jobs', g.slot::smallint) as shardid from generate_series(0,"
+        " ?::bigint) as g(slot) offset 0) as s join pg_dist_placement p on p.shardid = s.shardid join pg_dist_node"
+        " n on n.groupid = p.groupid and n.noderole = 'primary'",
+        (max(slots),),
+    )
+    return {slot: SlotPlace(shard, node) for slot, shard, node in rows if slot in slots}
+
+
+@transaction(reader=Reader.BACKGROUND)
+def probe(tx: Tx, slot: int) -> None:
+    """Read something of a slot. Raises NodeUnavailable, in the store, where its node cannot be reached."""
+    tx.fetch_one("select 1 from jobs where slot = ? and id = ?", (slot, b""))
+
+
+def spread(count: int, places: Mapping[int, SlotPlace]) -> list[int]:
+    """Return the numbers of so many slots, evenly over nodes and over the shards of each; 0 is one of them.
+
+    Citus hashes the numbers: those of neighbours may be in one shard, and other shards would have none.
+    """
+    numbers: dict[int, list[int]] = {}
+    shards_of: dict[str, list[int]] = {}
+    for number in sorted(places):
+        shard, node = places[number]
+        if shard not in numbers:
+            shards_of.setdefault(node, []).append(shard)
+        numbers.setdefault(shard, []).append(number)
+    # slot 0 exists in every store; its node and its shard come first, because they are found first
+    rounds = max(len(shards) for shards in shards_of.values())
+    order = [shards[number] for number in range(rounds) for shards in shards_of.values() if number < len(shards)]
+    chosen: list[int] = []
+    while len(chosen) < count and any(numbers.values()):
+        for shard in [each for each in order if numbers[each]][: count - len(chosen)]:
+            chosen.append(numbers[shard].pop(0))
+    return sorted(chosen)

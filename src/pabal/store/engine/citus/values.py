@@ -1,0 +1,83 @@
+"""Spells out the rows of an insert: Citus passes `values` on to the node of their slot.
+
+An `insert … select` from arrays, as PostgreSQL gets it, is executed on the coordinator, copied to the node, and
+committed in two phases.
+"""
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+from pabal.store.engine.base import Value
+from pabal.store.engine.citus.distribution import DISTRIBUTED_TABLES
+
+MAX_ROWS = 100
+"""More rows of one statement than this are copied: for a campaign, that takes less than planning them."""
+_INSERT = re.compile(
+    r"\s*(?P<head>(?:explain )?insert (?:\{or_fail\} )?into (?P<table>\w+) \((?P<columns>[\w, ]+)\))"
+    r" select (?P<cells>.+?) from \(values \{rows\}\) as v(?:\((?P<names>[\w, ]+)\))?(?: where true)?"
+    r"(?P<tail> (?:on conflict|returning) .+)?\s*",
+    re.DOTALL,
+)
+_CELL = re.compile(r"(?:v\.)?(?P<name>\w+|\*|\?)(?P<cast>\{\w+\})?")
+
+
+class RowInsert(NamedTuple):
+    """An insert of rows, each with values of its own and some that all of them share."""
+
+    head: str
+    cells: tuple[int | str, ...]
+    """For each column, the index of its value in the row; or a constant, or `?` for the next shared value."""
+    tail: str
+    slot: int
+    """The index of the slot in a row."""
+
+
+@lru_cache(maxsize=128)
+def parse(sql: str, width: int) -> RowInsert | None:
+    """Return an insert of rows of so many values into a distributed table; None: it is something else."""
+    found = _INSERT.fullmatch(sql)
+    if not found or found["table"] not in DISTRIBUTED_TABLES:
+        return None
+    names = [name.strip() for name in (found["names"] or "").split(",")]
+    cells: list[int | str] = []
+    for text in found["cells"].split(", "):
+        cell = _CELL.fullmatch(text.strip())
+        if not cell:
+            return None
+        if cell["name"] == "*":
+            cells += range(width)
+        else:
+            cells.append(names.index(cell["name"]) if text.strip().startswith("v.") else cell["name"])
+    slot = cells[[name.strip() for name in found["columns"].split(",")].index("slot")]
+    return RowInsert(found["head"], tuple(cells), found["tail"] or "", slot) if isinstance(slot, int) else None
+
+
+@lru_cache(maxsize=512)
+def spell(insert: RowInsert, rows: int, width: int) -> str:
+    """Return the statement for so many rows: the shared values are its first arguments."""
+    shared = sum(cell == "?" for cell in insert.cells)
+    spelled = []
+    for row in range(rows):
+        next_shared = iter(range(1, shared + 1))
+        values = [
+            f"${shared + row * width + cell + 1}"
+            if isinstance(cell, int)
+            else f"${next(next_shared)}"
+            if cell == "?"
+            else cell
+            for cell in insert.cells
+        ]
+        spelled.append(f"({', '.join(values)})")
+    return f"{insert.head} values {', '.join(spelled)}{insert.tail}"
+
+
+def by_slot(insert: RowInsert, rows: Sequence[Sequence[Value]]) -> list[list[Sequence[Value]]]:
+    """Return the rows of each slot, the lowest slot first, so that transactions lock in one order."""
+    found: dict[int, list[Sequence[Value]]] = {}
+    for row in rows:
+        slot = row[insert.slot]
+        assert isinstance(slot, int)
+        found.setdefault(slot, []).append(row)
+    return [found[slot] for slot in sorted(found)]

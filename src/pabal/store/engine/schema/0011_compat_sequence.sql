@@ -1,0 +1,3 @@
+-- A call of KakaoTalk Bizmessage numbers its recipients, also where some are refused or it becomes several requests.
+
+alter table compat_requests add column sequence text;    -- the numbers of its messages in the call, as JSON; null: 1, 2, 3 …

@@ -1,0 +1,64 @@
+"""Finds messages by the names that callers of another relay's endpoints gave them."""
+
+import hashlib
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from pabal.domain.base import identifiers
+from pabal.domain.base.dates import Instant
+from pabal.store.engine.base import Tx
+
+DIGEST_BYTES = 8
+"""Of two names with the same digest, the messages themselves tell whose is whose."""
+
+
+class NamedMessage(NamedTuple):
+    """A message, and the name that its caller gave it."""
+
+    message_id: bytes
+    name: str
+
+
+def add_all(tx: Tx, account_id: int, named: Iterable[NamedMessage]) -> None:
+    """Store the names of messages."""
+    tx.execute_many(
+        "insert into compat_names (account_id, digest, message_id) values {rows} on conflict do nothing",
+        [(account_id, _digest(each.name), each.message_id) for each in named],
+    )
+
+
+def find(tx: Tx, account_id: int, name: str, since: Instant, limit: int) -> list[bytes]:
+    """Return messages that may have a name and were requested since an instant, newest first."""
+    rows = tx.fetch_all(
+        "select message_id from compat_names where account_id = ? and digest = ? and message_id >= ?"
+        " order by message_id desc limit ?",
+        (account_id, _digest(name), identifiers.lowest_message_id(since), limit),
+    )
+    return [bytes(row[0]) for row in rows]
+
+
+def forget(tx: Tx, message_ids: Iterable[bytes]) -> None:
+    """Forget the names of messages."""
+    tx.execute_many("delete from compat_names where message_id in ({list})", [(one,) for one in message_ids])
+
+
+def forget_request(tx: Tx, request_id: bytes) -> None:
+    """Forget the names of all messages of a request."""
+    tx.execute(
+        "delete from compat_names where message_id between ? and ?", identifiers.message_id_range(request_id)
+    )
+
+
+def delete_old(tx: Tx, before: Instant, limit: int) -> int:
+    """Forget the names of messages from before a time; return how many."""
+    rows = tx.fetch_all(
+        "delete from compat_names where (account_id, digest, message_id) in"
+        " (select account_id, digest, message_id from compat_names where message_id < ? limit ?)"
+        " returning account_id",
+        (identifiers.lowest_message_id(before), limit),
+    )
+    return len(rows)
+
+
+def _digest(name: str) -> bytes:
+    return hashlib.sha256(name.encode()).digest()[:DIGEST_BYTES]

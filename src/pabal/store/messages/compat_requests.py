@@ -1,0 +1,108 @@
+"""Which requests a call of another relay's endpoint has made."""
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from pabal.domain.base import identifiers
+from pabal.domain.base.dates import Instant
+from pabal.store.engine.base import Row, Tx
+
+_COLUMNS = (
+    "request_id, account_id, kind, group_id, total, refused, allows_duplicates, sender_name, caller, sequence"
+)
+
+
+class CompatRequest(NamedTuple):
+    """A request, the call that it belongs to, and in the row of the first one, what the call has in all."""
+
+    request_id: bytes
+    account_id: int
+    kind: str
+    group_id: bytes
+    total: int = 0
+    refused: int = 0
+    allows_duplicates: bool = False
+    sender_name: str | None = None
+    """What the caller finds the call by: NHN Cloud's senderGroupingKey."""
+    caller: str | None = None
+    """What the call says of its caller."""
+    sequence: str | None = None
+    """The numbers of its messages in the call, as JSON; None: 1, 2, 3 …"""
+
+
+def add_all(tx: Tx, rows: Sequence[CompatRequest]) -> None:
+    """Store which call new requests belong to; one that is stored already stays as it is."""
+    tx.execute_many(
+        f"insert into compat_requests ({_COLUMNS}) values {{rows}} on conflict (request_id) do nothing",
+        [(*row[:6], int(row.allows_duplicates), *row[7:]) for row in rows],
+    )
+
+
+def list_of_group(tx: Tx, account_id: int, kind: str, group_id: bytes) -> list[CompatRequest]:
+    """Return the requests of a call, its first one first."""
+    rows = tx.fetch_all(
+        f"select {_COLUMNS} from compat_requests where account_id = ? and kind = ? and group_id = ?"
+        " order by request_id",
+        (account_id, kind, group_id),
+    )
+    return sorted(map(_from_row, rows), key=lambda each: not each.total)
+
+
+def list_groups(tx: Tx, account_id: int, kind: str, since: bytes, before: bytes, limit: int) -> list[CompatRequest]:
+    """Return the calls from one id on and before another, newest first, each as the row of its first request."""
+    rows = tx.fetch_all(
+        f"select {_COLUMNS} from compat_requests where account_id = ? and kind = ? and group_id >= ?"
+        " and group_id < ? and total > 0 order by group_id desc limit ?",
+        (account_id, kind, since, before, limit),
+    )
+    return list(map(_from_row, rows))
+
+
+def groups_by_request(tx: Tx, request_ids: Iterable[bytes]) -> dict[bytes, bytes]:
+    """Return the call of each request that belongs to one."""
+    rows = tx.execute_many(
+        "select request_id, group_id from compat_requests where request_id in ({list})",
+        [(one,) for one in request_ids],
+    )
+    return dict(rows)
+
+
+def find_by_sender_name(
+    tx: Tx, account_id: int, kind: str, sender_name: str, since: bytes, before: bytes, limit: int
+) -> list[bytes]:
+    """Return the requests from one id on and before another that belong to calls of this name, newest first."""
+    rows = tx.fetch_all(
+        "select request_id from compat_requests where account_id = ? and kind = ? and sender_name = ?"
+        " and request_id >= ? and request_id < ? order by request_id desc limit ?",
+        (account_id, kind, sender_name, since, before, limit),
+    )
+    return [row[0] for row in rows]
+
+
+def get(tx: Tx, request_ids: Iterable[bytes]) -> dict[bytes, CompatRequest]:
+    """Return what is known of the calls that requests belong to, by request."""
+    rows = tx.execute_many(
+        f"select {_COLUMNS} from compat_requests where request_id in ({{list}})", [(one,) for one in request_ids]
+    )
+    return {row[0]: _from_row(row) for row in rows}
+
+
+def erase(tx: Tx, request_id: bytes) -> None:
+    """Forget what the caller of a request has named it, and itself."""
+    tx.execute("update compat_requests set sender_name = null, caller = null where request_id = ?", (request_id,))
+
+
+def delete_old(tx: Tx, before: Instant, limit: int) -> int:
+    """Forget the calls of requests from before a time; return how many."""
+    oldest = identifiers.make_request_id(before, 0, 0)
+    rows = tx.fetch_all(
+        "delete from compat_requests where request_id in"
+        " (select request_id from compat_requests where request_id < ? limit ?) returning total",
+        (oldest, limit),
+    )
+    return len(rows)
+
+
+def _from_row(row: Row) -> CompatRequest:
+    found = CompatRequest._make(row)
+    return found._replace(allows_duplicates=bool(found.allows_duplicates))
