@@ -5,11 +5,15 @@ import contextlib
 import logging
 import socket
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 
 from pabal import __version__
 from pabal.build_context import build_context
+from pabal.compat.nhncloud.app import NhnCloudApi
+from pabal.compat.relay_api import RelayApi
+from pabal.compat.solapi.app import SolapiApi
 from pabal.service.access.contacts import hash_keys
+from pabal.service.access.keys.compat_keys import CompatKeyCache
 from pabal.service.access.keys.keys import KeyCache, KeyUses
 from pabal.service.access.keys.limits import BodyBudget, RateLimiter, SharedRateLimiter
 from pabal.service.context import Context
@@ -27,7 +31,15 @@ from pabal.store.open_store import apply_migrations, open_store
 from pabal.store.queue import slots as kept_slots
 from pabal.web.http.api import Api
 from pabal.web.http.guard import ApiGuard
-from pabal.web.http.messages import AsgiApp, HttpApp, Receive, Scope, Send
+from pabal.web.http.messages import (
+    AsgiApp,
+    HttpApp,
+    HttpResponse,
+    Receive,
+    ReceivedRequest,
+    Scope,
+    Send,
+)
 from pabal.web.pages import ServicePages
 from pabal.world import RealWorld, World
 
@@ -35,6 +47,9 @@ SWITCH_INTERVAL_S = 0.0005
 """How long a thread may hold the interpreter lock; the store's writer needs it after every statement."""
 
 CONSOLE_PATH = "/console"
+
+RELAY_APIS: dict[str, type[RelayApi]] = {"solapi": SolapiApi, "nhncloud": NhnCloudApi}
+"""The endpoints of other relays, by the name of their table in the settings."""
 
 log = logging.getLogger("pabal")
 
@@ -70,6 +85,29 @@ class ConsoleOrPages:
         return build_console(self._context, self._settings)
 
 
+class ApiAndCompat:
+    """Our own API, and the endpoints of other relays."""
+
+    def __init__(self, api: Api, relays: Sequence[RelayApi]) -> None:
+        self._api = api
+        self._relays = relays
+
+    def serves(self, request: ReceivedRequest) -> bool:
+        """Tell whether a request is for one of them."""
+        return self._api.serves(request) or self._find(request) is not None
+
+    async def respond(self, request: ReceivedRequest) -> HttpResponse:
+        """Have one of them answer a request.
+
+        Raises ClientDisconnected.
+        """
+        relay = None if self._api.serves(request) else self._find(request)
+        return await (relay or self._api).respond(request)
+
+    def _find(self, request: ReceivedRequest) -> RelayApi | None:
+        return next((each for each in self._relays if each.serves(request)), None)
+
+
 class Service:
     """The service in one process: its API, and an ASGI app for all else; start it before the first request."""
 
@@ -102,6 +140,11 @@ class Service:
             refuse_misspelt=settings.refuse_misspelt,
             has_simulator=any(each.kind == "simulator" for each in settings.carriers.values()),
         )
+        keys = CompatKeyCache(context.setup.changes)
+        self._relays = [
+            RELAY_APIS[kind](context, guard, keys, bodies, hosts, settings.max_body_bytes)
+            for kind, hosts in settings.compat.items()
+        ]
         self._other_app = ConsoleOrPages(context, settings, self.pages.app)
         self._work = BackgroundWork(context) if delivers else None
         self._lag_watch: asyncio.Task[None] | None = None
@@ -114,7 +157,7 @@ class Service:
     @property
     def http_app(self) -> HttpApp:
         """All that callers reach."""
-        return HttpApp(self, self.api)
+        return HttpApp(self, ApiAndCompat(self.api, self._relays) if self._relays else self.api)
 
     async def start(self) -> None:
         """Start delivery and become ready for requests."""
@@ -137,6 +180,8 @@ class Service:
         """Refuse new requests, finish what is in flight, and leave the rest to the next start."""
         log.info("service stopping", extra={"version": __version__})
         self.api.is_stopping = True
+        for each in self._relays:
+            each.is_stopping = True
         self.pages.is_ready = False
         if self._stop_listening:
             self._stop_listening()
@@ -150,6 +195,7 @@ class Service:
         if self._lag_watch:
             self._lag_watch.cancel()
         await self._key_uses.stop()
+        await self.context.differences.stop()
         await stop_reads(self.context)
         await self.context.setup.changes.stop()
         await self.context.close_connections()

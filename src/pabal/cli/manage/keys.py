@@ -1,7 +1,9 @@
 """Commands that manage API keys."""
 
 import argparse
+import sys
 from ipaddress import ip_network
+from typing import Any, NamedTuple
 
 from pabal.cli.shared.command import WORLD, add_new_account_option, choose_account, current_actor, with_store
 from pabal.cli.shared.language import CommandError, say
@@ -11,11 +13,16 @@ from pabal.domain.base import dates
 from pabal.domain.base.codes import Text
 from pabal.domain.base.dates import Instant
 from pabal.service.access.keys import keys
+from pabal.service.access.keys.compat_keys import SIGNING_KINDS, issue_compat_key, issue_secretless_key
+from pabal.settings.compat_tables import KINDS
 from pabal.settings.settings import Settings
-from pabal.store.accounts import accounts
+from pabal.store.accounts import accounts, compat_keys
 from pabal.store.accounts.accounts import ApiKey
 from pabal.store.accounts.audit_log import AuditEntry
+from pabal.store.accounts.compat_keys import PublicId
 from pabal.store.engine.base import Store, Tx
+from pabal.webhooks.secrets import SecretBox
+from pabal.world import new_app_key
 
 COLUMNS = {
     "id": Text("ID", "ID"),
@@ -27,6 +34,8 @@ COLUMNS = {
     "created": Text("생성", "Created"),
     "lastUse": Text("마지막 사용", "Last use"),
     "state": Text("상태", "State"),
+    "kind": Text("중계사", "Relay"),
+    "publicId": Text("프로그램의 API 키", "Programs' API key"),
 }
 NEVER_USED = "never used"
 
@@ -62,6 +71,7 @@ def declare_key(parser: argparse.ArgumentParser) -> None:
         action="append",
         metavar="CIDR",
     )
+    _declare_compat_key(parser)
     add_option(parser, "--rate", "초당 요청 수. 0은 제한 없음", "requests per second; 0: no limit", type=int)
     add_list(group, _list, "모든 키를 비밀 값 없이 보여 줍니다.", "List all keys, without their secrets.")
     parser = add_command(
@@ -72,6 +82,39 @@ def declare_key(parser: argparse.ArgumentParser) -> None:
         "Revoke a key. It stops working within a second.",
     )
     add_option(parser, "id", "키의 ID. `pabal key list`를 보세요", "the key's id; see `pabal key list`", type=int)
+
+
+def _declare_compat_key(parser: argparse.ArgumentParser) -> None:
+    """Declare what a key for programs that were written for another relay has besides."""
+    add_option(
+        parser,
+        "--kind",
+        "이 중계사의 API로 만든 프로그램이 쓸 키. solapi는 --id와 --secret도 주세요. nhncloud는 주지 않은 것을"
+        " 만들어 출력합니다",
+        "for programs that were written for this relay's API; solapi needs --id and --secret, of nhncloud what is"
+        " not given is made and printed",
+        choices=KINDS,
+    )
+    add_option(
+        parser,
+        "--id",
+        "그 프로그램이 쓰는 API 키 또는 앱키",
+        "the API key or app key that these programs have",
+        metavar="ID",
+    )
+    add_option(
+        parser,
+        "--secret",
+        "그 프로그램이 쓰는 비밀 값. -이면 표준 입력의 첫 줄",
+        "the secret that these programs have; - for the first line of standard input",
+    )
+    add_option(
+        parser,
+        "--without-secret",
+        "nhncloud: 시크릿 키가 없는 v3.0 이전 SMS API에 쓸 키. 만들어 출력하는 앱키가 곧 비밀 값입니다",
+        "nhncloud: for SMS before v3.0, which has no secret key: the app key that is made is the secret",
+        action="store_true",
+    )
 
 
 def _create(settings: Settings, given: argparse.Namespace) -> None:
@@ -86,21 +129,68 @@ def _create(settings: Settings, given: argparse.Namespace) -> None:
         raise CommandError("--account: 비울 수 없습니다", "--account: must not be empty")
     expires_at = _expiry(given.expires, settings) if given.expires else None
 
+    properties: dict[str, Any] = {
+        "scopes": given.scope or keys.DEFAULT_SCOPES,
+        "allow": given.allow or (),
+        "rate": settings.key_rate if given.rate is None else given.rate,
+        "expires_at": expires_at,
+        "actor": current_actor(),
+        "max_keys": settings.keys_per_account,
+    }
+    chosen = _read_compat_key(given)
+
     def issue(tx: Tx) -> str:
-        return keys.issue(
-            tx,
-            WORLD,
-            choose_account(tx, given.account, is_new=given.new_account),
-            given.name,
-            scopes=given.scope or keys.DEFAULT_SCOPES,
-            allow=given.allow or (),
-            rate=settings.key_rate if given.rate is None else given.rate,
-            expires_at=expires_at,
-            actor=current_actor(),
-            max_keys=settings.keys_per_account,
-        )
+        account = choose_account(tx, given.account, is_new=given.new_account)
+        if chosen is None:
+            return keys.issue(tx, WORLD, account, given.name, **properties)
+        public_id, secret, is_generated = chosen
+        if secret is None:
+            return issue_secretless_key(tx, WORLD, account, given.name, public_id.kind, **properties)
+        box = SecretBox(settings.read_secret_keys(), WORLD)
+        properties["is_generated"] = is_generated
+        issue_compat_key(tx, WORLD, box, account, given.name, public_id, secret, **properties)
+        return f"{public_id.public_id}\n{secret}" if is_generated else public_id.public_id
 
     print(with_store(settings, lambda store: store.write(issue), may_create=True))
+
+
+class _CompatKey(NamedTuple):
+    """Id and secret of a key for programs that were written for another relay."""
+
+    public_id: PublicId
+    secret: str | None
+    """None: the id is the secret, and is made when the key is."""
+    is_generated: bool
+
+
+def _read_compat_key(given: argparse.Namespace) -> _CompatKey | None:
+    """Return the id and the secret that an operator has chosen, or new ones; None for a key of our own.
+
+    Raises CommandError.
+    """
+    if given.kind is None:
+        if given.id is not None or given.secret is not None or given.without_secret:
+            raise CommandError(
+                "--id, --secret, --without-secret은 --kind와 함께 주세요",
+                "--id, --secret and --without-secret go with --kind",
+            )
+        return None
+    if given.kind in SIGNING_KINDS and (given.id is None or given.secret is None or given.without_secret):
+        raise CommandError(
+            f"--kind {given.kind}: --id와 --secret을 주세요", f"--kind {given.kind}: give --id and --secret"
+        )
+    if given.without_secret:
+        if given.id is not None or given.secret is not None:
+            raise CommandError(
+                "--without-secret: 앱키를 새로 만듭니다. --id와 --secret을 빼세요",
+                "--without-secret: the app key is made; leave out --id and --secret",
+            )
+        return _CompatKey(PublicId(given.kind, ""), None, is_generated=True)
+    public_id = PublicId(given.kind, new_app_key(WORLD) if given.id is None else given.id)
+    if given.secret is None:
+        return _CompatKey(public_id, new_app_key(WORLD), is_generated=True)
+    secret = sys.stdin.readline().rstrip("\n") if given.secret == "-" else given.secret
+    return _CompatKey(public_id, secret, is_generated=False)
 
 
 def _expiry(spelling: str, settings: Settings) -> Instant:
@@ -111,11 +201,16 @@ def _expiry(spelling: str, settings: Settings) -> Instant:
 
 
 def _list(settings: Settings, given: argparse.Namespace) -> None:
-    found = with_store(settings, lambda store: store.read(accounts.list_keys))
-    print_rows(COLUMNS, [_row(key, settings) for key in found], as_json=given.json)
+    def read(tx: Tx) -> list[tuple[ApiKey, PublicId | None]]:
+        found = accounts.list_keys(tx)
+        public_ids = compat_keys.list_public_ids(tx, [each.id for each in found])
+        return [(each, public_ids.get(each.id)) for each in found]
+
+    found = with_store(settings, lambda store: store.read(read))
+    print_rows(COLUMNS, [_row(*each, settings) for each in found], as_json=given.json)
 
 
-def _row(key: ApiKey, settings: Settings) -> list[object]:
+def _row(key: ApiKey, public_id: PublicId | None, settings: Settings) -> list[object]:
     state = "live" if key.is_live else "revoked" if key.revoked_at is not None else "account disabled"
     if key.is_live and key.expires_at is not None:
         ends = dates.format_timestamp(key.expires_at, settings.zone)
@@ -130,7 +225,15 @@ def _row(key: ApiKey, settings: Settings) -> list[object]:
         dates.format_timestamp(key.created_at, settings.zone),
         Cell(None, NEVER_USED) if key.used_at is None else dates.format_timestamp(key.used_at, settings.zone),
         state,
+        Cell(public_id.kind if public_id else None, public_id.kind if public_id else ""),
+        _public_id(public_id),
     ]
+
+
+def _public_id(found: PublicId | None) -> Cell:
+    """Return the id that callers send; none where it is the secret."""
+    is_shown = found is not None and not found.is_hidden
+    return Cell(found.public_id, found.public_id) if found and is_shown else Cell(None, "hidden" if found else "")
 
 
 def _revoke(settings: Settings, given: argparse.Namespace) -> None:

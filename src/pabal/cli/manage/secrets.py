@@ -51,7 +51,7 @@ def _new_key(settings: Settings, given: argparse.Namespace) -> None:
 
 
 def _rotate(settings: Settings, given: argparse.Namespace) -> int:
-    async def work(store: Store) -> tuple[SecretStates, SecretStates, KeyState]:
+    async def work(store: Store) -> tuple[SecretStates, SecretStates, SecretStates, KeyState]:
         context = build_context(settings, store, WORLD, Metrics())
         if not context.secrets.has_key:
             raise CommandError(
@@ -63,10 +63,11 @@ def _rotate(settings: Settings, given: argparse.Namespace) -> int:
         return (
             await encrypt_all(context, stored_secrets.of_webhooks(context)),
             factors,
+            await encrypt_all(context, stored_secrets.of_signing_keys(context)),
             await hash_keys.encrypt(context),
         )
 
-    done, factors, key = with_store(settings, work)
+    done, factors, signing, key = with_store(settings, work)
     say(
         f"웹훅 {done.other}개를 현재 키로 암호화했습니다. {done.current}개는 이미 되어 있었습니다",
         f"{done.other} webhooks encrypted with the current key; {done.current} were already",
@@ -76,6 +77,13 @@ def _rotate(settings: Settings, given: argparse.Namespace) -> int:
             f"2단계 인증 비밀 값 {factors.other}개를 현재 키로 암호화했습니다. {factors.current}개는"
             " 이미 되어 있었습니다",
             f"{factors.other} two-factor secrets encrypted with the current key; {factors.current} were already",
+        )
+    if any(signing):
+        say(
+            f"서명하는 API 키 {signing.other}개의 비밀 값을 현재 키로 암호화했습니다. {signing.current}개는 이미"
+            f" 되어 있었고, {signing.unreadable}개는 복호화할 수 없습니다",
+            f"the secrets of {signing.other} API keys that sign encrypted with the current key; {signing.current}"
+            f" were already, {signing.unreadable} cannot be decrypted",
         )
     if key is not KeyState.ABSENT:
         say(*_KEY_REPORTS[key])
@@ -93,7 +101,8 @@ def _rotate(settings: Settings, given: argparse.Namespace) -> int:
             f"{done.unreadable} cannot be decrypted: add their key to secret_key, or rotate these"
             " webhooks' secrets",
         )
-    return 1 if done.unreadable or factors.unreadable or key is KeyState.UNREADABLE else 0
+    unreadable = done.unreadable or factors.unreadable or signing.unreadable
+    return 1 if unreadable or key is KeyState.UNREADABLE else 0
 
 
 def _rebuild(settings: Settings, given: argparse.Namespace) -> None:

@@ -12,6 +12,7 @@ from pabal.cli.shared.language import CommandError, say
 from pabal.cli.shared.options import add_command, add_group, add_list, add_option
 from pabal.cli.shared.table import Cell, print_rows, printable
 from pabal.domain.base.codes import Code, Refused, Text
+from pabal.domain.events.webhook import WEBHOOK_FORMAT_BY_CODE, WebhookFormat
 from pabal.service.context import Context
 from pabal.service.metrics import Metrics
 from pabal.service.webhooks import manage, posting
@@ -31,6 +32,7 @@ COLUMNS = {
     "url": Text("주소", "Address"),
     "events": Text("이벤트", "Events"),
     "backlog": Text("대기", "Backlog"),
+    "format": Text("형식", "Format"),
 }
 
 
@@ -40,8 +42,8 @@ def declare_webhook(parser: argparse.ArgumentParser) -> None:
     parser = add_list(
         group,
         _list,
-        "웹훅을 보여 줍니다: 계정, ID, 상태, 주소, 이벤트, 대기.",
-        "List webhooks: account, id, state, address, events and backlog.",
+        "웹훅을 보여 줍니다: 계정, ID, 상태, 주소, 이벤트, 대기, 형식.",
+        "List webhooks: account, id, state, address, events, backlog and format.",
     )
     add_option(parser, "--account", "이 계정의 것만", "only those of this account")
     parser = add_command(
@@ -66,6 +68,8 @@ def declare_webhook(parser: argparse.ArgumentParser) -> None:
     products = {"choices": PRODUCT_CHOICES, "metavar": "PRODUCT"}
     add_option(parser, "--product", "기본값: 전부", "default: all", action="append", default=[], **products)
     add_option(parser, "--description", "메모", "a note", default="")
+    shape = ("전송의 형식(기본값: pabal)", "what deliveries look like (default: pabal)")
+    add_option(parser, "--format", *shape, choices=list(WEBHOOK_FORMAT_BY_CODE), default=WebhookFormat.PABAL.code)
     for name, run, ko, en in (
         (
             "delete",
@@ -102,7 +106,9 @@ def _list(settings: Settings, given: argparse.Namespace) -> None:
         names = [word for word, each in EVENT_CHOICES.items() if each in webhook.events]
         events = Cell(names, " ".join(names))
         state = Cell(webhook.state.code, f"{webhook.state.code}{' (410)' if webhook.is_gone else ''}")
-        rows.append((webhook.account, webhook.id, state, printable(webhook.url), events, backlog))
+        rows.append(
+            (webhook.account, webhook.id, state, printable(webhook.url), events, backlog, webhook.format.code)
+        )
     print_rows(COLUMNS, rows, as_json=given.json)
 
 
@@ -112,6 +118,7 @@ def _create(settings: Settings, given: argparse.Namespace) -> None:
         [EVENT_CHOICES[each] for each in given.event],
         [PRODUCT_CHOICES[each] for each in given.product],
         check_description(given.description),
+        format=WEBHOOK_FORMAT_BY_CODE[given.format],
     )
 
     async def work(context: Context, account_id: int) -> CreatedSecret:

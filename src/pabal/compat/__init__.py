@@ -1,0 +1,1 @@
+"""The endpoints of other relays, for programs that were written for them."""

@@ -1,0 +1,67 @@
+"""How calls of other relays' endpoints differ from what happens here, for a team that is about to switch."""
+
+import re
+from enum import Enum
+
+from pabal.domain.base.codes import Text
+from pabal.service.context import Context
+from pabal.store.accounts.compat_differences import DifferenceKey
+
+_PLAIN = re.compile(r"[A-Za-z0-9_.*/ -]{1,80}", re.ASCII)
+MAX_DIGITS = 8
+"""Digits of a detail; a phone number has more."""
+UNSHOWN = "?"
+"""Stands for a detail that might be something personal."""
+
+
+class CallDifference(Enum):
+    """What differs; `is_refused` says whether it is not done at all."""
+
+    CALL = ("call", False, Text("호출", "calls"))
+    """Counted to tell how much was used, not because it differs."""
+    ENDPOINT = ("endpoint", True, Text("없는 호출", "endpoints that do not exist here"))
+    REFUSED_CALL = (
+        "refusedCall",
+        True,
+        Text("통째로 거절한 호출과 그 코드", "calls that were refused, and the code"),
+    )
+    REFUSED = ("refused", True, Text("거절한 메시지의 코드", "messages that were refused, by code"))
+    KIND = ("kind", True, Text("보낼 수 없는 메시지 종류", "messages of a kind that cannot be sent here"))
+    COUNTRY = ("country", True, Text("한국이 아닌 국가로 보내는 메시지", "messages to another country than Korea"))
+    FIELD = ("field", False, Text("무시한 항목", "fields that are ignored"))
+    QUERY = ("query", False, Text("무시한 조회 조건", "parameters of queries that are ignored"))
+    SCHEDULE = (
+        "schedule",
+        False,
+        Text("분 단위로 올린 예약 시각", "scheduled times, rounded up to the minute"),
+    )
+    REPEAT = (
+        "repeat",
+        False,
+        Text("첫 응답을 다시 받은 반복 호출", "repeats that got the first answer"),
+    )
+    BALANCE = ("balance", False, Text("실제가 아닌 잔액 응답", "balances, of which there are none here"))
+
+    def __init__(self, code: str, is_refused: bool, text: Text) -> None:
+        self.code = code
+        self.is_refused = is_refused
+        self.text = text
+
+
+DIFFERENCE_BY_CODE = {each.code: each for each in CallDifference}
+
+
+def note(
+    context: Context, account_id: int, relay: str, difference: CallDifference, detail: str = "", uses: int = 1
+) -> None:
+    """Count a difference of an account's calls to a relay's endpoints.
+
+    `detail` is a code, the name of a field or a path without its ids; anything that might be more is not kept.
+    """
+    context.differences.add(DifferenceKey(account_id, relay, difference.code, _shown(detail)), uses)
+
+
+def _shown(detail: str) -> str:
+    digits = sum(each.isdigit() for each in detail)
+    is_plain = not detail or (_PLAIN.fullmatch(detail) and digits <= MAX_DIGITS)
+    return detail if is_plain else UNSHOWN

@@ -1,0 +1,1 @@
+"""The endpoints of NHN Cloud: SMS, and KakaoTalk Bizmessage."""

@@ -1,0 +1,146 @@
+"""NHN Cloud's endpoints: finds the endpoint of a call, checks its keys, and answers in NHN Cloud's envelope."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from pabal.carriers.nhncloud.calls import IDEMPOTENCY_HEADER
+from pabal.compat.errors import CallRefused
+from pabal.compat.nhncloud.call import KIND, Endpoints, NhnCall
+from pabal.compat.nhncloud.errors import COMMON, NhnRefused, explain, from_gateway, header, invalid, not_found
+from pabal.compat.nhncloud.sms.routes import SMS
+from pabal.compat.nhncloud.talk.routes import TALK
+from pabal.compat.relay_api import AdmittedKey, ReceivedCall, RelayApi, Route, parse_pairs
+from pabal.domain.base.codes import Code, Refused
+from pabal.service.access.keys.compat_keys import CompatKeyCache, hide_id
+from pabal.service.access.keys.limits import BodyBudget
+from pabal.service.access.keys.sent_secrets import SecretVerifier
+from pabal.service.context import Context
+from pabal.store.accounts.compat_keys import CompatKey, PublicId
+from pabal.web.http.guard import ApiGuard
+from pabal.web.http.messages import ReceivedRequest
+
+SERVICES = {each.name: each for each in (SMS, *TALK)}
+"""The services that are served, by the first part of their paths."""
+MAX_SECRET_CHARACTERS = 200
+MAX_IDEMPOTENCY_CHARACTERS = 128
+_PATH = re.compile(
+    r"(?P<service>[a-z-]+)/v(?P<version>[0-9.]{1,8})/app[kK]eys/(?P<app_key>[^/]{1,128})/(?P<rest>.+)"
+)
+_IDEMPOTENCY_HEADER = IDEMPOTENCY_HEADER.lower().encode()
+
+
+class _Place(NamedTuple):
+    """What the path of a call names."""
+
+    service: Endpoints
+    version: str
+    app_key: str
+    rest: str
+
+
+class NhnCloudApi(RelayApi):
+    """Answers the calls of programs that were written for NHN Cloud."""
+
+    prefix = "/compat/nhncloud"
+    roots = tuple(f"/{name}/" for name in SERVICES)
+
+    def __init__(
+        self,
+        context: Context,
+        guard: ApiGuard,
+        keys: CompatKeyCache,
+        bodies: BodyBudget,
+        hosts: Sequence[str],
+        max_body_bytes: int,
+    ) -> None:
+        super().__init__(context, guard, keys, bodies, hosts, max_body_bytes)
+        self._verifier = SecretVerifier(context.world)
+
+    def find_route(self, method: str, path: str) -> tuple[Route, list[str]]:
+        """Return the route of a path, and the ids in it.
+
+        Raises NhnRefused.
+        """
+        place = _find_place(path)
+        if place.version not in place.service.versions:
+            raise NhnRefused(-9995, "Invalid api version.")
+        found = place.service.table.find(method, place.rest.split("/"))
+        if found is None:
+            raise not_found()
+        return found
+
+    async def authenticate(self, request: ReceivedRequest, path: str) -> AdmittedKey:
+        """Return the key of a call: by app key and secret key, or by an app key that is the secret.
+
+        Raises NhnRefused, and Refused(RATE_LIMITED) where many wrong secrets were given.
+        """
+        service, version, app_key, _ = _find_place(path)
+        public_id = PublicId(KIND, app_key)
+        secret = request.headers.get(b"x-secret-key", b"").decode("latin-1")
+        if not secret and version in service.secretless:
+            found = await self.keys.find(hide_id(public_id))
+            if found is None:
+                raise NhnRefused(*COMMON[Code.UNAUTHORIZED])
+            return AdmittedKey(found.key, "")
+        known = await self.keys.find(public_id)
+        if known is None:
+            raise NhnRefused(*COMMON[Code.UNAUTHORIZED])
+        if not await self._matches(known, secret):
+            raise NhnRefused(*service.bad_secret)
+        return AdmittedKey(known.key, "")
+
+    async def _matches(self, known: CompatKey, secret: str) -> bool:
+        return 0 < len(secret) <= MAX_SECRET_CHARACTERS and await self._verifier.matches(known.secret, secret)
+
+    async def answer(self, received: ReceivedCall, found: Route, ids: Sequence[str]) -> dict[str, Any]:
+        """Return the answer to a call.
+
+        Raises NhnRefused, Refused.
+        """
+        _, version, _, rest = _find_place(received.path)
+        given = received.request.headers.get(_IDEMPOTENCY_HEADER, b"").decode("latin-1")
+        if len(given) > MAX_IDEMPOTENCY_CHARACTERS:
+            raise invalid(f"{IDEMPOTENCY_HEADER}: 1 ~ {MAX_IDEMPOTENCY_CHARACTERS}")
+        context, key, locale, now = received.context, received.key, received.locale, received.now
+        query = _parse_query(received.query)
+        call = NhnCall(context, key, locale, now, version, rest, query, received.raw, given or None)
+        return {"header": header(), **await found.handler(call, *ids)}
+
+    def from_refusal(self, refused: Refused, request: ReceivedRequest) -> CallRefused:
+        """Return NHN Cloud's error for a refusal of ours."""
+        error = from_gateway(refused)
+        if error is not None:
+            return error
+        place = _find_place(request.path.removeprefix(self.prefix).strip("/"))
+        problem = refused.problems[0]
+        code, words = place.service.code_of(problem)
+        return NhnRefused(code, explain(words, problem))
+
+    def describe(self, error: CallRefused) -> dict[str, Any]:
+        """Return the body of an error."""
+        beside = error.body if isinstance(error, NhnRefused) else {}
+        return {"header": header(int(error.code), error.message), **beside}
+
+
+def _find_place(path: str) -> _Place:
+    """Return what a path names.
+
+    Raises NhnRefused.
+    """
+    match = _PATH.fullmatch(path)
+    service = SERVICES.get(match["service"]) if match else None
+    if match is None or service is None:
+        raise not_found()
+    return _Place(service, match["version"], match["app_key"], match["rest"])
+
+
+def _parse_query(query: bytes) -> Mapping[str, str]:
+    """Return the fields of a query; of one that is there twice, the last.
+
+    Raises NhnRefused.
+    """
+    pairs = parse_pairs(query)
+    if pairs is None:
+        raise invalid("The query string is malformed.")
+    return dict(pairs)

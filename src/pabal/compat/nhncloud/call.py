@@ -1,0 +1,135 @@
+"""One call of NHN Cloud's endpoints, after its key was checked."""
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from typing import Any, NamedTuple, TypeVar
+from zoneinfo import ZoneInfo
+
+import msgspec
+
+from pabal.checks.body.locale import Locale
+from pabal.compat import ids
+from pabal.compat.nhncloud.errors import COMMON, NhnRefused, invalid
+from pabal.compat.relay_api import RouteTable
+from pabal.domain.base import dates, identifiers
+from pabal.domain.base.codes import Code, Problem
+from pabal.domain.base.dates import Instant
+from pabal.domain.base.identifiers import REQUEST_ID_BYTES
+from pabal.service.context import Context
+from pabal.store.accounts.accounts import ApiKey
+
+T = TypeVar("T")
+
+KIND = "nhncloud"
+SEOUL = ZoneInfo("Asia/Seoul")
+"""The time zone of all dates in these endpoints, whatever the service's is."""
+DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE = 15, 1000
+MAX_PAGE = 1_000_000
+
+
+class Endpoints(NamedTuple):
+    """A service: its paths begin with its name, a version and the app key."""
+
+    name: str
+    versions: frozenset[str]
+    secretless: frozenset[str]
+    """Of these, those whose calls have no secret key."""
+    table: RouteTable
+    code_of: Callable[[Problem], tuple[int, str]]
+    """Returns the code and the message for a problem that concerns this service."""
+    bad_secret: tuple[int, str] = COMMON[Code.UNAUTHORIZED]
+
+
+class NhnCall(NamedTuple):
+    """What every endpoint needs of a call."""
+
+    context: Context
+    key: ApiKey
+    locale: Locale
+    now: Instant
+    version: str
+    path: str
+    """What comes behind the app key."""
+    query: Mapping[str, str]
+    raw: bytes
+    idempotency: str | None
+    """The caller's X-NC-API-IDEMPOTENCY-KEY."""
+
+    @property
+    def account_id(self) -> int:
+        return self.key.account_id
+
+    def read_page(self) -> tuple[int, int]:
+        """Return the number and the size of the page that is asked for.
+
+        Raises NhnRefused.
+        """
+        number = self.read_number("pageNum", 1, MAX_PAGE)
+        size = self.read_number("pageSize", DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE)
+        return number, size
+
+    def read_number(self, name: str, default: int, most: int) -> int:
+        """Return a whole number from 1 on in the query.
+
+        Raises NhnRefused.
+        """
+        spelling = self.query.get(name) or str(default)
+        if not (spelling.isascii() and spelling.isdigit() and len(spelling) < 10 and 1 <= int(spelling) <= most):
+            raise invalid(f"{name}: 1 ~ {most:,}")
+        return int(spelling)
+
+
+def decode(raw: bytes, shape: type[T]) -> T:
+    """Return the body of a call; what no field of `shape` names is ignored.
+
+    Raises NhnRefused.
+    """
+    if b"\\u0000" in raw:
+        raise invalid("Non printable characters are not allowed.")
+    try:
+        return msgspec.json.decode(raw or b"{}", type=shape)
+    except msgspec.ValidationError as error:
+        raise invalid(str(error)) from None
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        raise NhnRefused(*COMMON[Code.INVALID_JSON]) from None
+
+
+def format_request_id(request_id: bytes) -> str:
+    """Return a requestId: 18 letters and digits, where NHN Cloud's have 25."""
+    return ids.encode(request_id)
+
+
+def parse_request_id(spelling: str) -> bytes | None:
+    """Return the id of a request, None where it is malformed."""
+    return ids.decode(spelling, REQUEST_ID_BYTES)
+
+
+def format_time(at: Instant | None) -> str | None:
+    """Return a time as yyyy-MM-dd HH:mm:ss in Korean time."""
+    return None if at is None else dates.format_timestamp(at, SEOUL)
+
+
+def format_tenths(at: Instant | None) -> str | None:
+    """Return a time as the lists of texts write it: yyyy-MM-dd HH:mm:ss.S."""
+    return None if at is None else f"{dates.format_timestamp(at, SEOUL)}.{at // 100 % 10}"
+
+
+def parse_time(spelling: str, forms: Sequence[str] = ("%Y-%m-%d %H:%M:%S", "%Y-%m-%d %H:%M")) -> Instant | None:
+    """Return a time in Korean time in one of these forms, None where it has none of them."""
+    for form in forms:
+        try:
+            found = datetime.strptime(spelling, form).replace(tzinfo=SEOUL)
+        except ValueError:
+            continue
+        return int(found.timestamp() * 1000) if found.strftime(form) == spelling else None
+    return None
+
+
+def sequence_of(message_id: bytes) -> int:
+    """Return the recipientSeq of a message: its number within its request."""
+    return identifiers.number_of(message_id)
+
+
+def page_of(number: int, size: int, total: int, rows: Sequence[Any]) -> dict[str, Any]:
+    """Return a page as the lists of SMS have it."""
+    return {"pageNum": number, "pageSize": size, "totalCount": total, "data": list(rows)}

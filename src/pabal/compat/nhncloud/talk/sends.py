@@ -1,0 +1,247 @@
+"""Accepts the recipients of a call as sends of ours, all together, and answers what became of each."""
+
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from typing import Any, NamedTuple
+
+from pabal.checks.body.call import ApiCall
+from pabal.checks.body.forms import Form
+from pabal.compat.nhncloud.accept import accept_once
+from pabal.compat.nhncloud.call import KIND, SEOUL, NhnCall, format_request_id
+from pabal.compat.nhncloud.errors import NhnRefused
+from pabal.compat.nhncloud.talk.bodies import TalkBody, TalkRecipient
+from pabal.compat.nhncloud.talk.codes import TalkCode, refusal_code, refuse
+from pabal.domain.base import dates
+from pabal.domain.base.codes import Code, Problem, Refused
+from pabal.domain.base.dates import MINUTE
+from pabal.domain.content import variables
+from pabal.domain.sends.sending import Sending
+from pabal.service.sending.accept_call import CallSize
+from pabal.service.sending.preconditions import choose_carrier
+
+MAX_RECIPIENTS = 1000
+MAX_NAME_CHARACTERS = 100
+_RECEIVER = "receivers["
+OF_THE_CALL = ("senderKey", "sendDate", "templateCode")
+"""Fields of ours that all recipients of a call have in common; what is wrong with them refuses the call."""
+
+
+class TalkItem(NamedTuple):
+    """A recipient of a call, and its number there."""
+
+    seq: int
+    recipient: TalkRecipient
+
+
+class RecipientPart(NamedTuple):
+    """Recipients that become one send, and what checks it."""
+
+    items: Sequence[TalkItem]
+    check: Callable[[Sequence[TalkItem]], Awaitable[Sending]]
+    is_shared: Callable[[str], bool] = OF_THE_CALL.__contains__
+    """Tells whether a field of ours is one that all recipients of the call have in common."""
+
+
+class Refusals:
+    """Why recipients of a call are refused, by their numbers."""
+
+    def __init__(self) -> None:
+        self.by_seq: dict[int, TalkCode] = {}
+
+    def add(self, item: TalkItem, code: TalkCode) -> None:
+        """Refuse a recipient, unless it is refused already."""
+        self.by_seq.setdefault(item.seq, code)
+
+    def left(self, items: Iterable[TalkItem]) -> list[TalkItem]:
+        """Return the recipients that are not refused."""
+        return [each for each in items if each.seq not in self.by_seq]
+
+    def add_problems(self, items: Sequence[TalkItem], problems: Sequence[Problem]) -> None:
+        """Refuse the recipients that problems name, or all of them where one concerns all."""
+        for problem in problems:
+            if not problem.field.startswith(_RECEIVER):
+                for each in items:
+                    self.add(each, refusal_code(problem))
+                return
+        for problem in problems:
+            index = int(problem.field[len(_RECEIVER) :].split("]")[0])
+            self.add(items[index], refusal_code(problem._replace(field=problem.field.split(".")[-1])))
+
+
+def check_call(body: TalkBody, recipients: Sequence[TalkRecipient] | None) -> list[TalkItem]:
+    """Return the recipients of a call.
+
+    Raises NhnRefused for what concerns the whole call, and for what has no place here.
+    """
+    if recipients is None:
+        raise refuse(TalkCode.MISSING, "recipientList")
+    if not 1 <= len(recipients) <= MAX_RECIPIENTS:
+        raise refuse(TalkCode.TOO_MANY)
+    if not (body.senderKey or "").strip():
+        raise refuse(TalkCode.BLANK, "senderKey")
+    for name in ("statsId", "messageOption"):
+        if getattr(body, name):
+            raise refuse(TalkCode.BAD_FIELD, name)
+    for name in ("senderGroupingKey", "createUser"):
+        if len(getattr(body, name) or "") > MAX_NAME_CHARACTERS:
+            raise refuse(TalkCode.TOO_LONG, name)
+    return [TalkItem(seq, each) for seq, each in enumerate(recipients, 1)]
+
+
+def refuse_malformed(items: Iterable[TalkItem]) -> Refusals:
+    """Return the refusals of recipients without a number, and of those whose name is too long."""
+    refusals = Refusals()
+    for item in items:
+        if not (item.recipient.recipientNo or "").strip():
+            refusals.add(item, TalkCode.BLANK)
+        if len(item.recipient.recipientGroupingKey or "") > MAX_NAME_CHARACTERS:
+            refusals.add(item, TalkCode.TOO_LONG)
+    return refusals
+
+
+def cut(items: Sequence[TalkItem], most: int) -> list[Sequence[TalkItem]]:
+    """Return recipients in groups of at most so many."""
+    return [items[begin : begin + most] for begin in range(0, len(items), most)]
+
+
+def read_date(call: NhnCall, body: TalkBody) -> str | None:
+    """Return when to send, as our bodies have it; None for now.
+
+    Raises NhnRefused.
+    """
+    if not body.requestDate:
+        return None
+    policy = call.context.policy
+    try:
+        at = dates.parse_minute(body.requestDate, SEOUL)
+    except Refused:
+        raise refuse(TalkCode.BAD_DATE) from None
+    if at + MINUTE <= call.now:
+        raise refuse(TalkCode.PAST_DATE)
+    spelling = dates.format_timestamp(at, policy.zone)[: len("yyyy-MM-dd HH:mm")]
+    try:
+        dates.parse_send_date(spelling, call.now, policy.zone, policy.max_days_ahead)
+    except Refused:
+        raise refuse(TalkCode.FAR_DATE) from None
+    return spelling
+
+
+def opt_out_number_of(call: NhnCall) -> str:
+    """Return the number for opting out of advertisements that name no other."""
+    return call.key.opt_out_number or call.context.policy.opt_out_number
+
+
+def keep_literal(texts: Iterable[str | None]) -> dict[str, str]:
+    """Return values with which what looks like a variable in finished texts stays as it is."""
+    return {name: f"#{{{name}}}" for name in variables.find_names(*texts)}
+
+
+def api_call(call: NhnCall, body: Any) -> ApiCall:
+    """Return the call with a body of ours, of which every bad receiver is named."""
+    form = Form[Any](body, [], max_receiver_problems=len(body.receivers) + 1)
+    return ApiCall(
+        call.context,
+        call.account_id,
+        form,
+        call.locale,
+        call.now,
+        opt_out_number=opt_out_number_of(call),
+        key_id=call.key.id,
+    )
+
+
+async def send_parts(
+    call: NhnCall, body: TalkBody, items: Sequence[TalkItem], parts: Sequence[RecipientPart], refusals: Refusals
+) -> dict[str, Any]:
+    """Send what can be sent, and return the answer.
+
+    Raises NhnRefused where nothing can be, and for a repeated call; Refused as `accept_once` does.
+    """
+    checked = [found for part in parts if (found := await _check(call, part, refusals))]
+    request_id = await _accept(call, body, items, checked, refusals) if checked else None
+    answer = _describe(body, items, refusals, request_id)
+    if request_id is None:
+        raise NhnRefused(TalkCode.ALL_FAILED.number, TalkCode.ALL_FAILED.message, answer)
+    return answer
+
+
+async def _check(
+    call: NhnCall, part: RecipientPart, refusals: Refusals
+) -> tuple[Sequence[TalkItem], Sending] | None:
+    """Return the recipients of a part that pass the checks, and their send; refuse the others."""
+    items: Sequence[TalkItem] = refusals.left(part.items)
+    while items:
+        try:
+            sending = await part.check(items)
+            await choose_carrier(call.context, call.account_id, sending)
+            return items, sending
+        except Refused as refused:
+            if part.is_shared(refused.problems[0].field):
+                raise
+            refusals.add_problems(items, refused.problems)
+            items = refusals.left(items)
+    return None
+
+
+async def _accept(
+    call: NhnCall,
+    body: TalkBody,
+    items: Sequence[TalkItem],
+    checked: Sequence[tuple[Sequence[TalkItem], Sending]],
+    refusals: Refusals,
+) -> bytes | None:
+    """Store the sends and return the id of the call; None where a limit of the account refuses them all."""
+    sequences = [[item.seq for item in some] for some, _ in checked]
+    is_plain = len(checked) == 1 and sequences[0] == list(range(1, len(sequences[0]) + 1))
+    size = CallSize(
+        KIND,
+        len(items),
+        len(refusals.by_seq),
+        allows_duplicates=True,
+        sender_name=body.senderGroupingKey or None,
+        caller=body.createUser or None,
+        has_names=True,
+        sequences=() if is_plain else sequences,
+    )
+    sends = [_name(some, sending) for some, sending in checked]
+    try:
+        return (await accept_once(call, sends, size))[0]
+    except Refused as refused:
+        if refused.code is not Code.LIMIT_EXCEEDED:
+            raise
+        for some, _ in checked:
+            refusals.add_problems(some, refused.problems)
+        return None
+
+
+def _name(items: Sequence[TalkItem], sending: Sending) -> Sending:
+    """Return a send whose messages have the names of their recipients."""
+    if not any(each.recipient.recipientGroupingKey for each in items):
+        return sending
+    receivers = [
+        receiver._replace(reference=item.recipient.recipientGroupingKey or None)
+        for item, receiver in zip(items, sending.receivers, strict=True)
+    ]
+    return sending._replace(receivers=receivers)
+
+
+def _describe(
+    body: TalkBody, items: Sequence[TalkItem], refusals: Refusals, request_id: bytes | None
+) -> dict[str, Any]:
+    return {
+        "message": {
+            "requestId": None if request_id is None else format_request_id(request_id),
+            "senderGroupingKey": body.senderGroupingKey,
+            "sendResults": [_describe_item(item, refusals.by_seq.get(item.seq)) for item in items],
+        }
+    }
+
+
+def _describe_item(item: TalkItem, refusal: TalkCode | None) -> dict[str, Any]:
+    code = refusal or TalkCode.SUCCESS
+    return {
+        "recipientSeq": item.seq,
+        "recipientNo": item.recipient.recipientNo,
+        "resultCode": code.number,
+        "resultMessage": code.message,
+        "recipientGroupingKey": item.recipient.recipientGroupingKey,
+    }

@@ -1,0 +1,271 @@
+"""From Solapi's messages to the bodies of our own endpoints: equal ones become one send with many receivers."""
+
+import base64
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from pabal.compat.solapi import codes
+from pabal.compat.solapi.bodies import KakaoOptions, MessageBody
+from pabal.domain.base.codes import Refused
+from pabal.domain.content import text
+from pabal.domain.content.image import Image
+from pabal.domain.sends.message import Product
+from pabal.models.bodies import (
+    ButtonBody,
+    FriendtalkReceiverBody,
+    ImageBody,
+    ReceiverBody,
+    SendAlimtalk,
+    SendFriendtalk,
+    SendLms,
+    SendMms,
+    SendSms,
+)
+
+KOREA = "82"
+MAX_CUSTOM_NAME, MAX_CUSTOM_VALUE = 30, 100
+MAX_CUSTOM_FIELDS = 20
+PRODUCTS = {
+    "SMS": Product.SMS,
+    "LMS": Product.LMS,
+    "MMS": Product.MMS,
+    "ATA": Product.ALIMTALK,
+    "CTA": Product.FRIENDTALK_TEXT,
+    "CTI": Product.FRIENDTALK_IMAGE,
+}
+"""Those of Solapi's types that we can send."""
+TYPES = {**{product: name for name, product in PRODUCTS.items()}, Product.FRIENDTALK_WIDE_IMAGE: "CTI"}
+_TEXT = "text"
+"""The variable that holds a receiver's whole text, in which nothing else is filled in."""
+_BUTTON_TYPES = {
+    "WL": "webLink",
+    "AL": "appLink",
+    "DS": "deliveryTracking",
+    "BK": "botKeyword",
+    "MD": "messageDelivery",
+    "BC": "counselingTalkConversion",
+    "BT": "botConversion",
+    "AC": "channelAddition",
+}
+_BUTTON_FIELDS = {
+    "buttonName": "name",
+    "linkMo": "mobileUrl",
+    "linkPc": "pcUrl",
+    "linkAnd": "androidUrl",
+    "linkIos": "iosUrl",
+    "chatExtra": "chatExtra",
+    "targetOut": "target",
+}
+
+
+class Item(NamedTuple):
+    """One message of a call, to one receiver."""
+
+    place: int
+    to: str
+    body: MessageBody
+    type: str
+    product: Product | None
+    """None: messages of this type cannot be sent here."""
+
+
+class Shared(NamedTuple):
+    """What messages must have in common to become one send."""
+
+    type: str
+    sender: str | None
+    subject: str | None
+    image_id: str | None
+    kakao: str
+    """The options for KakaoTalk without the values of variables, as JSON."""
+
+
+def list_items(messages: Sequence[MessageBody]) -> list[Item]:
+    """Return one item for each receiver, in their order."""
+    found: list[Item] = []
+    for body in messages:
+        kind = detect_type(body)
+        product = PRODUCTS.get(kind)
+        if isinstance(body.to, str):
+            found.append(Item(len(found), body.to, body, kind, product))
+        else:
+            start = len(found)
+            found += [Item(start + number, to, body, kind, product) for number, to in enumerate(body.to)]
+    return found
+
+
+def detect_type(body: MessageBody) -> str:
+    """Return the type of a message, which is detected where it is not given."""
+    if body.type:
+        return body.type.upper()
+    options = body.kakaoOptions
+    if options is not None:
+        if options.bms:
+            return "BMS_FREE"
+        return "ATA" if options.templateId else "CTI" if options.imageId or body.imageId else "CTA"
+    if body.imageId:
+        return "MMS"
+    if body.subject:
+        return "LMS"
+    try:
+        size = text.carried_bytes(body.text or "")
+    except Refused:  # it is refused later, whatever its type
+        size = 0
+    return "SMS" if size <= text.SMS_MAX_BYTES else "LMS"
+
+
+def find_refusal(item: Item) -> str | None:
+    """Return the status code of a message that cannot be sent here, before its fields are checked."""
+    body = item.body
+    if (
+        item.product is None
+        or body.replacements
+        or body.rcsOptions
+        or body.naverOptions
+        or body.faxOptions
+        or body.voiceOptions
+    ):
+        return codes.WRONG_TYPE
+    if body.country is not None and str(body.country) != KOREA:
+        return codes.MALFORMED
+    if body.customFields and not _are_valid(body.customFields):
+        return codes.BAD_CUSTOM_FIELDS
+    if item.product is not Product.ALIMTALK and not body.text:
+        return codes.MISSING
+    return codes.MISSING if not item.product.is_text and body.kakaoOptions is None else None
+
+
+def _are_valid(fields: Mapping[str, Any]) -> bool:
+    return len(fields) <= MAX_CUSTOM_FIELDS and all(
+        isinstance(value, str) and len(name) <= MAX_CUSTOM_NAME and len(value) <= MAX_CUSTOM_VALUE
+        for name, value in fields.items()
+    )
+
+
+def group_items(items: Iterable[Item], most: int) -> list[list[Item]]:
+    """Return the messages that can be one send each, at most so many together."""
+    groups: dict[Shared, list[list[Item]]] = {}
+    for item in items:
+        parts = groups.setdefault(_shared_of(item), [[]])
+        if len(parts[-1]) >= most:
+            parts.append([])
+        parts[-1].append(item)
+    return [part for parts in groups.values() for part in parts]
+
+
+def _shared_of(item: Item) -> Shared:
+    body, options = item.body, item.body.kakaoOptions
+    kakao = ""
+    if options is not None:
+        kakao = json.dumps(
+            [options.pfId, options.templateId, bool(options.disableSms), bool(options.adFlag), options.buttons]
+        )
+    image_id = body.imageId or (options.imageId if options else None)
+    return Shared(item.type, body.sender, body.subject or None, image_id, kakao)
+
+
+def build_text_body(
+    items: Sequence[Item], send_date: str | None, image: Image | None
+) -> SendSms | SendLms | SendMms:
+    """Return the body of a send of texts."""
+    first = items[0].body
+    content = first.text or ""
+    is_same = all(each.body.text == first.text for each in items) and "#{" not in content
+    if not is_same:
+        content = f"#{{{_TEXT}}}"
+    receivers = [
+        ReceiverBody(phoneNumber=each.to, templateData=None if is_same else {_TEXT: each.body.text})
+        for each in items
+    ]
+    fields: dict[str, Any] = {
+        "content": content,
+        "sendDate": send_date,
+        "sender": first.sender,
+        "receivers": receivers,
+    }
+    if items[0].product is Product.SMS:
+        return SendSms(**fields)
+    if items[0].product is Product.LMS:
+        return SendLms(subject=first.subject, **fields)
+    return SendMms(subject=first.subject, image=_image_body(image), **fields)
+
+
+def build_alimtalk_body(
+    items: Sequence[Item], send_date: str | None, values: Sequence[Mapping[str, Any]]
+) -> SendAlimtalk:
+    """Return the body of a send of an Alimtalk, with the values of each receiver."""
+    first, options = items[0].body, _options_of(items)
+    return SendAlimtalk(
+        senderKey=options.pfId or "",
+        templateCode=options.templateId or "",
+        sendDate=send_date,
+        resend=_has_fallback(first, options),
+        resendPhoneNumber=first.sender,
+        receivers=[
+            ReceiverBody(phoneNumber=each.to, templateData=dict(own))
+            for each, own in zip(items, values, strict=True)
+        ],
+    )
+
+
+def build_friendtalk_body(items: Sequence[Item], send_date: str | None, image: Image | None) -> SendFriendtalk:
+    """Return the body of a send of friend talk; every receiver has its own text."""
+    first, options = items[0].body, _options_of(items)
+    return SendFriendtalk(
+        senderKey=options.pfId or "",
+        sendDate=send_date,
+        adFlag=bool(options.adFlag),
+        image=_image_body(image),
+        resend=_has_fallback(first, options),
+        resendPhoneNumber=first.sender,
+        buttons=[_button_body(each) for each in options.buttons or ()] or None,
+        receivers=[FriendtalkReceiverBody(phoneNumber=each.to, content=each.body.text) for each in items],
+    )
+
+
+def variables_of(options: KakaoOptions) -> dict[str, Any]:
+    """Return the values of an Alimtalk's variables by their names; Solapi writes these as `#{name}`."""
+    return {name.removeprefix("#{").removesuffix("}"): value for name, value in (options.variables or {}).items()}
+
+
+def _options_of(items: Sequence[Item]) -> KakaoOptions:
+    options = items[0].body.kakaoOptions
+    assert options is not None
+    return options
+
+
+def _has_fallback(first: MessageBody, options: KakaoOptions) -> bool:
+    """Return whether a text is sent if the message fails: at Solapi it is, unless the caller says no."""
+    return not options.disableSms and bool(first.sender)
+
+
+def _image_body(image: Image | None) -> ImageBody | None:
+    if image is None:
+        return None
+    body = base64.b64encode(image.body).decode()
+    return ImageBody(contentType=image.content_type, fileName=image.file_name, body=body)
+
+
+def _button_body(given: Mapping[str, Any]) -> ButtonBody:
+    fields = {ours: given[theirs] for theirs, ours in _BUTTON_FIELDS.items() if isinstance(given.get(theirs), str)}
+    if given.get("targetOut") is True:
+        fields["target"] = "out"
+    kind = str(given.get("buttonType"))
+    return ButtonBody(buttonType=_BUTTON_TYPES.get(kind, kind), **fields)
+
+
+def encode_custom_fields(fields: Mapping[str, Any] | None) -> str | None:
+    """Return a message's own fields as they are stored, in place of a reference."""
+    return json.dumps(fields, ensure_ascii=False, separators=(",", ":")) if fields else None
+
+
+def decode_custom_fields(reference: str | None) -> dict[str, str]:
+    """Return the own fields of a message; none of one that was not sent through these endpoints."""
+    if not reference or not reference.startswith("{"):
+        return {}
+    try:
+        found = json.loads(reference)
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) and all(isinstance(each, str) for each in found.values()) else {}

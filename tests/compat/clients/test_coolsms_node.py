@@ -1,0 +1,95 @@
+"""CoolSMS's older client from npm, coolsms-node-sdk, unchanged but for its address, against the running service."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.compat.clients.conftest import Solapi
+from tests.fakes.solapi.judge import ClientFailed, Judge, judging
+from tests.fixtures import live
+from tests.fixtures.pictures import JPEG
+
+SENDER = "0212345678"
+TOMORROW = (datetime.now(UTC) + timedelta(days=1)).replace(microsecond=0)
+
+
+@pytest.fixture(scope="module")
+def client(relay: Solapi) -> Iterator[Judge]:
+    with judging(relay, client="coolsms-node-sdk") as judge:
+        yield judge
+
+
+def text(to: str, **fields: Any) -> dict[str, Any]:
+    return {"to": to, "from": SENDER, "text": "안녕하세요", **fields}
+
+
+def test_one_message_is_sent_and_delivered(client: Judge) -> None:
+    sent = client.call("sendOne", text("01050000001"))
+
+    def read() -> Any:
+        return client.call("getMessages", {"messageId": sent["messageId"]})["messageList"][sent["messageId"]]
+
+    row = live.wait_until(read, lambda row: row["statusCode"] not in ("2000", "3000"))
+    assert (sent["statusCode"], sent["to"], row["statusCode"], row["groupId"]) == (
+        *("2000", "01050000001", "4000"),
+        sent["groupId"],
+    )
+
+
+def test_refused_message_throws_its_code(client: Judge) -> None:
+    with pytest.raises(ClientFailed) as caught:
+        client.call("sendOne", text("12345"))
+
+    assert caught.value.facts["name"] == "1011"
+
+
+def test_many_are_sent_as_a_group(client: Judge) -> None:
+    given = [text(f"0105{number:07}") for number in range(100, 103)]
+    sent = client.call("sendMany", [*given, text("12345")])
+    shown = client.call("getGroupMessages", sent["groupId"], {"limit": 10})
+    groups = client.call("getGroups", {"limit": 1})
+
+    assert (sent["count"]["registeredSuccess"], sent["count"]["registeredFailed"]) == (3, 1)
+    assert sorted(row["to"] for row in shown["messageList"].values()) == [each["to"] for each in given]
+    assert list(groups["groupList"]) == [sent["groupId"]]
+
+
+@pytest.mark.parametrize("method", ["sendOneFuture", "sendManyFuture"])
+def test_schedule_is_made_and_cancelled(client: Judge, method: str) -> None:
+    message = text("01050000021")
+    sent = client.call(method, message if method == "sendOneFuture" else [message], TOMORROW.isoformat())
+    cancelled = client.call("removeReservationToGroup", sent["groupId"])
+
+    assert (sent["status"], cancelled["status"]) == ("SCHEDULED", "FAILED")
+
+
+def test_group_is_filled_sent_and_another_deleted(client: Judge) -> None:
+    group, other = client.call("createGroup"), client.call("createGroup")
+    added = client.call("addMessagesToGroup", group, [text("01050000031"), text("1")])
+    sent = client.call("sendGroup", group)
+    client.call("removeGroup", other)
+
+    assert (added["errorCount"], sent["groupId"], sent["count"]["total"]) == (1, group, 1)
+    with pytest.raises(ClientFailed, match="ResourceNotFound"):
+        client.call("sendGroup", other)
+
+
+def test_picture_is_uploaded_and_sent(client: Judge, tmp_path: Path) -> None:
+    picture = tmp_path / "picture.jpg"
+    picture.write_bytes(JPEG)
+    file = client.call("uploadFile", str(picture), "MMS")
+
+    assert client.call("sendOne", text("01050000041", imageId=file["fileId"]))["type"] == "MMS"
+
+
+def test_balance_is_read(client: Judge) -> None:
+    assert client.call("getBalance")["balance"] > 0
+
+
+@pytest.mark.parametrize("call", [("getStatistics", {}), ("removeGroupMessages", "G4V0", ["M4V0"])])
+def test_what_is_not_offered_is_not_found(client: Judge, call: tuple[Any, ...]) -> None:
+    with pytest.raises(ClientFailed, match="ResourceNotFound"):
+        client.call(*call)
