@@ -81,6 +81,7 @@ def decide_numbers(case: Case) -> Iterator[Step]:
     approve = row(page, numbers[0]).locator("form[action$='/approve'] button")
     yield Step("number.approve", approve, row(page, numbers[1]))
     expect(row(page, numbers[0])).to_have_count(0)
+    row(page, numbers[1]).locator("summary").click()
     row(page, numbers[1]).locator("[name=comment]").fill("증명서가 필요합니다")
     reject = row(page, numbers[1]).locator("form[action$='/reject'] button")
     yield Step("number.reject", reject, page.locator("h1"))

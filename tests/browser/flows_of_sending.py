@@ -107,6 +107,7 @@ def refuse_advertising(case: Case) -> Iterator[Step]:
 def save_texts(case: Case) -> Iterator[Step]:
     page, name = case.page, f"보관 {case.word}"
     write(case, "보관할 말")
+    page.locator("#save-text > summary").click()
     page.locator("[name=text_name]").fill(name)
     yield Step(
         "text.save", page.locator("[formaction='/console/send/save']"), page.locator("#send .notice[role=status]")
@@ -120,6 +121,7 @@ def save_texts(case: Case) -> Iterator[Step]:
 def send_message(case: Case) -> Iterator[Step]:
     page = case.page
     write(case, "끊겨도 한 번만", f"010-5400-{case.digits}01")
+    page.locator("#test > summary").click()
     page.locator("[name=own_number]").fill(f"010-5400-{case.digits}02")
     test = page.locator("[formaction='/console/send/test']")
     yield Step("message.test", test, page.locator("#tested .good"), "send")
@@ -134,7 +136,8 @@ def send_campaign(case: Case) -> Iterator[Step]:
     """Begin a campaign, have its file checked after a failed upload, send it, and name it anew."""
     page = case.page
     write(case, f"행사 {case.word}")
-    begin = page.locator("[formaction='/console/send/upload']")
+    page.locator("[name=whom][value=file]").check()
+    begin = page.locator("#to-upload")
     yield Step("campaign.begin", begin, page.locator("form[data-upload]"), "nothing")
     page.locator("input[type=file]").set_input_files(csv("rows.csv", f"휴대폰번호\n010-5500-{case.digits}01\n"))
     expect(page.locator("#columns select").first).to_be_visible()
@@ -146,7 +149,7 @@ def send_campaign(case: Case) -> Iterator[Step]:
     expect(page.locator("#found")).to_be_visible(timeout=20_000)
     page.locator("[name=name]").fill(f"행사 {case.word}")
     sending = page.locator("form[action$='/send']")
-    yield Step("campaign.send", sending.locator("button"), page.locator("#progress"), "send")
+    yield Step("campaign.send", sending.locator("button.main"), page.locator("#progress"), "send")
     page.locator("details:has(form[action$='/name']) > summary").click()
     page.locator("form[action$='/name'] [name=name]").fill(f"새 행사 {case.word}")
     renamed = page.locator("h1", has_text=f"새 행사 {case.word}")
@@ -165,7 +168,7 @@ def send_to_group(case: Case) -> Iterator[Step]:
     row(page, group).locator("a[href*='/console/send?group=']").click()
     page.locator("[name=sender]").fill(SENDER)
     page.locator("[name=content]").fill("묶음에게")
-    to_group = page.locator("[formaction='/console/send/groups']")
+    to_group = page.locator("#review")
     yield Step("campaign.begin", to_group, page.locator("form[data-risk=send]"), "nothing")
     page.locator("main .ask summary").last.click()
     yield Step("campaign.cancel", page.locator("form[action$='/cancel'] button"), page.locator("main h1"))
@@ -217,10 +220,10 @@ def write_template(case: Case) -> Iterator[Step]:
     page.locator("[name=name]").fill(f"보류: {code}")
     page.locator("[name=content]").fill("#{이름}님, 주문하신 물건이 출발했습니다.")
     expect(page.locator("#preview mark")).to_have_text("#{이름}")
-    yield Step("template.create", page.locator("#editor button.main"), page.locator(".state.registered"))
+    yield Step("template.create", page.locator("#save"), page.locator(".state.registered"))
     page.locator("main a[href$='/edit']").click()
     page.locator("[name=name]").fill(f"보류: 새 {code}")
-    yield Step("template.update", page.locator("#editor button.main"), page.locator("h1", has_text=f"새 {code}"))
+    yield Step("template.update", page.locator("#save"), page.locator("h1", has_text=f"새 {code}"))
     request = page.locator("form[action$='/request'] button")
     yield Step("template.request", request, page.locator(".state.inspecting"))
     assert re.search(r"/console/templates/\d+", page.url)

@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 
 from pabal.console.sheets.sheet_limits import MAX_FILE_BYTES
 from pabal.domain.users.user import Role
-from tests.fixtures.browser import BrowserEnvironment, check_page, open_send_page
+from tests.fixtures.browser import BrowserEnvironment, check_page, go_to_file, open_send_page
 from tests.fixtures.web import sms_body
 
 pytestmark = pytest.mark.slow
@@ -32,8 +32,7 @@ def write_message(page: Page) -> None:
     open_send_page(page)
     page.locator("[name=sender]").fill("02-1234-5678")
     page.locator("[name=content]").fill("#{이름}님, 봄 행사에 오세요")
-    page.locator("[formaction='/console/send/upload']").click()
-    page.wait_for_url(re.compile("/console/send/upload/[0-9a-f]{26}"))
+    go_to_file(page)
 
 
 def upload(page: Page, path: Path) -> None:
@@ -51,13 +50,19 @@ def test_campaign_file_with_invalid_rows_is_uploaded_sent_and_followed(
         write_message(page)
         check_page(page, f"upload-draft-{language}-{screen}")
         upload(page, written(tmp_path, 1500))
-        expect(page.locator("#invalid-rows + table tbody tr")).to_have_count(4)
+        expect(page.locator(".faults tbody tr")).to_have_count(4)
+        expect(page.locator(".faults mark").first).to_be_visible()
+        counts = [int(each) for each in page.locator(".reasons b").all_inner_texts()]
+        assert counts[0] == 4 == sum(counts[1:])
+        page.locator(".reasons a").nth(1).click()
+        expect(page.locator(".reasons a").nth(1)).to_have_attribute("aria-current", "true")
+        expect(page.locator(".faults tbody tr")).to_have_count(counts[1])
         check_page(page, f"upload-checked-{language}-{screen}")
         with page.expect_download() as download:
             page.locator("a[href$='/bad.csv']").first.click()
         assert len(download.value.path().read_text(encoding="utf-8").splitlines()) == 5
         page.locator("[name=name]").fill("봄 행사")
-        page.locator("form[action$='/send'] button").click()
+        page.locator("form[action$='/send'] button.main").click()
         page.wait_for_url(re.compile("/console/requests/[0-9a-f]{26}"))
         check_page(page, f"campaign-{language}-{screen}")
         expect(page.locator(".state.completed")).to_be_visible(timeout=60_000)
@@ -77,7 +82,7 @@ def test_scheduled_campaign_is_cancelled_after_confirmation(env: BrowserEnvironm
         upload(page, written(tmp_path, 30, ""))
         page.locator("[name=later]").check()
         page.locator("[name=sendDate]").fill(tomorrow(page))
-        page.locator("form[action$='/send'] button").click()
+        page.locator("form[action$='/send'] button.main").click()
         page.wait_for_url(re.compile("/console/requests/[0-9a-f]{26}"))
         page.locator("details.ask summary").last.click()
         check_page(page, "campaign-ask")
@@ -102,7 +107,7 @@ def test_unusable_campaign_file_is_reported_and_can_be_replaced(env: BrowserEnvi
             file.truncate(MAX_FILE_BYTES + 1)
         page.locator("input[type=file]").set_input_files(large)
         page.locator("form[data-upload] button").click()
-        expect(page.locator("form[data-upload] [role=alert]:not([hidden])")).to_contain_text("너무 큽니다")
+        expect(page.locator("form[data-upload] .going [role=alert]")).to_contain_text("너무 큽니다")
         upload(page, written(tmp_path, 3, ""))
 
 

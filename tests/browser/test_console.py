@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 from pabal.domain.users.user import Role
 from tests.fixtures.browser import BrowserEnvironment, check_page
 from tests.fixtures.sheets import read_sheets
-from tests.fixtures.web import channel_body, receivers_of, sms_body
+from tests.fixtures.web import channel_body, image_body, receivers_of, sms_body
 
 pytestmark = pytest.mark.slow
 
@@ -23,6 +23,8 @@ in_each_language_and_screen = pytest.mark.parametrize(
     ],
 )
 FIRST_PAGE_BYTES = 100_000
+HAVE_WHOLE_TIMES = """(all) => all.every((each) =>
+    each.getBoundingClientRect().right <= each.closest(".screen").getBoundingClientRect().right)"""
 HOSTILE = '"><script>alert(1)</script><img src=x onerror=alert(2)>'
 
 
@@ -81,6 +83,11 @@ def test_new_messages_appear_on_open_phone_page(env: BrowserEnvironment, languag
         expect(page.locator(".bubble")).to_have_count(2)
         env.call("sender/create", channel_body(channelId=f"@{language}{screen}", cellphone=number))
         expect(page.locator(".bubble.token")).to_have_count(1)
+        image = image_body()
+        env.call("message/sendMMS", sms_body(number, subject="제목", images=[image, image]))
+        expect(page.locator(".bubble")).to_have_count(4)
+        expect(page.locator(".bubble .picture")).to_have_count(2)
+        assert page.locator(".bubble > time").evaluate_all(HAVE_WHOLE_TIMES)
 
         expect(page.locator("#news")).not_to_be_empty()
         check_page(page, f"phone-{language}-{screen}")
@@ -211,7 +218,7 @@ def test_template_is_written_with_preview_reviewed_and_approved(
         expect(page.get_by_role("alert")).to_be_visible()
         check_page(page, f"template-form-{language}-{screen}")
         page.locator("[name='buttons[0].mobileUrl']").fill("https://shop.example/#{번호}")
-        page.locator("button.main").click()
+        page.locator("#save").click()
         expect(page.locator(".state.registered")).to_be_visible()
         page.locator("form[action$='/request'] button").click()
         expect(page.locator(".state.inspecting")).to_be_visible()
@@ -252,7 +259,7 @@ def test_template_image_is_previewed_and_shown_after_saving(
         expect(page.locator("#preview canvas")).to_be_visible()
         expect(page.locator("#preview .picture")).to_be_hidden()
         check_page(page, f"template-picture-form-{language}-{screen}")
-        page.locator("button.main").click()
+        page.locator("#save").click()
         expect(page.locator(".state.registered")).to_be_visible()
         assert page.locator("img.picture-shown").evaluate("image => image.decode().then(() => image.naturalWidth)")
         check_page(page, f"template-picture-{language}-{screen}")

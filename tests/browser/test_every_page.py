@@ -14,7 +14,7 @@ from pabal.console.pages import PAGES
 from pabal.console.shell.page_request import OPENID_CALLBACK
 from pabal.domain.users.user import Role
 from tests.browser.test_console import FIRST_PAGE_BYTES
-from tests.fixtures.browser import BrowserEnvironment, downloaded_bytes, find_violations, open_send_page
+from tests.fixtures.browser import BrowserEnvironment, downloaded_bytes, find_violations, go_to_file, open_send_page
 from tests.fixtures.live import serving
 from tests.fixtures.web import SENDER, sms_body, template_body
 
@@ -23,6 +23,7 @@ pytestmark = pytest.mark.slow
 LINK = re.compile(r'href="(/console[^"#]*)"')
 NO_PAGE = re.compile(r"\.(csv|xlsx)$|/picture$")
 ELSEWHERE = {
+    "/console/components": "for developers",
     "/console/login": "for those who are not signed in",
     "/console/login/again": "a part of a page whose session has ended",
     OPENID_CALLBACK: "leads on",
@@ -77,11 +78,11 @@ def furnish(env: BrowserEnvironment) -> None:
         open_send_page(page)
         page.locator("[name=sender]").fill(SENDER)
         page.locator("[name=content]").fill("봄 행사에 오세요")
+        page.locator("#save-text > summary").click()
         page.locator("[name=text_name]").fill("봄 행사")
         page.locator("[formaction='/console/send/save']").click()
         expect(page.locator("#send .notice[role=status]")).to_be_visible()
-        page.locator("[formaction='/console/send/upload']").click()
-        page.wait_for_url("**/console/send/upload/*")
+        go_to_file(page)
 
 
 def find_pages(env: BrowserEnvironment, page: Page) -> dict[str, str]:

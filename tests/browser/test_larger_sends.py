@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import FilePayload, Page, expect
 
 from pabal.domain.users.user import Role
-from tests.fixtures.browser import BrowserEnvironment, check_page, open_send_page
+from tests.fixtures.browser import BrowserEnvironment, check_page, go_to_file, open_send_page
 from tests.fixtures.web import SENDER
 
 pytestmark = pytest.mark.slow
@@ -35,8 +35,7 @@ def review(page: Page) -> None:
 
 def upload(page: Page, rows: str) -> None:
     """Continue to the file of the message, and choose one."""
-    page.locator("[formaction='/console/send/upload']").click()
-    page.wait_for_url("**/console/send/upload/*")
+    go_to_file(page)
     file = FilePayload(name="rows.csv", mimeType="text/csv", buffer=rows.encode())
     page.locator("input[type=file]").set_input_files(file)
     expect(page.locator("#columns select").first).to_be_visible()
@@ -98,7 +97,7 @@ def test_campaign_shows_its_funnel_and_is_found_again(env: BrowserEnvironment, l
         expect(page.locator("#columns select").first).to_be_visible()
         check_file(page)
         page.locator("[name=name]").fill(f"결과 {language}")
-        page.locator("form[action$='/send'] button").click()
+        page.locator("form[action$='/send'] button.main").click()
         page.wait_for_url(re.compile("/console/requests/[0-9a-f]{26}"))
         expect(page.locator("#funnel tr.reached td").first).to_have_text("1", timeout=30_000)
         expect(page.locator("#funnel tr.fail td").first).to_have_text("1")

@@ -132,7 +132,7 @@ def test_numbers_are_registered_and_overview_shows_sent_messages(
         page.locator("button.danger").click()
         expect(page).to_have_url(re.compile("/console/numbers$"))
         page.goto("/console")
-        assert int(page.locator(".tiles .completed dd").inner_text().replace(",", "")) >= 2
+        assert int(page.locator(".today [data-kind=completed]").inner_text().replace(",", "")) >= 2
         expect(page.locator(".chart").first).to_be_visible()
         page.locator("details summary").first.click()
         check_page(page, f"overview-{language}-{screen}")

@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 
 from pabal.domain.users import totp
 from pabal.domain.users.user import Role
-from tests.fixtures.browser import BrowserEnvironment, check_page, open_send_page
+from tests.fixtures.browser import BrowserEnvironment, check_page, open_send_page, schedule
 from tests.fixtures.web import SENDER
 
 pytestmark = pytest.mark.slow
@@ -82,11 +82,11 @@ def test_invited_colleague_joins_and_is_promoted_and_removed(
         )
         row = page.locator("tr").filter(has_text=name)
         row.locator("summary").last.click()
-        row.locator("form[action='/console/team/remove'] button").click()
+        row.locator("form[action='/console/team/remove'] button.danger").click()
         expect(page.locator("tr").filter(has_text=name)).to_have_count(0)
         own = page.locator("tr").filter(has_text=env.user(Role.OWNER))
         own.locator("summary").last.click()
-        own.locator("form[action='/console/team/remove'] button").click()
+        own.locator("form[action='/console/team/remove'] button.danger").click()
         expect(page.locator("[role=alert]").last).to_be_visible()
         check_page(page, f"team-refused-{screen}")
 
@@ -166,7 +166,7 @@ def test_time_of_a_scheduled_request_is_changed(env: BrowserEnvironment, languag
         page.locator("[name=content]").fill(f"예약한 말 {language}")
         page.locator("[name=receivers]").fill("010-2000-0300")
         later = time.strftime("%Y-%m-%dT10:00", time.localtime(time.time() + 3 * 24 * 3600))
-        page.locator("[name=sendDate]").fill(later)
+        schedule(page, later)
         page.locator("#review").click()
         page.locator("#send-it").click()
         page.wait_for_url("**/console/send/done/*")
@@ -174,7 +174,7 @@ def test_time_of_a_scheduled_request_is_changed(env: BrowserEnvironment, languag
         old = page.url
         page.locator("a[href*='?edit=']").click()
         expect(page.locator("[name=content]")).to_have_value(f"예약한 말 {language}")
-        expect(page.locator("[name=sendDate]")).to_have_value(later)
+        expect(page.locator("[name=sendDate]")).to_have_value(later.replace("T", " "))
         page.locator("[name=sendDate]").fill(later.replace("T10:00", "T11:30"))
         page.locator("#review").click()
         expect(page.locator("#last-look")).to_be_visible()

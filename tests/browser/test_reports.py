@@ -37,7 +37,7 @@ def test_statistics_are_seen_compared_and_exported(env: BrowserEnvironment, lang
         page.goto("/console/statistics")
         read_chart(page)  # the last days: at midnight, today has one column
         page.locator("nav.parts a").first.click()  # today, by hour
-        expect(page.locator("nav.parts a[aria-current]")).to_have_count(1)
+        expect(page.locator("nav.parts").first.locator("a[aria-current]")).to_have_count(1)
         expect(page.locator(".chart-plot g[role=img]")).not_to_have_count(0)
         check_page(page, f"statistics-{language}-{screen}")
 
@@ -60,6 +60,31 @@ def test_statistics_are_seen_compared_and_exported(env: BrowserEnvironment, lang
 
     assert sum(int(row[head.index({"ko": "건수", "en": "Messages"}[language])]) for row in rows) == total
     assert downloaded_bytes(env.live, f"/console{query}", cookies) < FIRST_PAGE_BYTES
+
+
+@in_each_language_and_screen
+def test_overview_shows_figures_of_today_and_costs(env: BrowserEnvironment, language: str, screen: str) -> None:
+    send(env, "010-1111-2223", FAILURE)
+    with env.signed_in(
+        language=language, screen=screen, color_scheme="dark" if screen == "phone" else "light"
+    ) as page:
+        cards = page.locator(".cards > div")
+        expect(cards).to_have_count(4)
+        expect(cards.nth(2).locator("a")).to_have_attribute("href", re.compile("status=fail"))
+        expect(cards.nth(3)).to_contain_text({"ko": "원", "en": "won"}[language])
+        assert sum(map(int, page.locator(".today [data-kind]").all_inner_texts())) == int(
+            cards.nth(0).locator("dd").first.inner_text().replace(",", "")
+        )
+        expect(page.locator(".chart-plot g[role=img]")).to_have_count(7)
+        page.locator(".titled a[href*='show=cost']").click()
+        expect(page.locator(".chart-plot rect.cost")).to_have_count(1)
+        expect(page.locator(".chart-ticks span").first).to_contain_text({"ko": "원", "en": "won"}[language])
+        page.locator(".spans a[href*='days=28']").click()
+        expect(page.locator(".chart-plot g[role=img]")).to_have_count(28)
+        expect(page.locator(".chart-plot rect.cost")).to_have_count(1)  # the switch keeps its choice
+        check_page(page, f"overview-cost-{language}-{screen}")
+        cards.nth(2).locator("a").click()
+        expect(page.locator("[name=status]")).to_have_value("fail")
 
 
 def read_chart(page: Page) -> None:

@@ -312,7 +312,7 @@ def test_overview_shows_and_exports_the_same_numbers(env: BrowserEnvironment, la
         page.locator(".spans a[href='/console?days=1']").click()
         expect(page.locator(".spans [aria-current]")).to_have_attribute("href", "/console?days=1")
         shown = {
-            kind: int(page.locator(f".tiles .{kind} dd").inner_text().replace(",", ""))
+            kind: int(page.locator(f".today [data-kind={kind}]").inner_text().replace(",", ""))
             for kind in ("completed", "fail")
         }
         check_page(page, f"statistics-{language}-{screen}")

@@ -105,14 +105,16 @@ def test_sms_is_sent_by_keyboard_only(env: BrowserEnvironment) -> None:
         page.locator("[name=sender]").focus()
         page.keyboard.type(SENDER)
         page.keyboard.press("Tab")
+        page.keyboard.type("키보드")
+        for _ in ("the saved texts", "saving this one", "advertisement"):
+            page.keyboard.press("Tab")
         page.keyboard.press("Space")
         page.keyboard.press("Tab")
         page.keyboard.type("봄상점")
         page.keyboard.press("Tab")
         page.keyboard.type("080-123-4567")
-        page.keyboard.press("Tab")
-        page.keyboard.type("키보드")
-        page.keyboard.press("Tab")
+        for _ in ("the preview", "the cards of receivers", "receivers"):
+            page.keyboard.press("Tab")
         page.keyboard.type("010-2000-0003")
         expect(page.locator("#arriving")).to_have_text("(광고)[봄상점] 키보드 무료거부 0801234567")
         page.locator("[name=adFlag]").focus()
@@ -134,7 +136,7 @@ def test_mms_is_sent_with_image(env: BrowserEnvironment, language: str, screen: 
         begin(page, "mms", number)
         page.locator("[name=sender]").fill(SENDER)
         page.locator("[name=content]").fill("사진입니다")
-        file = page.locator("input[type=file]")
+        file = page.locator("input[data-picture]")
         file.set_input_files(FilePayload(name="big.jpg", mimeType="image/jpeg", buffer=b"\xff\xd8\xff" * 30_000))
         expect(page.locator("#wrong-image")).not_to_be_empty()
         file.set_input_files(picture(page))
@@ -178,7 +180,7 @@ def test_friend_talk_is_sent_with_image_and_buttons(
     with env.signed_in(language=language, screen=screen) as page:
         begin(page, "friendtalk", number)
         page.locator("[name=messageType]").select_option("friendTalkImage")
-        page.locator("input[type=file]").set_input_files(picture(page))
+        page.locator("input[data-picture]").set_input_files(picture(page))
         page.locator("[name=content]").fill("친구야 😀")
         page.locator("#button-add").click()
         page.locator("[name='buttons[0].name']").fill("둘째")
@@ -228,26 +230,11 @@ def test_other_friend_talk_types_are_sent(env: BrowserEnvironment, shop: str, ty
         begin(page, "friendtalk", number)
         if type != "friendTalkText":
             page.locator("[name=messageType]").select_option(type)
-            page.locator("input[type=file]").set_input_files(picture(page))
+            page.locator("input[data-picture]").set_input_files(picture(page))
             expect(page.locator("#look canvas")).to_have_attribute("width", "200")
         page.locator("[name=content]").fill("친구야")
         send(page)
         arrived(page, number)
-
-
-@pytest.mark.torture
-def test_schedule_is_set_and_removed(env: BrowserEnvironment) -> None:
-    with env.signed_in() as page:
-        begin(page, "sms", "010-2000-0041")
-        page.locator("[name=sender]").fill(SENDER)
-        page.locator("[name=content]").fill("나중에")
-        page.locator("[name=sendDate]").fill("2020-01-01T09:00")
-        expect(page.locator("[name=later]")).to_be_checked()
-        expect(page.locator("#wrong-sendDate")).not_to_be_empty()
-        check_page(page, "send-schedule")
-        page.locator("[name=later]").uncheck()
-        expect(page.locator("[name=sendDate]")).to_have_value("")
-        expect(page.locator("#wrong-sendDate")).to_be_empty()
 
 
 @pytest.mark.torture
@@ -256,8 +243,9 @@ def test_test_message_is_sent_to_own_phone(env: BrowserEnvironment) -> None:
         begin(page, "sms", "010-2000-0051, 홍길동")
         page.locator("[name=sender]").fill(SENDER)
         page.locator("[name=content]").fill("#{이름}님께 시험")
+        page.locator("#test > summary").click()
         page.locator("[name=own_number]").fill("010-2000-0052")
-        page.get_by_role("button", name="테스트 발송").click()
+        page.locator("[formaction='/console/send/test']").click()
         expect(page.locator("#tested .good")).to_be_visible()
         expect(page.locator("[name=content]")).to_have_value("#{이름}님께 시험")
         page.locator("#tested a").click()
@@ -272,6 +260,7 @@ def test_preview_after_a_pressed_button_is_only_a_preview(env: BrowserEnvironmen
         begin(page, "sms", "010-2000-0053")
         page.locator("[name=sender]").fill(SENDER)
         page.locator("[name=content]").fill("한 번만 시험")
+        page.locator("#test > summary").click()
         page.locator("[name=own_number]").fill("010-2000-0054")
         test = page.get_by_role("button", name="테스트 발송")
         test.click()
@@ -292,9 +281,10 @@ def test_review_is_reached_without_scrolling(env: BrowserEnvironment, screen: st
         open_send_page(page)
         expect(page.locator("#review")).to_be_in_viewport(ratio=1)
 
-        page.locator("[name=own_number]").focus()  # at the end of the form
+        page.locator("#when summary").click()
+        page.locator("[name=expireMinutes]").focus()  # at the end of the form
         expect(page.locator("#review")).to_be_in_viewport(ratio=1)
-        field, bar = page.locator("[name=own_number]").bounding_box(), page.locator(".finish").bounding_box()
+        field, bar = page.locator("[name=expireMinutes]").bounding_box(), page.locator(".foot").bounding_box()
 
     assert field
     assert bar

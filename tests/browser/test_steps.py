@@ -86,7 +86,7 @@ def write_to_group(steps: Steps) -> None:
     steps.open("/console/send")
     steps.fill("content", "내일 쉽니다")
     steps.click(steps.page.get_by_label(re.compile(GROUP)))
-    steps.click("button[formaction='/console/send/groups']")
+    steps.click("#review")
     steps.page.wait_for_url("**/console/send/upload/*")
     expect(steps.page.locator("#found")).to_be_visible(timeout=20_000)
 

@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import FilePayload, Page, expect
 
-from tests.fixtures.browser import BrowserEnvironment, check_page, open_send_page
+from tests.fixtures.browser import BrowserEnvironment, check_page, open_send_page, schedule
 from tests.fixtures.web import SENDER
 
 pytestmark = pytest.mark.slow
@@ -50,7 +50,7 @@ def test_contacts_are_imported_and_sent_to_as_a_group(env: BrowserEnvironment, l
         page.locator("tr").filter(has_text=group).locator("a[href*='/console/send?group=']").click()
         page.locator("[name=sender]").fill(SENDER)
         page.locator("[name=content]").fill("#{이름}님께")
-        page.locator("button[formaction='/console/send/groups']").click()
+        page.locator("#review").click()
         page.wait_for_url("**/console/send/upload/*")
         expect(page.locator("#first-message")).to_contain_text("홍길동님께")
         check_page(page, f"group-campaign-{screen}")
@@ -69,10 +69,8 @@ def test_schedule_is_changed_and_failed_receivers_get_it_again(
         page.locator("[name=sender]").fill(SENDER)
         page.locator("[name=content]").fill("바뀌기 전")
         page.locator("[name=receivers]").fill(NOBODY)
-        page.locator("[name=sendDate]").fill("2099-01-01T10:00")
-        expect(page.locator("[name=later]")).to_be_checked()
-        page.locator("[name=sendDate]").fill("")
-        page.locator("[name=later]").uncheck()
+        schedule(page, "2099-01-01T10:00")
+        page.locator("[name=later][value='']").check()
         confirm(page)
         page.locator(".actions a").first.click()
         page.locator("a[href*='?resend=']").click()

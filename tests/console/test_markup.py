@@ -46,6 +46,7 @@ ITEMS = {"emphasisType": "itemList", "content": "내역", "header": SECRET, "ite
 TEXT_COLUMNS = {
     "accounts": ("name", "reseller_code"),
     "attempts": ("carrier", "code"),
+    "compat_requests": ("caller", "sender_name"),
     "contact_groups": ("name",),
     "contacts": ("name",),
     "saved_texts": ("name",),
@@ -73,7 +74,7 @@ TEXT_COLUMNS = {
     "template_images": ("file_name",),
     "templates": ("code", "comment", "name"),
     "tokens": ("channel_id",),
-    "users": ("name",),
+    "users": ("full_name", "name"),
     "webhook_deliveries": ("answer", "error"),
     "webhooks": ("description", "url"),
     "workers": ("name",),
@@ -108,6 +109,11 @@ SAFE_COLUMNS = {
     "carrier_latencies": ("carrier", "counts", "worker"),
     "carrier_states": ("name", "quotas", "state", "worker"),
     "carriers": ("kind", "name"),
+    "compat_differences": ("detail", "difference", "kind"),
+    "compat_files": ("content_type", "name"),
+    "compat_group_messages": ("body", "receiver"),
+    "compat_keys": ("kind", "public_id"),
+    "compat_requests": ("kind", "sequence"),
     "erased_tables": ("name",),
     "workers": ("rates",),
     "cursors": ("name",),
@@ -143,7 +149,8 @@ SAFE_COLUMNS = {
     "templates": ("status", "suspension"),
     "tokens": ("cellphone",),
     "users": ("hash", "role", "test_number"),
-    "webhooks": ("events", "products", "state"),
+    "webhook_posts": ("format",),
+    "webhooks": ("events", "format", "products", "state"),
 }
 """Columns with our own words, digits, or what pages never show: nobody can put markup there."""
 

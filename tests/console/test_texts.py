@@ -81,4 +81,6 @@ def test_every_menu_item_has_a_text_a_group_and_an_icon() -> None:
     assert len(grouped) == len(set(grouped))
     assert pages | set(filter(None, MENU_GROUPS)) <= set(TEXTS.texts)
     icons = rendering.load_assets()["icons.svg"].body.decode()
-    assert set(re.findall(r'symbol id="(\w+)"', icons)) == {key.removeprefix("menu.") for key in pages}
+    drawn = set(re.findall(r'symbol id="(\w+)"', icons))
+    others = set(re.findall(r"icons\.svg'\) \}\}#(\w+)", TEXT))
+    assert drawn == {key.removeprefix("menu.") for key in pages} | others

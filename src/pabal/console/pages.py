@@ -1,7 +1,8 @@
 """The table of pages with path, handler and roles, from which routes, menu and tests are made."""
 
+from pabal.console.components import components
 from pabal.console.contacts import address_book, contact_import, contacts_texts, groups, inbound, opt_outs
-from pabal.console.history import codes, export, history
+from pabal.console.history import codes, export, history, history_texts
 from pabal.console.manage import (
     numbers,
     privacy,
@@ -13,6 +14,7 @@ from pabal.console.manage import (
     webhooks_texts,
 )
 from pabal.console.me import me, notices
+from pabal.console.operate import tabs
 from pabal.console.operate.accounts import accounts, keys, quotas
 from pabal.console.operate.carriers import mappings, status
 from pabal.console.operate.system import audit, mail, settings
@@ -21,7 +23,7 @@ from pabal.console.overview import overview, statistics, statistics_file
 from pabal.console.phone import phone
 from pabal.console.requests import requests, requests_texts, sent
 from pabal.console.send import saved, send, send_texts
-from pabal.console.shell import shell_texts
+from pabal.console.shell import shell_texts, waits
 from pabal.console.shell.page import OPERATORS, OWNERS, SENDERS, SIGNED_IN, Page
 from pabal.console.shell.page_request import OPENID_CALLBACK
 from pabal.console.shell.rendering import TextCatalog
@@ -32,10 +34,20 @@ from pabal.console.upload import approval, campaign_file, group_campaign, upload
 
 ACCOUNT = "/console/operate/accounts/{account}"
 OPERATING = tuple(
-    Page(path, handle, OPERATORS, method, menu, needs_account=False, is_polled=path == status.STATUS_PATH)
+    Page(
+        path,
+        handle,
+        OPERATORS,
+        method,
+        menu,
+        needs_account=False,
+        is_polled=path in (status.STATUS_PATH, tabs.TABS_PATH),
+    )
     for path, handle, method, menu in (
         ("/console/operate", status.show_status, "GET", "menu.operate"),
         (status.STATUS_PATH, status.refresh_status, "GET", ""),
+        (tabs.TABS_PATH, tabs.show_tabs, "GET", ""),
+        ("/console/operate/move", status.move_messages, "POST", ""),
         (reviews.REVIEWS_PATH, reviews.list_reviews, "GET", ""),
         (f"{reviews.REVIEWS_PATH}/{{template}}", reviews.show_review, "GET", ""),
         (f"{reviews.REVIEWS_PATH}/{{template}}", reviews.decide, "POST", ""),
@@ -135,6 +147,7 @@ PAGES = (
             is_repeatable=word in ("two-factor", "openid"),
         )
         for word, handle in (
+            ("name", me.change_full_name),
             ("password", me.change_password),
             ("sessions/end", me.end_session),
             ("sessions/others", me.end_other_sessions),
@@ -173,7 +186,6 @@ PAGES = (
             ("/console/send", send.send),
             ("/console/send/form", send.change_form),
             ("/console/send/discard", send.discard_draft),
-            ("/console/send/check", send.show_confirmation),
             ("/console/send/test", send.send_test),
         )
     ),
@@ -181,14 +193,7 @@ PAGES = (
     Page("/console/send/save", saved.save_text, SENDERS, "POST", max_body_bytes=MESSAGE_BYTES),
     Page("/console/send/done/{request}", sent.show_sent, SENDERS),
     Page("/console/send/done/{request}/bad.csv", sent.download_rest, SENDERS),
-    Page(
-        "/console/send/groups",
-        group_campaign.create_group_campaign,
-        SENDERS,
-        "POST",
-        max_body_bytes=MESSAGE_BYTES,
-    ),
-    Page("/console/send/resend", group_campaign.create_resend, SENDERS, "POST", max_body_bytes=MESSAGE_BYTES),
+    Page("/console/send/check", group_campaign.go_on, SENDERS, "POST", max_body_bytes=MESSAGE_BYTES),
     Page("/console/send/upload", upload.create_campaign, SENDERS, "POST", max_body_bytes=MESSAGE_BYTES),
     Page("/console/send/upload/{campaign}", upload.show_campaign, SENDERS),
     Page("/console/send/upload/{campaign}/progress", upload.show_progress, SENDERS, is_polled=True),
@@ -216,10 +221,11 @@ PAGES = (
     ),
     Page(saved.TEXTS_PATH, saved.show_texts, SENDERS, menu="menu.texts"),
     Page(f"{saved.TEXTS_PATH}/{{text}}/delete", saved.delete_text, SENDERS, "POST"),
+    Page(f"{saved.TEXTS_PATH}/restore", saved.restore_text, SENDERS, "POST", max_body_bytes=MESSAGE_BYTES),
     Page("/console/requests", requests.list_requests, SIGNED_IN, menu="menu.requests"),
     Page("/console/requests/progress", requests.show_progress, SIGNED_IN, is_polled=True),
     Page(requests.UNSENT_PATH, requests.list_unsent, SENDERS),
-    Page(requests.APPROVALS_PATH, requests.list_approvals, SENDERS),
+    Page(requests.APPROVALS_PATH, requests.list_approvals, SENDERS, menu="menu.approvals"),
     Page("/console/requests/{request}", requests.show_request, SIGNED_IN),
     Page("/console/requests/{request}/cancel", requests.cancel_request_or_campaign, SENDERS, "POST"),
     Page("/console/requests/{request}/now", requests.send_request_now, SENDERS, "POST"),
@@ -331,6 +337,13 @@ PAGES = (
     Page(team.INVITE_PATH, join.show_join, None, needs_account=False),
     *OPERATING,
     Page("/console/phone", phone.show_phone, SENDERS, menu="menu.phone", is_for_simulator=True),
+    Page(
+        components.COMPONENTS_PATH,
+        components.show_components,
+        SIGNED_IN,
+        needs_account=False,
+        is_for_simulator=True,
+    ),
     Page("/console/phone/messages", phone.show_messages, SENDERS, is_for_simulator=True, is_polled=True),
     Page("/console/audit", audit.show_audit, OWNERS, menu="menu.audit", needs_account=False),
 )
@@ -338,6 +351,7 @@ PAGES = (
 
 TEXTS = TextCatalog(
     shell_texts.TEXTS,
+    waits.TEXTS,
     sign_in.TEXTS,
     overview.TEXTS,
     statistics.TEXTS,
@@ -345,7 +359,7 @@ TEXTS = TextCatalog(
     upload.TEXTS,
     requests_texts.TEXTS,
     phone.TEXTS,
-    history.TEXTS,
+    history_texts.TEXTS,
     templates_texts.TEXTS,
     profiles.TEXTS,
     numbers.TEXTS,
@@ -367,4 +381,5 @@ TEXTS = TextCatalog(
     me.TEXTS,
     notices.TEXTS,
     mail.TEXTS,
+    components.TEXTS,
 )

@@ -68,7 +68,7 @@ async def test_removal_is_offered_with_a_question_and_only_to_owners(owner: Brow
 @pytest.mark.parametrize(
     ("fields", "text"),
     [
-        ({}, "필수"),
+        ({}, "입력하세요"),
         ({"phoneNumber": "02-1234-5678"}, "국내 휴대폰 번호가 아닙니다"),
         ({"phoneNumber": PHONE, "senderNumber": "1"}, "발신번호로 쓸 수 없는"),
         ({"phoneNumber": PHONE, "reason": "가" * 201}, "200자"),

@@ -62,8 +62,8 @@ def kinds(shown: Any) -> list[str]:
     return [f"{CELL.findall(row)[1].strip()} {STATE.findall(row)[0]}" for row in rows]
 
 
-ALL = ["장문 문자 waiting", "단문 문자 completed", "알림톡 fail", "단문 문자 fail", "단문 문자 completed"]
-
+ALL = ["장문(LMS) scheduled", "단문(SMS) completed", "알림톡 completed", "단문(SMS) fail", "단문(SMS) completed"]
+"""The Alimtalk failed, and its fallback has reached the receiver."""
 
 SEARCHES = [
     ("", ALL),

@@ -33,7 +33,7 @@ async def test_sender_number_is_registered_used_and_removed_after_confirmation(
     assert refused.result != "SUCCESS"
     assert SENDER in listed.text
     assert "등록된 번호만" in listed.text
-    assert f"발신번호 {SENDER}을(를) 삭제하시겠습니까?" in question.text
+    assert f"발신번호({SENDER})를 삭제하시겠습니까?" in question.text
     assert gone.status == 303
     assert (await call("message/sendSMS", sms_body())).result == refused.result
     found = await env.store.read(latest_entries, None, 2)
@@ -148,7 +148,7 @@ async def test_pending_number_can_be_chosen_where_numbers_are_not_checked(env: E
 
 
 @pytest.mark.parametrize(
-    ("typed", "error"), [("", "비어"), ("119", "발신번호로 쓸 수 없는"), ("<b>", "숫자와 하이픈")]
+    ("typed", "error"), [("", "번호를 입력하세요."), ("119", "발신번호로 쓸 수 없는"), ("<b>", "숫자와 하이픈")]
 )
 async def test_invalid_sender_number_is_reported_at_its_field(
     env: Environment, browser: Browser, typed: str, error: str
@@ -210,7 +210,7 @@ async def test_number_for_opting_out_is_set_and_removed(env: Environment, role: 
     assert "080으로 시작하는" in wrong.text
     assert 'value="02-1234-5678"' in wrong.text
     assert 'value="080-123-4567"' in shown.text
-    assert "080-999-0000을(를) 씁니다" in shown.text
+    assert "번호(080-999-0000)를 씁니다" in shown.text
     assert stored == {1: "0801234567"}
     assert await env.store.read(accounts.get_opt_out_numbers, [1]) == {}
     found = await env.store.read(latest_entries, None, 2)

@@ -166,9 +166,14 @@ async def test_thumbnail_of_a_highlight_is_uploaded_and_kept_on_edit(
     kept = (await only_template(env)).latest.parts.highlight
     await sender.submit_with_file(f"{path}/edit", ("b.jpg", "image/jpeg", OTHER), again, THUMBNAIL)
     changed = (await only_template(env)).latest.parts.highlight
+    large = JPEG.ljust(500_000, b"\0")
+    await sender.submit_with_file(f"{path}/edit", ("c.jpg", "image/jpeg", large), again, THUMBNAIL)
+    larger = (await only_template(env)).latest.parts.highlight
 
     assert 'id="wrong-thumbnail">' in wrong.text
     assert (first.image_url or "").startswith("https://simulator.invalid/")
     assert kept == first
     assert changed is not None
     assert changed.image_url not in (None, first.image_url)
+    assert larger is not None
+    assert larger.image_url not in (None, changed.image_url)

@@ -8,6 +8,7 @@ import pytest
 from pabal.console.manage.webhooks import SHOWN_DELIVERIES
 from pabal.domain.base.dates import HOUR
 from pabal.domain.users.user import Role
+from pabal.outbound.calls import NOT_TLS
 from pabal.store.engine.base import Tx
 from pabal.store.events import webhook_posts, webhooks
 from pabal.store.events.webhook_posts import WebhookPost, pack_body
@@ -15,7 +16,7 @@ from pabal.webhooks.poster import PostError, PostResult
 from tests.fixtures.audit import latest_entries
 from tests.fixtures.console import Browser, signed_in_browser
 from tests.fixtures.virtual import NOON, Caller, Environment
-from tests.fixtures.web import call_ok
+from tests.fixtures.web import call_ok, sms_body
 from tests.fixtures.webhook_calls import poster_of, verify
 
 PATH = "/console/webhooks"
@@ -64,9 +65,9 @@ async def test_owner_creates_a_webhook_and_sees_its_secret_once(
     ("fields", "said"),
     [
         ({"url": "http://shop.example", **RESULTS}, "https://로 시작해야 합니다"),
-        ({"url": "", **RESULTS}, "비어 있습니다"),
+        ({"url": "", **RESULTS}, "주소(URL)를 입력하세요."),
         ({"url": "https://192.168.0.1/", **RESULTS}, "허용되지 않는 주소"),
-        ({"url": URL}, "비어 있습니다"),
+        ({"url": URL}, "받을 알림을 고르세요."),
         ({"url": URL, "event.nothing": "1"}, "허용되는 값"),
     ],
 )
@@ -103,6 +104,10 @@ async def test_form_is_gone_when_there_are_ten(browser: Browser) -> None:
             PostResult(None, b"", 9, PostError.TLS, "certificate has expired"),
             ("실패: tls: certificate has expired (9 ms)", "유효 기간, 호스트 이름"),
         ),
+        (
+            PostResult(None, b"", 9, PostError.TLS, NOT_TLS),
+            ("실패: tls: the server does not speak TLS (9 ms)", "HTTPS 포트의 주소로"),
+        ),
     ],
 )
 async def test_test_shows_what_came_back_and_what_to_do(
@@ -120,6 +125,28 @@ async def test_test_shows_what_came_back_and_what_to_do(
     assert len(re.findall("<tr>", shown.text)) == 2
     assert said[1] in (await browser.get(page)).text, "the list of deliveries says the same"
     verify(secret, poster_of(env).received[0])
+
+
+async def test_state_of_a_webhook_counts_what_failed_since_the_last_success(
+    env: Environment, browser: Browser, call: Caller
+) -> None:
+    page, _ = await create(browser)
+    states = [await shown_state(browser, page)]
+    for result in (PostResult(500, b"", 8), PostResult(204, b"", 8)):
+        poster_of(env).results = [result]
+        await call_ok(call, "message/sendSMS", sms_body())
+        await env.wait(3)
+        states.append(await shown_state(browser, page))
+
+    assert states == [("unused", "아직 보낸 적 없음"), ("fail", "연속 실패 1회"), ("completed", "사용 중")]
+
+
+async def shown_state(browser: Browser, page: str) -> tuple[str, str]:
+    """Return the colour and the words of a webhook's state, which its page and the list have in common."""
+    pages = [(await browser.get(path)).text for path in (PATH, page)]
+    (state,) = {re.findall(r'<span class="state (\w+)">([^<]+)</span>', text)[0] for text in pages}
+    word, shown = state
+    return word, shown
 
 
 async def test_webhook_is_disabled_enabled_and_deleted(env: Environment, call: Caller, browser: Browser) -> None:
@@ -198,9 +225,9 @@ async def test_webhook_is_changed_and_keeps_its_secret(env: Environment, call: C
     ("fields", "said"),
     [
         ({"url": "http://shop.example", **RESULTS}, "https://로 시작해야 합니다"),
-        ({"url": "", **RESULTS}, "비어 있습니다"),
+        ({"url": "", **RESULTS}, "주소(URL)를 입력하세요."),
         ({"url": "https://10.0.0.1/", **RESULTS}, "허용되지 않는 주소"),
-        ({"url": f"{URL}/2"}, "비어 있습니다"),
+        ({"url": f"{URL}/2"}, "받을 알림을 고르세요."),
         ({"url": f"{URL}/2", **RESULTS, "product.fax": "1"}, "허용되는 값"),
         ({"url": f"{URL}/2", **RESULTS, "description": "가" * 201}, "200자 이하"),
     ],

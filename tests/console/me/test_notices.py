@@ -152,9 +152,9 @@ async def test_wrong_address_is_told_at_its_field(
 @pytest.mark.parametrize(
     ("role", "usual"),
     [
-        (Role.OWNER, {"template", "campaign", "failure", "quota"}),
+        (Role.OWNER, {"approval", "template", "campaign", "failure", "quota"}),
         (Role.OPERATOR, {"carrier", "quota"}),
-        (Role.SENDER, set()),
+        (Role.SENDER, {"approval"}),
         (Role.VIEWER, set()),
     ],
 )

@@ -34,7 +34,7 @@ def test_change_has_a_sign_and_nothing_is_compared_with_nothing() -> None:
 
 
 def test_cells_add_up_by_period_and_by_group() -> None:
-    one = Figure(StateCounts(1, 2, 3, 4), GroupCounts(10, 1, 2, 500))
+    one = Figure(StateCounts(1, 2, 3, 4), GroupCounts(10, 1, 2, 500), 3)
     cells = {(0, ("a",)): one, (1, ("b",)): one, (4, ("a",)): one}
 
     periods, groups = by_period(cells, 5, 2), by_group(cells)

@@ -55,8 +55,8 @@ async def test_page_shows_the_last_days_by_message_type(env: Environment) -> Non
         ["3", "2", "1", "0", "0", "1", "66.7", "50.0", "0", "–"],
         ["1", "0", "1", "0", "0", "0", "0.0", "100.0", "0", "–"],
     )
-    assert rows_of(shown) == [["2026-11-15", "단문 문자", *texts], ["2026-11-15", "알림톡", *talks]]
-    assert rows_of(shown, "groups") == [["단문 문자", *texts], ["알림톡", *talks]]
+    assert rows_of(shown) == [["2026-11-15", "단문(SMS)", *texts], ["2026-11-15", "알림톡", *talks]]
+    assert rows_of(shown, "groups") == [["단문(SMS)", *texts], ["알림톡", *talks]]
     days = rows_of(shown, "series")
     assert len(days) == 7
     assert days[-1][:5] == ["2026-11-15", "4", "2", "2", "0"]
@@ -112,8 +112,8 @@ async def test_users_and_templates_are_named(env: Environment) -> None:
     by_template = await sender.get(f"{PATH}?from=2026-11-15&interval=day&by.templateCode=1")
 
     assert [row[:3] for row in rows_of(by_user.text, "groups")] == [
-        ["단문 문자", "API", "3"],
-        ["단문 문자", "sender-of-acme", "2"],
+        ["단문(SMS)", "API", "3"],
+        ["단문(SMS)", "sender-of-acme", "2"],
         ["알림톡", "API", "1"],
     ]
     assert [row[:2] for row in rows_of(by_template.text, "groups")] == [["없음", "5"], ["배송 안내 (T1)", "1"]]
@@ -133,7 +133,7 @@ async def test_period_is_compared_with_the_one_before(env: Environment, call: Ca
     exported = (await browser.get(f"{PATH}/table.csv?from=2026-11-16&interval=day&compare=1")).text
 
     assert rows_of(shown, "groups") == [
-        ["단문 문자", "3", "3", "0", "0", "0", "0", "100.0", "100.0", "28.50", "2", "+50.0", "9.50"]
+        ["단문(SMS)", "3", "3", "0", "0", "0", "0", "100.0", "100.0", "28.50", "2", "+50.0", "9.50"]
     ]
     assert points_of(shown) == ["2026-11-16 · 3건, 완료 3 · 실패 0, 이전 기간 2 (+50.0 %)"]
     assert "이전 기간 2 (&#43;50.0 %)" in shown or "이전 기간 2 (+50.0 %)" in shown
@@ -149,9 +149,14 @@ async def test_chart_shows_cost_where_prices_are_known(env: Environment, call: C
     await env.wait(60)
 
     shown = (await browser.get(f"{PATH}?from=2026-11-15&interval=day&show=cost")).text
+    months = (await browser.get(f"{PATH}?from=2026-11-01&interval=month&show=cost")).text
+    counted = (await browser.get(f"{PATH}?from=2026-11-15&interval=day")).text
 
-    assert points_of(shown) == ["2026-11-15 · 2건, 40.50원"]
+    assert points_of(shown) == ["2026-11-15 · 40.50원"]
+    assert points_of(months) == ["2026-11 · 40.50원"]
     assert '<rect class="cost" x' in shown
+    assert "<span>60원</span>" in shown, "the scale is in won"
+    assert re.search(r'href="[^"]*show=cost[^"]*#series-title">비용</a>', counted)
 
 
 async def test_long_periods_are_shown_several_to_a_column_and_stay_small(

@@ -64,7 +64,7 @@ async def test_poll_answers_only_when_phone_has_new_messages(
     second = await browser.get(asks(first.text))
 
     assert (nothing.status, first.status, again.status, second.status) == (204, 200, 204, 200)
-    assert "새 메시지: 단문 문자, 02-1234-5678" in first.text
+    assert "새 메시지: 단문(SMS), 02-1234-5678" in first.text
     assert second.text.index("둘") < second.text.index("하나")
     assert "<html" not in second.text
 

@@ -5,7 +5,6 @@ import re
 
 import pytest
 
-from pabal.console.requests.funnel import format_share
 from pabal.domain.users.user import Role
 from pabal.service.sending.campaigns import progress
 from tests.fixtures.audit import latest_entries
@@ -28,7 +27,7 @@ def funnel(shown: PageResponse) -> dict[str, str]:
 
 def listed(shown: PageResponse) -> list[str]:
     """Return the names in the list, in its order."""
-    return [html.unescape(name) for name in re.findall(r'<br><span class="quiet">([^<]*)</span>', shown.text)]
+    return [html.unescape(name) for name in re.findall(r'<a class="open" href="[^"]+">([^<]*)</a>', shown.text)]
 
 
 async def campaign(browser: Browser, name: str = "봄 행사", rows: str = "010-2000-0001,n\n", **fields: str) -> str:
@@ -61,6 +60,50 @@ async def test_funnel_tells_who_was_finally_reached_and_why_others_were_not(
     assert found.text.count('data-name="수신번호"') == 2
     progressed = await browser.get(f"{FOLLOW}/progress?ids={sent.rpartition('/')[2]}&one=1&funnel=1")
     assert 'id="funnel" hx-swap-oob="true"' in progressed.text
+
+
+async def test_resending_is_offered_as_soon_as_the_last_message_has_failed(
+    env: Environment, browser: Browser
+) -> None:
+    sent = await campaign(browser, rows="010-0000-0001,가\n")
+    first = await browser.get(f"{FOLLOW}/{sent}")
+    await env.wait(20)
+
+    news = await browser.get(f"{FOLLOW}/progress?ids={sent}&one=1&funnel=1", hx_request="true")
+
+    assert "실패한 수신자에게 다시 보내기" not in first.text
+    assert 'id="next" hx-swap-oob="true"' in news.text
+    assert f'href="/console/send?resend={sent}"' in news.text
+
+
+@pytest.mark.parametrize(
+    ("rows", "fields", "state"),
+    [
+        ("010-0000-0001,가\n", {}, ("fail", "실패 1 / 1")),
+        ("".join(f"010-2000-000{n},n\n" for n in range(9)) + "010-0000-0001,x\n", {}, ("completed", "도달 90.0%")),
+        ("010-2000-0001,n\n010-0000-0001,x\n", {}, ("fail", "실패 1 / 2")),
+        ("010-2000-0001,n\n", {"later": "1", "sendDate": "2026-11-20T10:00"}, ("scheduled", "11/20 10:00 예약")),
+        (
+            "010-2000-0001,n\n",
+            {"later": "1", "sendDate": "2027-01-05T10:00"},
+            ("scheduled", "2027/01/05 10:00 예약"),
+        ),
+    ],
+)
+async def test_state_says_the_result_in_a_colour_that_is_true(
+    env: Environment, browser: Browser, rows: str, fields: dict[str, str], state: tuple[str, str]
+) -> None:
+    sent = await campaign(browser, rows=rows, **fields)
+    await env.wait(30)
+
+    for path in (FOLLOW, f"{FOLLOW}/{sent}"):
+        page = await browser.get(path)
+        assert re.findall(r'<span class="state (\w+)">([^<]+)</span>', page.text) == [state], path
+
+    is_scheduled = state[0] == "scheduled"
+    assert ("예약 시각 대기" in funnel(page)) is is_scheduled
+    assert "진행 중" not in funnel(page)
+    assert 'rect class="open"' not in page.text
 
 
 @pytest.mark.settings(max_receivers=1)
@@ -135,6 +178,7 @@ async def test_uploads_that_were_not_sent_are_listed_apart_and_discarded(
     env: Environment, browser: Browser
 ) -> None:
     empty = await create_campaign(browser)
+    await env.wait(1)  # the newest comes first
     checked = await upload_file(browser)
     await campaign(browser, "보낸 것")
     await env.wait(10)
@@ -171,11 +215,3 @@ async def test_campaign_is_renamed_and_the_change_audited(env: Environment, brow
     single = await send(browser, form())
     assert (await browser.submit(f"{FOLLOW}/{single}/name", name="x")).status == 404
     assert await count_rows(env, "campaigns") == 1
-
-
-@pytest.mark.parametrize(
-    ("count", "total", "share"),
-    [(0, 0, ""), (0, 10, "0.0"), (10, 10, "100.0"), (99_999, 100_000, "99.9"), (1, 100_000, "0.1"), (1, 3, "33.3")],
-)
-def test_share_is_whole_only_for_all_and_nothing_only_for_none(count: int, total: int, share: str) -> None:
-    assert format_share(count, total) == share

@@ -22,7 +22,7 @@ LATER = "2026-11-15 13:00"
 
 def ids(shown: PageResponse) -> list[str]:
     """Return what a list shows, in its order."""
-    return re.findall(r'<a href="/console/requests/([0-9a-f]{26})"><time>', shown.text)
+    return re.findall(r'<a class="open" href="/console/requests/([0-9a-f]{26})">', shown.text)
 
 
 def watched(shown: PageResponse) -> list[str]:
@@ -133,7 +133,7 @@ async def test_scheduled_sends_can_be_sent_now_or_cancelled(
             await env.wait(6)
             before = await browser.get(f"{FOLLOW}/{sent}")
             assert f'action="/console/requests/{sent}/{deed}"' in before.text, (what, deed)
-            assert "예약됨" in before.text
+            assert "11/15 13:00 예약" in before.text
 
             done = await browser.submit(f"{FOLLOW}/{sent}/{deed}")
             await env.wait(10)

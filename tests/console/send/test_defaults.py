@@ -31,7 +31,7 @@ async def test_text_too_long_for_sms_is_sent_as_lms_where_owners_want_it(call: C
     assert UPGRADED in page_text(typing)
     assert "offer-lms" not in typing.text
     assert UPGRADED in page_text(shown)
-    assert "장문 문자" in page_text(shown)
+    assert "장문(LMS)" in page_text(shown)
     assert 'name="kind" value="sms"' in shown.text, "what is typed stays an SMS: it may become shorter"
     found = await call_ok(call, "message/request", query={"requestId": sent})
     assert found.item["messageProductType"]["value"] == "lms"
@@ -53,7 +53,7 @@ async def test_campaign_with_a_long_text_becomes_lms_before_its_file(env: Enviro
     short = await upload_file(browser)
 
     assert (await get_campaign(env, address)).kind == "lms"
-    assert "장문 문자" in page_text(await browser.get(address))
+    assert "장문(LMS)" in page_text(await browser.get(address))
     assert (await get_campaign(env, short)).kind == "sms"
 
 

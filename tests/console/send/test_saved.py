@@ -44,7 +44,28 @@ def fields_of(shown: PageResponse) -> dict[str, str]:
     names = ("content", "subject", "receivers", "sender", "sendDate", "draft", "edits", "kind", "image_body")
     checked = dict.fromkeys(re.findall(r'type="checkbox" name="(\w+)" value="1" checked', shown.text), "1")
     found = {name: typed(shown, name) for name in (*names, "image_name", "image_type")}
-    return {**found, **checked}
+    card = re.search(r'type="radio" name="later" value="([^"]+)" checked', shown.text)
+    return {**found, **checked, **({"later": card[1]} if card else {})}
+
+
+async def test_deleted_text_is_brought_back(sender: Browser) -> None:
+    await sender.submit(f"{SEND}/save", **form("lms", subject="제목", content="다시 쓸 말"), text_name="되살릴 말")
+    shown = await sender.get(TEXTS)
+    (number,) = set(re.findall(r"/console/send\?text=([0-9]+)", shown.text))
+
+    deleted = await sender.submit(f"{TEXTS}/{number}/delete")
+    undo = deleted.text.partition(f'action="{TEXTS}/restore"')[2].partition("</form>")[0]
+    fields = {name: html.unescape(value) for name, value in re.findall(r'name="([^"]+)" value="([^"]*)"', undo)}
+    gone = await sender.get(TEXTS)
+    del fields["csrf"]
+    back = await sender.submit(f"{TEXTS}/restore", **fields)
+    again = await sender.get(TEXTS)
+
+    assert "되살릴 말" not in gone.text
+    assert back.location == TEXTS
+    (number,) = set(re.findall(r"/console/send\?text=([0-9]+)", again.text))
+    used = await sender.get(f"{SEND}?text={number}")
+    assert (typed_text(used), typed(used, "subject")) == ("다시 쓸 말", "제목")
 
 
 async def test_text_is_saved_listed_used_and_deleted(env: Environment, sender: Browser) -> None:
@@ -105,6 +126,16 @@ async def test_recent_texts_are_listed_once_and_copied(env: Environment, call: C
     assert again != sent.request_id
     contents = [one["content"] for one in await list_phone_messages(call, "010-1111-2222")]
     assert contents == ['홍 "길동"님 1,000원'] * 3
+
+
+async def test_recent_campaign_is_listed_with_its_text(env: Environment, browser: Browser) -> None:
+    address = await upload_file(browser, "phone,이름\n010-2000-0001,n\n", content="#{이름}님 쿠폰")
+    await send_campaign(browser, address, name="봄 행사")
+    await env.wait(10)
+
+    recent = await browser.get(TEXTS)
+
+    assert 'class="excerpt">#{이름}님 쿠폰<br><small>봄 행사</small></td>' in recent.text
 
 
 async def test_copy_has_picture_buttons_and_fallback(alimtalk_key: str, browser: Browser) -> None:
@@ -193,8 +224,8 @@ async def test_many_failed_receivers_are_sent_to_as_a_campaign(env: Environment,
     await env.wait(60)
     fields = form(content="#{이름}님, 다시", receivers="", resends=address.rpartition("/")[2])
 
-    begun = await browser.submit(f"{SEND}/resend", **fields)
-    foreign = await stranger.submit(f"{SEND}/resend", **fields)
+    begun = await browser.submit(f"{SEND}/check", **fields)
+    foreign = await stranger.submit(f"{SEND}/check", **fields)
     await env.wait(5)
     campaign = await get_campaign(env, begun.location)
 
@@ -286,7 +317,7 @@ async def test_number_that_gets_two_messages_still_does_after_a_change(
     assert sorted(one["content"] for one in await list_phone_messages(call)) == ["둘", "하나"]
 
 
-@pytest.mark.parametrize("way", ["upload", "groups"])
+@pytest.mark.parametrize("way", ["upload", "check"])
 async def test_changed_schedule_does_not_become_a_campaign_besides(
     env: Environment, browser: Browser, way: str
 ) -> None:

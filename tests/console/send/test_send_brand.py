@@ -1,6 +1,7 @@
 """Brand messages on the send page: their types, attachments, preview and files of receivers."""
 
 import json
+import re
 
 import pytest
 
@@ -40,10 +41,10 @@ async def test_attachment_is_sent_as_it_was_typed_and_shown_on_the_phone(
     assert "M: 마케팅 수신 동의자" in history.text
     for page in (shown, phone, history):
         assert "겨울" in page.text
-        assert 'class="brand-parts"' in page.text
+        assert 'class="brand-parts ' in page.text
 
 
-async def test_choosing_a_type_offers_an_example_of_its_attachment(sender_key: str, browser: Browser) -> None:
+async def test_choosing_a_type_offers_the_fields_of_its_attachment(sender_key: str, browser: Browser) -> None:
     async def chosen(**fields: str) -> str:
         given = talk("brand", sender_key, **fields)
         return (await browser.submit("/console/send/form", **given)).text
@@ -52,10 +53,44 @@ async def test_choosing_a_type_offers_an_example_of_its_attachment(sender_key: s
     carousel = await chosen(messageType="carouselFeed", attachment="")
     kept = await chosen(messageType="carouselFeed", attachment='{"carousel": {"list": "mine"}}')
 
-    assert "상품 1" in listed
-    assert "보러 가기" in carousel
+    assert 'name="attachment.item.list[2].title"' in listed
+    assert 'name="attachment.item.list[3].title"' not in listed
+    assert 'name="attachment.carousel.list[1].buttons[0].name"' in carousel
     assert "mine" in kept
-    assert "보러 가기" not in kept
+    assert 'name="attachment.carousel.list[0].header"' not in kept
+
+
+async def test_attachment_is_written_in_fields_and_previewed(sender_key: str, browser: Browser) -> None:
+    fields = {
+        "attachment.commerce.title": "겨울 코트",
+        "attachment.commerce.regularPrice": "30,000",
+        "attachment.commerce.discountPrice": "27000",
+        "attachment.commerce.discountRate": "10",
+        "attachment.coupon.title": "아무 쿠폰",
+    }
+    given = talk("brand", sender_key, messageType="commerce", **fields)
+
+    looked = (await browser.submit("/console/send/look", **given)).text
+    form = (await browser.submit("/console/send/form", **given)).text
+
+    for shown in ("겨울 코트", "27,000원", "<s>30,000원</s>", "<em>10%</em>"):
+        assert shown in looked
+    assert re.search(r'id="wrong-attachment-coupon-title"[^>]*>[^<]*할인 쿠폰', looked)
+    assert 'name="attachment.commerce.regularPrice" type="text" value="30000"' in form
+
+
+async def test_cards_of_a_carousel_are_added_and_removed(sender_key: str, browser: Browser) -> None:
+    start = talk("brand", sender_key, messageType="carouselFeed")
+    first = {"attachment.carousel.list[0].header": "첫째", "attachment.carousel.list[1].header": "둘째"}
+
+    added = (await browser.submit("/console/send/form", **start, **first, act="card-add")).text
+    more = first | {"attachment.carousel.list[2].header": "셋째"}
+    removed = (await browser.submit("/console/send/form", **start, **more, act="card-0")).text
+
+    assert 'name="attachment.carousel.list[2].header"' in added
+    assert 'value="card-2" id="remove-card-2"' in added
+    assert 'name="attachment.carousel.list[0].header" type="text" value="둘째"' in removed
+    assert "첫째" not in removed
 
 
 @pytest.mark.parametrize(
@@ -63,7 +98,7 @@ async def test_choosing_a_type_offers_an_example_of_its_attachment(sender_key: s
     [
         ({"messageType": "wideList", "attachment": "{"}, "attachment", "객체"),
         ({"messageType": "wideList", "attachment": "[" * 100_000}, "attachment", "객체"),
-        ({"messageType": "wideList", "attachment": '{"header": 5}'}, "attachment", "attachment.header"),
+        ({"messageType": "wideList", "attachment": '{"header": 5}'}, "attachment-header", "문자열"),
         ({"messageType": "text", "attachment": '{"header": "가"}'}, "attachment", "attachment.header"),
         ({"messageType": "text", "content": "가" * 1301}, "content", "1300"),
         ({"messageType": "wide", "content": "가" * 77, **IMAGE}, "content", "76"),

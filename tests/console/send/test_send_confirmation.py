@@ -115,4 +115,4 @@ async def test_confirmation_shows_count_and_time(browser: Browser) -> None:
 
     assert "2명 · 중복 1건 제외" in shown.text
     assert "2026-11-16 09:30" in shown.text
-    assert "2명에게 발송" in shown.text
+    assert "2명 · 11/16 09:30 예약" in shown.text

@@ -128,10 +128,10 @@ async def test_fallback_preview_matches_what_is_sent(alimtalk_key: str, browser:
 
     assert fallback_text(none) == ""
     made_text = "배송이 시작되었습니다. 열기: https://shop.example/1"
-    assert fallback_text(made) == f"{SENDER} 단문 문자 51 / 90바이트 {made_text}"
+    assert fallback_text(made) == f"{SENDER} 단문(SMS) 51 / 90바이트 {made_text}"
     assert "무료 수신거부 번호가 없어 문자로 발송할 수 없음" in fallback_text(own)
     assert "(광고)#{이름}가" in fallback_text(own)
-    assert fallback_text(marked).startswith(f"{SENDER} 단문 문자")
+    assert fallback_text(marked).startswith(f"{SENDER} 단문(SMS)")
     assert "(광고)안녕하세요 무료거부 0801234567" in fallback_text(marked)
     assert "문자로 발송할 수 없음" in fallback_text(unsendable)
 
@@ -154,7 +154,7 @@ async def test_invalid_receivers_show_their_reason_and_duplicates_are_marked(bro
     found = {row[0]: row for row in receiver_rows(shown)}
     assert found["1"] == ["1", "010-1111-2222", "홍길동", ""]
     assert "휴대폰 번호가 아닙니다" in found["3"][-1]
-    assert "변수: 이름" in found["4"][-1]
+    assert "값이 없는 변수: 이름." in found["4"][-1]
     assert "변수보다 값이 많습니다" in found["5"][-1]
     assert found["6"][-1] == "중복된 수신번호입니다"
     assert "최대 90바이트인데 120바이트입니다" in found["7"][-1]

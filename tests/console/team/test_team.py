@@ -264,3 +264,31 @@ async def test_owner_lifts_the_delay_of_a_colleague(env: Environment, owner: Bro
     assert (blocked.status, by_stranger.status, still_blocked.status) == (429, 400, 429)
     assert (done.status, entered.status) == (303, 303)
     assert "user.unlock" in await actions(env, 3)
+
+
+async def test_full_names_are_shown_in_team_audit_log_and_menu(env: Environment, owner: Browser) -> None:
+    fields = {"token": await invite(owner), "name": "jihyun", "full_name": " 김  지현 ", "repeated": PASSWORD}
+    await Browser(env.service).submit(INVITE, **fields, password=PASSWORD)
+    newcomer = await sign_in(env, "jihyun")
+
+    team, log = await owner.get(TEAM), await owner.get("/console/audit")
+    menu = await newcomer.get("/console")
+    renamed = await newcomer.submit("/console/me/name", full_name="지현 (점장)")
+    wrong = await newcomer.submit("/console/me/name", full_name="가" * 41)
+    emptied = await newcomer.submit("/console/me/name", full_name="")
+
+    assert "김 지현 <small>jihyun</small>" in team.text
+    assert "김 지현 <small>jihyun</small>" in log.text
+    assert "김 지현 <small>발송 담당</small>" in menu.text
+    assert (renamed.status, wrong.status, emptied.status) == (303, 400, 303)
+    assert "이름은 40자까지 입력하세요." in wrong.text
+    assert "jihyun <small>발송 담당</small>" in (await newcomer.get("/console")).text
+    assert (await actions(env, 2))[0] == "user.full_name"
+
+
+async def test_audit_log_says_what_a_number_is_of(owner: Browser) -> None:
+    await invite(owner)
+    (invite_id,) = re.findall(r'name="invite" value="([0-9]+)"', (await owner.get(TEAM)).text)
+    await owner.submit(f"{TEAM}/withdraw", invite=invite_id)
+
+    assert f"초대 #{invite_id}" in (await owner.get("/console/audit")).text

@@ -54,12 +54,17 @@ async def test_campaign_waits_until_another_user_approves_it(env: Environment) -
     waiting = await get_campaign(env, address)
     own = await decide(sender, address, "approve")
     listed = await owner.get("/console/requests/approvals")
+    menus = [await each.get("/console") for each in (owner, sender)]
     shown = await owner.get(address)
     assert await count_rows(env, "messages") == 0
 
     approved = await decide(owner, address, "approve")
     await env.wait(20)
 
+    badge = re.compile(r'href="/console/requests/approvals".*?<b class="badge">1</b>')
+    assert [bool(badge.search(each.text)) for each in menus] == [True, False], "one's own waits for others"
+    assert ["승인을 기다리는 발송이 1건" in each.text for each in menus] == [True, False]
+    assert "badge" not in (await owner.get("/console")).text
     assert "3명 발송 승인 요청" in page_text(page)
     assert submitted.status == 303
     assert waiting.state is CampaignState.TO_APPROVE

@@ -12,7 +12,7 @@ from pabal.store.campaigns import drafts
 from tests.console.contacts.test_address_book import CONTACTS, add, make_group
 from tests.fixtures.console import Browser, PageResponse, signed_in_browser
 from tests.fixtures.console_send import errors, form
-from tests.fixtures.console_upload import UPLOAD, get_campaign, page_text, send_campaign
+from tests.fixtures.console_upload import UPLOAD, get_campaign, page_text, send_campaign, upload_file
 from tests.fixtures.interruptible_store import InterruptibleStore
 from tests.fixtures.service import account_id_of, count_rows
 from tests.fixtures.virtual import (
@@ -25,7 +25,7 @@ from tests.fixtures.virtual import (
 )
 from tests.fixtures.web import call_ok, list_phone_messages, sms_body
 
-GROUPS = "/console/send/groups"
+CHECK = "/console/send/check"
 
 
 async def two_groups(browser: Browser) -> tuple[str, str]:
@@ -42,7 +42,7 @@ async def two_groups(browser: Browser) -> tuple[str, str]:
 async def begin(env: Environment, browser: Browser, *groups: str, **fields: str) -> PageResponse:
     """Submit a message to groups, and wait until their contacts are validated."""
     given = {**form(receivers="", **fields), **{f"g{each}": "1" for each in groups}}
-    begun = await browser.submit(GROUPS, **given)
+    begun = await browser.submit(CHECK, **given)
     await env.wait(2)
     return begun
 
@@ -66,6 +66,42 @@ async def test_everybody_in_the_groups_gets_the_message_once(
     assert await count_rows(env, "drafts") == 0
 
 
+async def test_typed_receivers_get_the_message_of_a_group_too_and_once(env: Environment, browser: Browser) -> None:
+    first, _ = await two_groups(browser)
+    typed = "수신번호,이름\n010-3333-4444,철수\n010-9999-0000,새 사람\n12345,누구"
+
+    begun = await browser.submit(CHECK, **{**form(receivers=typed, content="#{이름}님"), f"g{first}": "1"})
+    await env.wait(2)
+
+    campaign = await get_campaign(env, begun.location)
+    assert (campaign.receivers, campaign.invalid_rows, campaign.duplicates) == (3, 2, 1)
+    assert campaign.file_name == "단골, 직접 입력"
+
+
+async def test_changed_campaign_keeps_receivers_and_references_and_cancels_the_old_one(
+    env: Environment, call: Caller, browser: Browser
+) -> None:
+    stranger = await signed_in_browser(env, account="other")
+    rows = "phone,이름,reference\n010-1111-2222,하나,r1\n010-3333-4444,둘,r2\n"
+    old = await upload_file(browser, rows)
+    await send_campaign(browser, old, name="봄", later="1", sendDate="2026-11-15T12:10")
+    await env.wait(10)
+    fields = form(content="#{이름}님, 새말", receivers="", edits=old.rpartition("/")[2])
+
+    foreign = await stranger.submit(CHECK, **fields)
+    begun = await browser.submit(CHECK, **fields)
+    await env.wait(2)
+    await send_campaign(browser, begun.location, name="봄")
+    await env.wait(10)
+
+    assert set(errors(foreign)) == {"receivers"}
+    assert (await get_campaign(env, old)).state is CampaignState.CANCELLED
+    messages = await list_phone_messages(call, "010-3333-4444")
+    assert [one["content"] for one in messages] == ["둘님, 새말"]
+    kept = await env.store.read(lambda tx: tx.fetch_all("select reference from messages order by id"))
+    assert [reference for (reference,) in kept] == ["r1", "r2", "r1", "r2"]
+
+
 async def test_contact_without_a_needed_value_is_left_out_with_the_reason(
     env: Environment, browser: Browser
 ) -> None:
@@ -76,7 +112,7 @@ async def test_contact_without_a_needed_value_is_left_out_with_the_reason(
     shown = page_text(await browser.get(begun.location))
 
     assert (campaign.state, campaign.receivers, campaign.invalid_rows) == (CampaignState.CHECKED, 2, 1)
-    assert "01055556666, 이영희" in shown
+    assert "01055556666 이영희 비어 있음" in shown
 
 
 async def test_advertisement_leaves_out_who_has_opted_out(env: Environment, call: Caller, browser: Browser) -> None:
@@ -93,17 +129,15 @@ async def test_advertisement_leaves_out_who_has_opted_out(env: Environment, call
     assert "광고를 수신거부한 번호입니다." in (await browser.get(as_ad.location)).text
 
 
-async def test_send_without_group_or_with_an_unknown_variable_is_refused(
+async def test_send_to_a_foreign_group_or_with_an_unknown_variable_is_refused(
     env: Environment, browser: Browser
 ) -> None:
     first, _ = await two_groups(browser)
     stranger = await signed_in_browser(env, account="other")
 
-    nobody = await begin(env, browser, content="공지")
     unknown = await begin(env, browser, first, content="#{주소}로 보냅니다")
     foreign = await begin(env, stranger, first, content="공지")
 
-    assert "보낼 그룹을 선택하세요." in errors(nobody)["receivers"]
     assert "주소록에 없는 항목입니다: 주소" in errors(unknown)["receivers"]
     assert set(errors(foreign)) == {"receivers"}
     assert await count_rows(env, "campaigns") == 0
@@ -156,8 +190,8 @@ def test_campaign_that_begins_during_an_erasure_is_without_the_number(tmp_path: 
         addresses: list[str] = []
 
         async def begin_campaign() -> None:
-            fields = form(receivers="", resends=sent, **{f"g{group}": "1"})
-            addresses.append((await browser.submit(f"/console/send/{way}", **fields)).location)
+            chosen = {f"g{group}": "1"} if way == "groups" else {"resends": sent}
+            addresses.append((await browser.submit(CHECK, **form(receivers="", **chosen))).location)
             await env.wait(2)
 
         store.interference = begin_campaign

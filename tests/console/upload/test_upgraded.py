@@ -10,7 +10,7 @@ from pabal.console.sheets.sheet import SheetRow
 from pabal.console.upload.row_validation import FileValidation, create_validator
 from pabal.domain.sends.campaign import CampaignState
 from pabal.service.upkeep import privacy
-from pabal.store.campaigns import campaigns
+from pabal.store.campaigns import invalid_rows
 from tests.console.contacts.test_address_book import CONTACTS, add, make_group
 from tests.console.upload.test_group_campaign import begin
 from tests.fixtures.console import Browser
@@ -36,7 +36,7 @@ async def test_campaign_shows_what_it_has_cost_and_is_expected_to_cost(env: Envi
     await env.wait(60)
     ended = page_text(await browser.get(page))
 
-    assert "예상 비용 46원 (단문 문자 2건 19원 · 장문 문자 1건 27원)" in begun
+    assert "예상 비용 46원 (단문(SMS) 2건 19원 · 장문(LMS) 1건 27원)" in begun
     assert " 비용 46원" in ended
     assert "예상 비용" not in ended
 
@@ -73,7 +73,7 @@ async def test_invalid_row_with_a_long_text_has_its_own_reason_only(env: Environ
     rows = f"phone,이름\n12345,{LONG}\n010-1111-2222,{'가' * 1001}\n010-1111-2222,{LONG}\n010-1111-2222,홍\n"
     address = await upload_file(browser, rows)
     campaign = await get_campaign(env, address)
-    found = await env.store.read(campaigns.list_invalid_rows, campaign.id, 0, 10)
+    found = await env.store.read(invalid_rows.list_invalid_rows, campaign.id, 0, 10)
 
     assert (campaign.receivers, campaign.upgraded) == (1, 1), "the first of a repeated number stays"
     assert [row.number for row in found] == [2, 3, 5]
@@ -152,7 +152,7 @@ async def test_cost_of_a_file_counts_each_kind_and_the_dearest_fallback(
     fixed = await upload_file(browser, two, **alimtalk, resendContent="짧은 글")
     varied = await begin(env, browser, group, **alimtalk, resendContent="#{이름}님")
 
-    assert "예상 비용 46원 (단문 문자 2건 19원 · 장문 문자 1건 27원)" in page_text(await browser.get(texts))
+    assert "예상 비용 46원 (단문(SMS) 2건 19원 · 장문(LMS) 1건 27원)" in page_text(await browser.get(texts))
     assert "12원 (1건 6원) · 모두 대체 문자로 나가면 최대 19원" in page_text(await browser.get(fixed))
     shown = page_text(await browser.get(varied.location))
     assert "최대 27원" in shown, "a name could make an LMS of it"

@@ -1,7 +1,7 @@
 """The pages of the address book: list, search, edit and delete contacts."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 from urllib.parse import urlencode
 
@@ -19,6 +19,9 @@ CONTACTS_PATH = "/console/contacts"
 PAGE_SIZE = 50
 SHOWN_GROUPS = 200
 """Groups that a contact can be put into on its page; those that it is in are always shown."""
+SEARCH_FIELDS = ("q", "group", "field", "value")
+AFTER, BEFORE = "after", "before"
+"""The fields that say where a page of the list begins, or ends."""
 _CURSOR = re.compile(r"([0-9a-f]{0,2000})\.([0-9]{1,18})", re.ASCII)
 
 
@@ -91,7 +94,7 @@ async def change_selected(request: PageRequest) -> Response:
     if not ids:
         return await list_contacts(request, Refused(Code.MISSING_PARAMETER, "selected"))
     if action == "delete":
-        audit_entry = request.audit_entry("contact.delete", f"{len(ids)}")
+        audit_entry = request.audit_entry("contact.delete", f"n={len(ids)}")
         await contacts.delete_contacts(request.context, request.account_id, ids, audit_entry)
     elif action == "add" and group_id:
         await contact_groups.add_members(request.context, request.account_id, group_id, ids)
@@ -99,7 +102,7 @@ async def change_selected(request: PageRequest) -> Response:
         await contact_groups.remove_members(request.context, request.account_id, shown, ids)
     else:
         return await list_contacts(request, Refused(Code.MISSING_PARAMETER, "to_group"))
-    return request.redirect(list_url(request.field("q"), shown, _place(request)))
+    return request.redirect(_here(request, shown))
 
 
 async def load_book(request: PageRequest) -> BookView:
@@ -109,18 +112,24 @@ async def load_book(request: PageRequest) -> BookView:
     return BookView(book, groups, next((each for each in groups if each.id == wanted), None))
 
 
-def list_url(typed: str = "", group: int | None = None, after: Place | None = None) -> str:
-    """Return the URL of a page of the list."""
-    fields = {"q": typed, "group": str(group or "")}
-    if after:
-        fields["after"] = f"{after.name_key.hex()}.{after.contact_id}"
-    given = {name: value for name, value in fields.items() if value}
+def list_url(fields: Mapping[str, str], after: Place | None = None, before: Place | None = None) -> str:
+    """Return the URL of a page of the list: what is searched for, and where the page begins or ends."""
+    wanted = {name: fields.get(name, "") for name in SEARCH_FIELDS}
+    for name, place in ((AFTER, after), (BEFORE, before)):
+        wanted[name] = f"{place.name_key.hex()}.{place.contact_id}" if place else ""
+    given = {name: value for name, value in wanted.items() if value}
     return f"{CONTACTS_PATH}?{urlencode(given)}" if given else CONTACTS_PATH
 
 
-def _place(request: PageRequest) -> Place | None:
-    """Return where the page of the list begins that is shown; None: at the beginning."""
-    found = _CURSOR.fullmatch(request.field("after"))
+def _here(request: PageRequest, group: int | None) -> str:
+    """Return the URL of the page that a form was on."""
+    fields = {name: request.field(name) for name in SEARCH_FIELDS} | {"group": str(group or "")}
+    return list_url(fields, _place(request, AFTER), _place(request, BEFORE))
+
+
+def _place(request: PageRequest, name: str) -> Place | None:
+    """Return where the page of the list begins or ends that is shown; None: at the beginning."""
+    found = _CURSOR.fullmatch(request.field(name))
     return Place(bytes.fromhex(found[1]), int(found[2])) if found and len(found[1]) % 2 == 0 else None
 
 
@@ -141,16 +150,27 @@ def _read_entry(request: PageRequest, fields: Sequence[str]) -> ContactEntry:
 
 
 def _errors(request: PageRequest, problems: Sequence[Problem]) -> dict[str, str]:
-    return {each.field: each.message(request.locale.language) for each in problems}
+    return {each.field: request.tell(each) for each in problems}
 
 
 async def list_contacts(request: PageRequest, refused: Refused | None = None) -> Response:
     """Show a page of the contacts that a search finds, in a group if one is chosen."""
     view = await load_book(request)
-    typed, after = request.field("q"), _place(request)
+    typed, after, before = request.field("q"), _place(request, AFTER), _place(request, BEFORE)
+    field = request.field("field") if request.field("field") in view.book.fields else ""
+    value = request.field("value") if field else ""
     found = await contacts.search(
-        request.context, request.account_id, typed, view.group, after or Place(), PAGE_SIZE
+        request.context,
+        request.account_id,
+        typed,
+        view.group,
+        after or Place(),
+        PAGE_SIZE,
+        before=before,
+        field=(field, value) if value else None,
     )
+    wanted = {"q": typed, "group": str(view.group.id) if view.group else "", "field": field, "value": value}
+    page = found.page
     names = {each.id: each.name for each in view.groups}
     shown_group = view.group.id if view.group else None
     return request.render(
@@ -168,9 +188,15 @@ async def list_contacts(request: PageRequest, refused: Refused | None = None) ->
         typed=typed,
         fields=request.fields if refused else {},
         errors=_errors(request, refused.problems) if refused else {},
-        older=list_url(typed, shown_group, found.page.next_after) if found.page.next_after else "",
-        newest=list_url(typed, shown_group) if after else "",
-        after=request.field("after") if after else "",
+        wanted=wanted,
+        is_searched=any(wanted.values()),
+        places={AFTER: request.field(AFTER) if after else "", BEFORE: request.field(BEFORE) if before else ""},
+        pages=[
+            ("first", list_url(wanted) if page.previous_before else ""),
+            ("previous", list_url(wanted, before=page.previous_before) if page.previous_before else ""),
+            ("next", list_url(wanted, page.next_after) if page.next_after else ""),
+            ("last", list_url(wanted, before=contacts.LAST) if page.next_after else ""),
+        ],
         chosen=set(ticked_ids(request.fields, GROUP)),
         selected=set(ticked_ids(request.fields, CONTACT)),
         export=f"{CONTACTS_PATH}.csv" + (f"?group={shown_group}" if shown_group else ""),
@@ -219,27 +245,37 @@ TEXTS = {
     "contacts.group.choose": Text("그룹 선택", "Choose a group"),
     "contacts.group.new": Text("새 그룹 이름", "Name of a new group"),
     "contacts.group.add": Text("그룹 만들기", "Create group"),
-    "contacts.group.delete": Text("그룹 삭제", "Delete group"),
+    "contacts.group.delete": Text("그룹만 삭제", "Delete group only"),
     "contacts.group.delete.ask": Text(
         "그룹을 삭제하시겠습니까? 연락처는 주소록에 남습니다.",
         "Delete this group? Its contacts stay in the address book.",
     ),
     "contacts.group.delete.yes": Text("예, 그룹만 삭제합니다", "Yes, delete the group"),
-    "contacts.group.delete_all": Text("연락처까지 삭제", "Delete with contacts"),
+    "contacts.group.delete_all": Text("연락처 {count}명까지 삭제", "Delete with {count} contacts"),
     "contacts.group.delete_all.ask": Text(
-        "그룹과 그 안의 연락처를 모두 삭제하시겠습니까? 되돌릴 수 없습니다.",
-        "Delete this group and all contacts in it? This cannot be undone.",
+        "그룹과 그 안의 연락처 {count}명을 주소록에서 삭제하시겠습니까? 되돌릴 수 없습니다.",
+        "Delete this group, and its {count} contacts from the address book? This cannot be undone.",
     ),
     "contacts.group.delete_all.yes": Text("예, 모두 삭제합니다", "Yes, delete all"),
     "contacts.members": Text("연락처", "Contacts"),
     "contacts.search": Text("이름이나 번호", "Name or number"),
     "contacts.search.how": Text("홍길, 5678, 010-1234-5678", "Kim, 5678, 010-1234-5678"),
-    "contacts.first": Text("처음으로", "Back to the first"),
+    "contacts.pages.first": Text("처음", "First"),
+    "contacts.pages.previous": Text("이전", "Previous"),
+    "contacts.pages.next": Text("다음", "Next"),
+    "contacts.pages.last": Text("마지막", "Last"),
+    "contacts.field": Text("추가 항목", "Field"),
+    "contacts.value": Text("값", "Value"),
+    "contacts.choose_all": Text("이 화면의 연락처 모두 선택", "Choose all on this page"),
+    "contacts.chosen": Text("{count}명 선택", "{count} chosen"),
     "contacts.none": Text(
         "주소록이 비어 있습니다. 연락처를 추가하거나 파일로 가져오세요.",
         "The address book is empty. Add a contact, or import a file.",
     ),
-    "contacts.none_found": Text("찾는 연락처가 없습니다.", "No contact fits."),
+    "contacts.none_found": Text(
+        "조건에 맞는 연락처가 없습니다. 조건을 바꾸거나 전체를 보세요.",
+        "No contact fits. Change the search, or show all.",
+    ),
     "contacts.new": Text("연락처 추가", "Add a contact"),
     "contacts.choose": Text("선택", "Choose"),
     "contacts.choose_some": Text("연락처를 선택하세요.", "Choose some contacts."),
@@ -288,16 +324,15 @@ TEXTS = {
     "contacts.import.known.title": Text("이미 있는 번호는", "Numbers that are there already"),
     "contacts.import.update": Text("파일의 내용으로 갱신", "Update them from the file"),
     "contacts.import.keep": Text("주소록의 내용을 그대로 둠", "Leave them as they are"),
-    "send.groups": Text("주소록 그룹에 보내기", "Send to groups of the address book"),
+    "send.groups": Text("주소록 그룹", "Groups of the address book"),
     "send.groups.about": Text(
-        "선택한 그룹의 연락처에 위 메시지를 보냅니다. 여러 그룹에 있는 번호에는 한 번만 보냅니다.",
-        "The message above is sent to the contacts of the chosen groups, once per number.",
+        "선택한 그룹의 연락처와 위에 입력한 번호에 함께 보냅니다. 같은 번호에는 한 번만 보냅니다.",
+        "Contacts of the chosen groups get the message together with the numbers typed above, once per number.",
     ),
     "send.groups.more": Text(
         "그룹이 더 있습니다. 주소록에서 그룹을 열어 보내세요.",
         "There are more groups. Open one in the address book.",
     ),
-    "send.groups.do": Text("선택한 그룹에 보내기", "Send to the chosen groups"),
     "audit_action.contact.add": Text("연락처 추가", "Added a contact"),
     "audit_action.contact.update": Text("연락처 수정", "Changed a contact"),
     "audit_action.contact.delete": Text("연락처 삭제", "Deleted contacts"),

@@ -31,7 +31,6 @@ MAX_FORM_BYTES = sheet_limits.MAX_FILE_BYTES + 64 * 1024
 
 NAME = "name"
 """A column that holds names of people."""
-NAME_HEADS = ("이름", "성명", "고객명", "성함", "name", "fullname")
 
 
 class BadContact(NamedTuple):
@@ -147,7 +146,7 @@ def _parse(row: SheetRow, roles: Sequence[str]) -> ContactEntry:
 def _guess(name: str, samples: Sequence[str], fields: Sequence[str], *, has_names: bool) -> str:
     if mapping.is_phone_name(name) or (not has_names and samples and all(map(is_number, samples))):
         return PHONE
-    if mapping.spelled(name) in NAME_HEADS:
+    if mapping.spelled(name) in mapping.NAME_HEADS:
         return NAME
     if name in fields:
         return f"{FIELD}{name}"
@@ -288,15 +287,17 @@ async def _add_audit_entry(request: PageRequest, result: ImportResult) -> None:
 def _render_columns(
     request: PageRequest, head: FileHead | None, fields: Sequence[str], refused: Refused | None = None
 ) -> Response:
-    problem = refused.problems[0].message(request.locale.language) if refused else ""
+    problem = request.tell(refused.problems[0]) if refused else ""
+    phone_name = request.t("columns.phone")
     return request.render(
         "shell/columns.html",
         head=head,
         problem=problem,
-        missing=[],
+        needed=[(mapping.PHONE, phone_name)],
+        missing=[] if head is None or any(each.role == mapping.PHONE for each in head.columns) else [phone_name],
         roles=[
             (mapping.IGNORE, request.t("columns.ignore")),
-            (mapping.PHONE, request.t("columns.phone")),
+            (mapping.PHONE, phone_name),
             (NAME, request.t("word.name")),
             *((f"{mapping.FIELD}{name}", name) for name in fields),
         ],
@@ -308,13 +309,12 @@ async def show_import(
 ) -> Response:
     """Show the form for a file."""
     view = await load_book(request)
-    language = request.locale.language
     return request.render(
         "contacts/import.html",
         refused.code.http_status if refused else 200,
         view=view,
         result=result,
-        problems=[each.message(language) for each in refused.problems] if refused else [],
+        problems=[request.tell(each) for each in refused.problems] if refused else [],
         bad=[(each.number, each.cells, request.translate(each.reason)) for each in result.bad] if result else [],
         typed=request.fields if refused else {},
         max_rows=sheet_limits.MAX_ROWS,

@@ -75,7 +75,7 @@ async def show_groups(request: PageRequest, refused: Refused | None = None) -> R
     return request.render(
         "contacts/groups.html",
         refused.code.http_status if refused else 200,
-        groups=[(each, list_url(group=each.id)) for each in groups],
+        groups=[(each, list_url({"group": str(each.id)})) for each in groups],
         book=book,
         errors={("name" if field == "group" else field): why for field, why in errors.items()},
         typed={

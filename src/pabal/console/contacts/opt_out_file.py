@@ -7,6 +7,7 @@ from typing import BinaryIO, NamedTuple
 
 from pabal.console.sheets import sheet
 from pabal.console.sheets.sheet import SheetRow
+from pabal.console.shell.problem_texts import spell_problem
 from pabal.domain.base.codes import Code, Problem, Refused, Text
 from pabal.domain.people import opt_out, phone
 from pabal.domain.people.opt_out import MAX_PHONE_NUMBERS
@@ -53,7 +54,7 @@ def _check_file(file: BinaryIO) -> int:
                 _parse(row, columns)
             except Refused as refused:
                 detail = refused.problems[0]
-                ko, en = (detail.message(language) for language in ("ko", "en"))
+                ko, en = spell_problem(detail)
                 problems.append(
                     Problem(detail.code, "file", Text(f"{row.number}행: {ko}", f"Row {row.number}: {en}"))
                 )

@@ -130,14 +130,13 @@ def _read_entry(request: PageRequest) -> OptOutEntry:
 
 async def list_opt_outs(request: PageRequest, refused: Refused | None = None) -> Response:
     """Show a page of opt-outs, with what was typed and what is wrong with it."""
-    language = request.locale.language
     errors = request.errors_by_field(refused)
-    rows_wrong = [each.message(language) for each in refused.problems if each.field == "file"] if refused else []
+    rows_wrong = [request.tell(each) for each in refused.problems if each.field == "file"] if refused else []
     searched = "" if refused else request.field("number")
     try:
         number = phone.parse_mobile(searched) if searched else None
     except Refused as wrong:
-        number, errors = None, {"number": wrong.problems[0].message(language)}
+        number, errors = None, {"number": request.tell(wrong.problems[0])}
     page = page_number(request, MAX_PAGE)
     total, found = await opt_outs.find(request.context, request.account_id, number, None, page, PAGE_SIZE)
     return request.render(

@@ -12,7 +12,7 @@ ADVICE = {
         "정상적으로 전달되었습니다. 조치할 사항이 없습니다.", "The message was delivered. Nothing to do."
     ),
     Outcome.TIMED_OUT: Text(
-        "중계사나 통신사가 제시간에 결과를 알려 주지 않았습니다. "
+        "발송 경로가 제시간에 결과를 알려 주지 않았습니다. "
         "전달되었을 수도 있으니 수신자에게 확인한 뒤 다시 발송하세요.",
         "The carrier did not report in time. It may have been delivered; ask the receiver before you resend it.",
     ),
@@ -33,7 +33,7 @@ ADVICE = {
         "The receiver has opted out of such messages. Do not send it again.",
     ),
     Outcome.SPAM: Text(
-        "중계사나 통신사가 스팸으로 판단했습니다. 내용과 링크를 고치고 발신번호의 신고 이력을 확인하세요.",
+        "발송 경로가 스팸으로 판단했습니다. 내용과 링크를 고치고 발신번호의 신고 이력을 확인하세요.",
         "The carrier classified it as spam. "
         "Change text and links, and check whether the sender number was reported.",
     ),
@@ -42,7 +42,7 @@ ADVICE = {
         "The text differs from the approved template. Check the template and the values of its variables.",
     ),
     Outcome.UNDELIVERABLE: Text(
-        "중계사나 통신사가 전달하지 못했습니다. 번호와 내용을 확인하고 다시 발송하세요.",
+        "발송 경로가 전달하지 못했습니다. 번호와 내용을 확인하고 다시 발송하세요.",
         "The carrier could not deliver it. Check number and text, then send it again.",
     ),
     Outcome.NOT_A_USER: Text(
@@ -84,7 +84,7 @@ ADVICE = {
         "If it must be, change the text or wait.",
     ),
     Outcome.CARRIER_ERROR: Text(
-        "중계사나 통신사 시스템의 오류입니다. 잠시 뒤 다시 발송하고, 반복되면 운영자에게 알리세요.",
+        "발송 경로의 시스템 오류입니다. 잠시 뒤 다시 발송하고, 반복되면 운영자에게 알리세요.",
         "The carrier's system failed. Send it again later, and tell the operator if it keeps failing.",
     ),
 }

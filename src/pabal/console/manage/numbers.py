@@ -65,7 +65,7 @@ async def list_numbers(request: PageRequest, refused: Refused | None = None, fie
     own_shown = phone.hyphenate(own_number) if own_number else ""
     default_number = request.context.policy.opt_out_number
     registered = await sender_numbers.list_numbers(request.context, request.account_id)
-    errors = {field: refused.problems[0].message(request.locale.language)} if refused else {}
+    errors = {field: request.tell(refused.problems[0])} if refused else {}
     return request.render(
         "manage/numbers.html",
         refused.code.http_status if refused else 200,
@@ -125,13 +125,14 @@ TEXTS = {
     ),
     "opt_out.number": Text("080 번호", "080 number"),
     "opt_out.default": Text(
-        "비워 두면 운영자가 정한 {number}을(를) 씁니다.", "If it is empty, the operator's number {number} is used."
+        "비워 두면 운영자가 정한 번호({number})를 씁니다.",
+        "If it is empty, the operator's number {number} is used.",
     ),
     "opt_out.no_default": Text(
         "비워 두면 광고 문자마다 번호를 입력해야 하고, 광고 친구톡의 대체 문자는 발송되지 않습니다.",
         "If it is empty, every advertising text must name a number, and advertising friend talks have no fallback.",
     ),
-    "number_remove.ask": Text("발신번호 {number}을(를) 삭제하시겠습니까?", "Remove {number}?"),
+    "number_remove.ask": Text("발신번호({number})를 삭제하시겠습니까?", "Remove {number}?"),
     "number_remove.what": Text(
         "등록된 번호만 쓸 수 있는 환경에서는 이 번호로 더 발송할 수 없습니다. 이미 접수한 메시지는 예약된 "
         "것까지 그대로 발송됩니다.",

@@ -123,7 +123,7 @@ async def show_form(
         refused.code.http_status if refused else 200,
         number=number,
         typed=request.field("number") if refused else "",
-        errors={"number": refused.problems[0].message(request.locale.language)} if refused else {},
+        errors={"number": request.tell(refused.problems[0])} if refused else {},
         counts=counts._asdict() if counts else {},
         consequences=CONSEQUENCES,
         erasure=erasure,

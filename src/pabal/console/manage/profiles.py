@@ -128,7 +128,7 @@ async def delete_profile(request: PageRequest) -> Response:
         audit_entry = request.audit_entry("profile.delete", profile.channel_id)
         await profiles.delete(request.context, request.account_id, None, profile.channel_id, audit_entry)
     except Refused as refused:
-        error = refused.problems[0].message(request.locale.language)
+        error = request.tell(refused.problems[0])
         return request.render(
             "manage/profile_delete.html", refused.code.http_status, channel=profile.channel_id, error=error
         )
@@ -139,7 +139,7 @@ async def show_registration(request: PageRequest, refused: Refused | None = None
     """Show the registration form."""
     errors = {}
     if refused:
-        errors = {each.field: each.message(request.locale.language) for each in refused.problems}
+        errors = {each.field: request.tell(each) for each in refused.problems}
     return request.render(
         "manage/profile_new.html",
         refused.code.http_status if refused else 200,
@@ -165,7 +165,7 @@ def _render_token_form(request: PageRequest, details: ProfileDetails, refused: R
         left=f"{left_s // 60}:{left_s % 60:02}",
         attempts_left=details.attempts_left,
         is_resent=request.field("again") == "1" and refused is None,
-        error=refused.problems[0].message(request.locale.language) if refused else "",
+        error=request.tell(refused.problems[0]) if refused else "",
     )
 
 
@@ -273,7 +273,7 @@ TEXTS = {
     "profile_new.send": Text("인증 토큰 발송", "Send token"),
     "profile_token.title": Text("인증 토큰 입력", "Enter token"),
     "profile_token.sent": Text(
-        "{channel} 채널 관리자의 휴대폰 {number}(으)로 여섯 자리 인증 토큰을 발송했습니다.",
+        "{channel} 채널 관리자의 휴대폰({number})으로 여섯 자리 인증 토큰을 발송했습니다.",
         "A six-digit token was sent to {number}, the phone of the administrator of {channel}.",
     ),
     "profile_token.again": Text(

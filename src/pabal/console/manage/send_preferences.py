@@ -41,7 +41,7 @@ async def _render(request: PageRequest, typed: dict[str, str], refused: Refused 
         "manage/send_preferences.html",
         refused.code.http_status if refused else 200,
         typed=typed,
-        errors={each.field: each.message(request.locale.language) for each in problems},
+        errors={each.field: request.tell(each) for each in problems},
         numbers=await choices.list_sender_numbers(request.context, request.account_id),
         operators_threshold=request.context.policy.approval_receivers,
         is_done=bool(request.field("done")) and refused is None,

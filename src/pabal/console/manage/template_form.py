@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from pabal.checks.body.fields import API_FIELDS, API_LINK_FIELDS, to_api_fields
 from pabal.console.shell.form_fields import tab_id
 from pabal.console.shell.page_request import PageRequest
+from pabal.console.shell.problem_texts import spell_problem
 from pabal.domain.base.codes import Code, Problem, Refused, Text
 from pabal.domain.content.button import DEFAULT_NAMES, LINK_FIELDS, MAX_BUTTONS, Button
 from pabal.domain.content.image import Image
@@ -188,7 +189,7 @@ def errors_by_field(problems: Sequence[Problem], fields: Mapping[str, str], lang
                 return file
         return _LIST_INDEX.sub(lambda match: f"{match[1]}[{rows[match[1]][int(match[2])]}]", field)
 
-    return {form_field(each.field): each.message(language) for each in problems}
+    return {form_field(each.field): spell_problem(each).in_language(language) for each in problems}
 
 
 def _rows_of(fields: Mapping[str, str], name: str) -> list[dict[str, str]]:

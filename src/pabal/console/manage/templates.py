@@ -12,7 +12,7 @@ from pabal.console.shell.form_fields import new_tab_id, page_number, require_id,
 from pabal.console.shell.page_request import PageRequest
 from pabal.domain.base.codes import Code, Refused
 from pabal.domain.content.button import DEFAULT_NAMES, MAX_BUTTONS
-from pabal.domain.content.image import MAX_FILE_NAME_CHARACTERS, MAX_IMAGE_BYTES, Image
+from pabal.domain.content.image import MAX_FILE_NAME_CHARACTERS, Image
 from pabal.domain.content.variables import split
 from pabal.domain.kakao.template import (
     EDITABLE_STATUSES,
@@ -227,9 +227,7 @@ async def _read_image(request: PageRequest, fields: Mapping[str, str]) -> Image 
     Raises Refused(NOT_FOUND) if the stored one is another account's.
     """
     emphasis = fields["emphasisType"]
-    uploaded = (
-        _uploaded_image(request, "image", _max_image_bytes(request)) if emphasis in ("image", "itemList") else None
-    )
+    uploaded = _uploaded_image(request, "image") if emphasis in ("image", "itemList") else None
     if uploaded:
         return uploaded
     if not fields[template_form.IMAGE_OF]:
@@ -244,19 +242,21 @@ def _read_thumbnail(request: PageRequest, fields: Mapping[str, str]) -> Image | 
     """Return the uploaded thumbnail of the highlight."""
     if fields["emphasisType"] != "itemList":
         return None
-    return _uploaded_image(request, template_form.THUMBNAIL, MAX_IMAGE_BYTES)
+    return _uploaded_image(request, template_form.THUMBNAIL)
 
 
 def _max_image_bytes(request: PageRequest) -> int:
     return request.context.policy.image_limits_of(Product.ALIMTALK).max_bytes
 
 
-def _uploaded_image(request: PageRequest, field: str, most: int) -> Image | None:
+def _uploaded_image(request: PageRequest, field: str) -> Image | None:
     upload = request.files.get(field)
     if not upload:
         return None
     # What is cut off exceeds the limit anyway and is refused.
-    return Image(upload.content_type, upload.name[-MAX_FILE_NAME_CHARACTERS:], upload.body[: most + 1])
+    return Image(
+        upload.content_type, upload.name[-MAX_FILE_NAME_CHARACTERS:], upload.body[: _max_image_bytes(request) + 1]
+    )
 
 
 def _template_key(template: Template) -> dict[str, str]:
@@ -266,7 +266,7 @@ def _template_key(template: Template) -> dict[str, str]:
 async def _render_template(request: PageRequest, template: Template, refused: Refused | None = None) -> Response:
     in_use = template.approved if template.approved != template.latest else None
     category = (await categories.template_categories(request.context)).get(template.latest.category)
-    errors = [(each.field, each.message(request.locale.language)) for each in (refused.problems if refused else ())]
+    errors = [(each.field, request.tell(each)) for each in (refused.problems if refused else ())]
     return request.render(
         "manage/template.html",
         refused.code.http_status if refused else 200,
@@ -320,7 +320,6 @@ async def _render_form(
         kept=kept or KeptTemplate(template_form.form_name(template)),
         page=tab_id(request) or new_tab_id(request),
         max_image_bytes=_max_image_bytes(request),
-        max_thumbnail_bytes=MAX_IMAGE_BYTES,
     )
 
 

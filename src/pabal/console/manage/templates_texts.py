@@ -53,9 +53,7 @@ TEXTS = {
     "button_field.iosUrl": Text("iOS 앱 링크", "iOS app link"),
     "button_field.chatExtra": Text("상담톡·챗봇에 전달할 정보", "Data passed to the consultation or bot"),
     "button_field.chatEvent": Text("챗봇 이벤트", "Bot event"),
-    "button_field.target": Text(
-        "외부 브라우저로 열기 (사용하려면 out 입력)", "Open in external browser (enter out)"
-    ),
+    "button_field.target": Text("외부 브라우저로 열기", "Open in the phone's browser"),
     "button_field.telNumber": Text("전화번호", "Phone number"),
     "template.no": Text("아니요", "No"),
     "template_type.basic": Text("기본형", "Basic"),

@@ -10,9 +10,11 @@ from pabal.checks import webhooks as checks
 from pabal.checks.webhooks import ERROR_WORDS
 from pabal.console.shell.form_fields import page_number
 from pabal.console.shell.page_request import PageRequest
+from pabal.console.shell.problem_texts import spell_problem
 from pabal.domain.base.codes import Code, Refused, Text
-from pabal.domain.events.webhook import MAX_WEBHOOKS, Webhook, WebhookState
+from pabal.domain.events.webhook import MAX_WEBHOOKS, Webhook, WebhookFormat, WebhookState
 from pabal.models.webhooks import CreateWebhook, ReplayWebhook
+from pabal.outbound.calls import NOT_TLS
 from pabal.service.webhooks import manage, posting
 from pabal.service.webhooks.manage import MAX_COUNTED_BACKLOG, ListedWebhook, WebhookFields
 
@@ -21,9 +23,9 @@ SHOWN_DELIVERIES = 20
 MAX_PAGE = 50
 """The page with the oldest delivery that is kept."""
 STATE_CLASSES = {
-    WebhookState.ACTIVE.code: "completed",
-    WebhookState.PAUSED.code: "waiting",
-    WebhookState.DISABLED.code: "cancel",
+    WebhookState.ACTIVE: "completed",
+    WebhookState.PAUSED: "fail",
+    WebhookState.DISABLED: "cancel",
 }
 """How the stylesheet names the color of each state."""
 REFUSALS = (401, 403)
@@ -134,7 +136,6 @@ async def list_webhooks(request: PageRequest, refused: Refused | None = None) ->
         "manage/webhooks.html",
         refused.code.http_status if refused else 200,
         rows=[_row(request, each) for each in found],
-        states=STATE_CLASSES,
         may_add=len(found) < MAX_WEBHOOKS,
         most=MAX_WEBHOOKS,
         form=typed_form(request, refused) if refused else new_form(),
@@ -142,9 +143,8 @@ async def list_webhooks(request: PageRequest, refused: Refused | None = None) ->
     )
 
 
-def _row(request: PageRequest, listed: ListedWebhook) -> tuple[ListedWebhook, str, str]:
-    last = listed.webhook.last_success_at
-    return listed, state_label(request, listed.webhook), request.time(last)
+def _row(request: PageRequest, listed: ListedWebhook) -> tuple[ListedWebhook, tuple[str, str], str]:
+    return listed, describe_state(request, listed.webhook), request.time(listed.webhook.last_success_at)
 
 
 async def show_edit_form(request: PageRequest, refused: Refused | None = None) -> Response:
@@ -174,8 +174,7 @@ async def show_webhook(request: PageRequest, refused: Refused | None = None, **m
         webhook=webhook,
         item=checks.build_webhook_item(listed, request.locale),
         products=[each.label for each in checks.PRODUCT_CHOICES.values() if each in webhook.products],
-        state_class=STATE_CLASSES[webhook.state.code],
-        state=state_label(request, webhook),
+        state=describe_state(request, webhook),
         is_backlog_capped=listed.backlog >= MAX_COUNTED_BACKLOG,
         is_saved=request.http.method == "GET" and bool(request.field("saved")),
         tries=[
@@ -191,9 +190,15 @@ async def show_webhook(request: PageRequest, refused: Refused | None = None, **m
     )
 
 
-def state_label(request: PageRequest, webhook: Webhook) -> str:
-    """Return the state of a webhook as its pages show it."""
-    return request.t("webhook_state.gone") if webhook.is_gone else request.translate(webhook.state.label)
+def describe_state(request: PageRequest, webhook: Webhook) -> tuple[str, str]:
+    """Return the state of a webhook in words, and the CSS class that colours it; failures are those in a row."""
+    if webhook.is_gone:
+        return request.t("webhook_state.gone"), "fail"
+    if webhook.failures and webhook.state is WebhookState.ACTIVE:
+        return request.t("webhook_state.failing", count=webhook.failures), "fail"
+    if webhook.state is WebhookState.ACTIVE and webhook.last_success_at is None:
+        return request.t("webhook_state.unused"), "unused"
+    return request.translate(webhook.state.label), STATE_CLASSES[webhook.state]
 
 
 class PostSummary(NamedTuple):
@@ -211,8 +216,9 @@ class PostSummary(NamedTuple):
 def summarize(request: PageRequest, status: int | None, error: str) -> PostSummary:
     """Return what came of a post that has this status, or this error instead."""
     if status is None:
-        word = error.partition(":")[0]
-        advice = request.t(f"webhook_error.{word}") if word in ERROR_WORDS else ""
+        word, _, detail = error.partition(": ")
+        key = "plain_http" if detail == NOT_TLS else word
+        advice = request.t(f"webhook_error.{key}") if word in ERROR_WORDS else ""
         return PostSummary(request.t("webhook.no_status"), error, advice, False)
     is_success = 200 <= status < 300
     return PostSummary(f"HTTP {status}", "", "" if is_success else request.t(_advice_key(status)), is_success)
@@ -238,7 +244,12 @@ class WebhookForm(NamedTuple):
     products: list[tuple[str, Text, bool]]
     """Each product with its label, and whether it is checked."""
     is_enabled: bool
+    format: str
     errors: Mapping[str, str]
+
+    def formats(self, language: str) -> list[tuple[str, str]]:
+        """Return each format with its label."""
+        return [(each.code, each.label.in_language(language)) for each in WebhookFormat]
 
 
 def new_form() -> WebhookForm:
@@ -254,6 +265,7 @@ def form_of(webhook: Webhook) -> WebhookForm:
         {each.code for each in webhook.events},
         {each.code for each in webhook.products},
         is_enabled=webhook.state is not WebhookState.DISABLED,
+        webhook_format=webhook.format.code,
     )
 
 
@@ -265,6 +277,7 @@ def typed_form(request: PageRequest, refused: Refused) -> WebhookForm:
         _checked(request, EVENT_FIELD),
         _checked(request, PRODUCT_FIELD),
         is_enabled=bool(request.field(ENABLED_FIELD)),
+        webhook_format=request.field("format"),
         errors=list_errors(request, refused),
     )
 
@@ -279,6 +292,7 @@ def read_form(request: PageRequest) -> WebhookFields:
         "events": _checked(request, EVENT_FIELD),
         "products": _checked(request, PRODUCT_FIELD),
         "description": request.field("description"),
+        "format": request.field("format") or None,
     }
     return checks.read_new_fields(request.api_call(CreateWebhook, typed).form)
 
@@ -288,7 +302,10 @@ def list_errors(request: PageRequest, refused: Refused | None) -> Mapping[str, s
     if refused is None:
         return {}
     language = request.locale.language
-    return {each.field.partition("[")[0] or "form": each.message(language) for each in refused.problems}
+    return {
+        each.field.partition("[")[0] or "form": spell_problem(each).in_language(language)
+        for each in refused.problems
+    }
 
 
 def _build(
@@ -298,6 +315,7 @@ def _build(
     products: Collection[str],
     *,
     is_enabled: bool = True,
+    webhook_format: str = WebhookFormat.PABAL.code,
     errors: Mapping[str, str] | None = None,
 ) -> WebhookForm:
     return WebhookForm(
@@ -306,6 +324,7 @@ def _build(
         [(word, word in events) for word in checks.EVENT_CHOICES],
         [(word, each.label, word in products) for word, each in checks.PRODUCT_CHOICES.items()],
         is_enabled,
+        webhook_format,
         errors or {},
     )
 

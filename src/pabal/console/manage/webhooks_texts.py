@@ -29,6 +29,14 @@ TEXTS = {
     "webhooks.events": Text("받을 이벤트", "Events"),
     "webhooks.products_choice": Text("메시지 종류(선택하지 않으면 모두)", "Message types (none selected: all)"),
     "webhooks.every_product": Text("모두", "All"),
+    "webhooks.format": Text("형식", "Format"),
+    "webhooks.format_help": Text(
+        "Solapi나 NHN Cloud의 웹훅을 받도록 만든 프로그램이면 그 중계사의 형식을 고르세요. 두 형식은 발송 결과만 "
+        "보냅니다. 등록하면 나오는 비밀 값을 그 프로그램의 웹훅 비밀 값(NHN Cloud는 서명)으로 설정하세요.",
+        "For a program that was written for the webhooks of Solapi or NHN Cloud, choose the format of that relay. "
+        "Both tell only delivery results. Give that program the secret that is shown next as its webhook secret, "
+        "or as its signature for NHN Cloud.",
+    ),
     "webhooks.add": Text("등록", "Create"),
     "webhooks.not_created": Text(
         "웹훅을 등록하지 않았습니다. 표시된 항목을 고치세요.",
@@ -78,6 +86,8 @@ TEXTS = {
         "address is gone (HTTP 410). Its events are kept for 7 days. Repair the server or change the address, then "
         "enable it: what it has missed is posted first.",
     ),
+    "webhook_state.failing": Text("연속 실패 {count:,}회", "Failing: {count:,} in a row"),
+    "webhook_state.unused": Text("아직 보낸 적 없음", "Nothing was posted yet"),
     "webhook_state.gone": Text("사용 안 함(410 응답)", "Disabled: it answered 410"),
     "webhook.skip": Text("밀린 이벤트는 보내지 않기", "Do not post what it has missed"),
     "webhook.previous_until": Text("이전 비밀 값으로도 서명하는 기한", "Old secret signs along until"),
@@ -145,6 +155,12 @@ TEXTS = {
     "webhook_error.tls": Text(
         "인증서를 확인할 수 없습니다. 유효 기간, 호스트 이름, 중간 인증서를 확인하세요.",
         "The certificate cannot be verified. Check its dates, its host name and the intermediate certificates.",
+    ),
+    "webhook_error.plain_http": Text(
+        "서버가 이 포트에서 HTTPS가 아닌 HTTP로 응답합니다. 서버에 인증서를 설정하거나 HTTPS 포트의 주소로 "
+        "변경하세요.",
+        "The server speaks plain HTTP at this port, not HTTPS. Give it a certificate, or change the address to its "
+        "HTTPS port.",
     ),
     "webhook_error.timeout": Text(
         "10초 안에 응답이 오지 않았습니다. 먼저 2xx로 응답하고, 오래 걸리는 일은 그 뒤에 하세요.",

@@ -24,7 +24,10 @@ _HASH_CHARACTERS = 64
 
 async def show_me(request: PageRequest) -> Response:
     """Show one's own sessions, and the forms for password and two-factor sign-in."""
-    return await render_me(request, notice="me.openid.done" if request.field("linked") == "1" else "")
+    notices = {"linked": "me.openid.done", "named": "me.full_name.done"}
+    return await render_me(
+        request, notice=next((told for field, told in notices.items() if request.field(field) == "1"), "")
+    )
 
 
 async def change_password(request: PageRequest) -> Response:
@@ -46,6 +49,17 @@ async def change_password(request: PageRequest) -> Response:
         request.own_audit_entry("user.password", request.user.name),
     )
     return await render_me(request, notice="me.password.done")
+
+
+async def change_full_name(request: PageRequest) -> Response:
+    """Change what colleagues call one."""
+    try:
+        full_name = user.parse_full_name(request.field("full_name"))
+    except Refused as refused:
+        return await render_me(request, refused)
+    audit_entry = request.own_audit_entry("user.full_name", request.user.name)
+    await profile_settings.change_full_name(request.context, request.user, full_name, audit_entry)
+    return request.redirect(f"{ME_PATH}?named=1")
 
 
 async def end_session(request: PageRequest) -> Response:
@@ -216,6 +230,8 @@ async def render_me(
         least=user.MIN_PASSWORD_CHARACTERS,
         link=link,
         linked_at=request.minute(link.linked_at),
+        full_name=request.field("full_name") if refused else request.user.full_name,
+        most_characters=user.MAX_FULL_NAME_CHARACTERS,
         notice=notice,
         told=told,
         errors=request.errors_by_field(refused),
@@ -232,7 +248,7 @@ def _render_setup(request: PageRequest, secret: bytes, refused: Refused | None =
         uri=uri,
         picture=picture,
         picture_size=picture_size,
-        problem=refused.problems[0].message(request.locale.language) if refused else "",
+        problem=request.tell(refused.problems[0]) if refused else "",
     )
 
 
@@ -253,6 +269,14 @@ TEXTS = {
     "me.title": Text("내 정보", "My profile"),
     "me.link": Text("내 정보: {name}", "My profile: {name}"),
     "me.back": Text("내 정보로", "Back to my profile"),
+    "me.full_name": Text("이름", "Name"),
+    "me.full_name.about": Text(
+        "동료에게 보이는 이름입니다. 로그인에는 사용자 이름({name})을 씁니다.",
+        "What your colleagues see. You sign in with your user name ({name}).",
+    ),
+    "me.full_name.do": Text("이름 저장", "Save name"),
+    "me.full_name.done": Text("이름을 저장했습니다.", "The name was saved."),
+    "audit_action.user.full_name": Text("이름 변경", "Changed the own name"),
     "me.refused": Text("바꾸지 않았습니다. 아래 내용을 확인하세요.", "Nothing was changed. See below."),
     "me.password.current": Text("현재 비밀번호", "Current password"),
     "me.password.new": Text("새 비밀번호 ({least}자 이상)", "New password (at least {least} characters)"),

@@ -90,10 +90,10 @@ async def show_notices(request: PageRequest, refused: Refused | None = None, not
 TEXTS = {
     "me.notices.open": Text("알림과 메일 주소 설정", "Choose notices and the address"),
     "notices.about": Text(
-        "템플릿 심사, 캠페인 종료, 높은 실패율과 같은 일을 메일로 알려 드립니다. "
+        "템플릿 검수, 발송 승인 요청, 캠페인 종료, 높은 실패율과 같은 일을 메일로 알려 드립니다. "
         "수신자의 번호나 내용은 메일에 넣지 않습니다.",
-        "You are told by mail of reviewed templates, finished campaigns, high failure rates and the like. Mails "
-        "contain no numbers or texts of receivers.",
+        "You are told by mail of sends to approve, reviewed templates, finished campaigns, high failure rates and "
+        "the like. Mails contain no numbers or texts of receivers.",
     ),
     "notices.off": Text(
         "이 서비스에는 메일 서버가 설정되지 않아 메일을 보내지 않습니다. 운영자에게 문의하세요.",
@@ -126,6 +126,9 @@ TEXTS = {
     "notices.remove.do": Text("예, 삭제합니다", "Yes, remove it"),
     "notices.removed": Text("메일 주소를 삭제했습니다.", "The address was removed."),
     "notices.kinds": Text("받을 알림", "What to be told"),
+    "notices.kind.approval": Text(
+        "다른 사용자의 발송이 승인을 기다릴 때", "A send of someone else waits for approval."
+    ),
     "notices.kind.template": Text("템플릿이 승인되거나 반려되었을 때", "A template was approved or rejected."),
     "notices.kind.campaign": Text("캠페인의 모든 메시지가 끝났을 때", "All messages of a campaign have ended."),
     "notices.kind.failure": Text("최근 한 시간에 실패가 많을 때", "Many messages of the last hour have failed."),

@@ -47,11 +47,13 @@ class Figure(NamedTuple):
 
     states: StateCounts = StateCounts()
     counts: GroupCounts = GroupCounts(0)
+    receivers: int = 0
+    """Those whose message was delivered or has failed."""
 
     @property
     def reached(self) -> str:
-        """The percentage of receivers who got the message or its fallback; empty if all are fallbacks."""
-        return format_percent(self.counts.reached, self.counts.messages - self.counts.fallbacks)
+        """The percentage of receivers who got the message or its fallback; empty if nothing has ended for any."""
+        return format_percent(self.counts.reached, self.receivers)
 
     @property
     def won(self) -> float | None:
@@ -61,7 +63,7 @@ class Figure(NamedTuple):
     def plus(self, other: "Figure") -> "Figure":
         """Return both together."""
         states = StateCounts(*(ours + theirs for ours, theirs in zip(self.states, other.states, strict=True)))
-        return Figure(states, self.counts.plus(other.counts))
+        return Figure(states, self.counts.plus(other.counts), self.receivers + other.receivers)
 
 
 NOTHING = Figure()
@@ -71,7 +73,15 @@ Cells = Mapping[tuple[int, Group], Figure]
 
 def read_rows(rows: Iterable[PeriodCounts], starts: Mapping[int, int]) -> dict[tuple[int, Group], Figure]:
     """Return the figures of rows; `starts` has the number of each period by its first instant."""
-    return {(starts[row.since], row.group): _figure(row) for row in rows}
+    return {(starts[row.since], row.group): read_row(row) for row in rows}
+
+
+def read_row(row: PeriodCounts) -> Figure:
+    """Return the figure of a row."""
+    states = dict.fromkeys(STATES, 0)
+    for status, count in zip(Status, row.by_status, strict=True):
+        states[STATE_BY_STATUS[status]] += count
+    return Figure(StateCounts(**states), row.counts, row.receivers)
 
 
 def add_up(figures: Iterable[Figure]) -> Figure:
@@ -110,13 +120,6 @@ def format_percent(part: int, whole: int) -> str:
 def format_change(now: float, before: float) -> str:
     """Return by how many percent an amount has changed, with its sign; empty where there was none before."""
     return f"{100 * (now - before) / before:+.1f}" if before else ""
-
-
-def _figure(row: PeriodCounts) -> Figure:
-    states = dict.fromkeys(STATES, 0)
-    for status, count in zip(Status, row.by_status, strict=True):
-        states[STATE_BY_STATUS[status]] += count
-    return Figure(StateCounts(**states), row.counts)
 
 
 class Rectangle(NamedTuple):

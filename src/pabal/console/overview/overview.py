@@ -1,36 +1,44 @@
 """The overview page: messages of today and the last weeks, their status, and the state of the carriers."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime, timedelta
 from typing import NamedTuple
 from urllib.parse import urlencode
 
 from starlette.responses import Response
 
+from pabal.console.overview import today_cards
 from pabal.console.overview.figures import (
-    STATE_BY_STATUS,
     STATES,
+    Cells,
+    Figure,
     Rectangle,
     StateCounts,
     build_bar,
-    format_percent,
+    by_group,
+    by_period,
+    read_rows,
 )
-from pabal.console.shell.column_chart import ChartColumn, draw_chart
+from pabal.console.shell.column_chart import ChartColumn, DrawnChart, draw_chart
 from pabal.console.shell.page_request import PageRequest
 from pabal.domain.base import dates as dates_module
 from pabal.domain.base.codes import Text
 from pabal.domain.base.dates import SECOND
-from pabal.domain.sends.message import OUTCOME_BY_NUMBER, PRODUCT_BY_NUMBER, STATUS_BY_NUMBER, Status
+from pabal.domain.sends.message import OUTCOME_BY_NUMBER, PRODUCT_BY_NUMBER, STATUS_BY_NUMBER, Product, Status
 from pabal.domain.sends.price import format_won
 from pabal.service.access.accounts import account_limits, accounts
+from pabal.service.history.waiting import find_outage
 from pabal.service.upkeep import reports
-from pabal.service.upkeep.reports import CarrierState, GroupCounts, PeriodCounts, StatisticsKey
+from pabal.service.upkeep.reports import CarrierState, StatisticsKey
 
 SHOWN_DAYS = 28
 
 PERIODS_DAYS = (1, 7, 28)
 DEFAULT_PERIOD_DAYS = 7
+MIN_CHART_DAYS = 7
+"""Fewest days of the chart: one day alone compares with nothing."""
+COST = "cost"
 
 
 class ProductChart(NamedTuple):
@@ -56,6 +64,14 @@ class CarrierSummary(NamedTuple):
     rate_limit: int
 
 
+class BlockedRoute(NamedTuple):
+    """Carriers that are all down, the message types that wait for them, and for how long."""
+
+    carriers: str
+    products: str
+    age: str
+
+
 class FirstStep(NamedTuple):
     """A step of setting up an account."""
 
@@ -69,34 +85,48 @@ async def show_overview(request: PageRequest) -> Response:
     chosen = request.field("days")
     period_days = int(chosen) if chosen in map(str, PERIODS_DAYS) else DEFAULT_PERIOD_DAYS
     dates = _shown_dates(request)
-    periods = [dates_module.parse_period(day.isoformat(), request.locale.zone) for day in dates]
-    daily, by_product, carrier_states, as_of = await reports.get_account_report(
-        request.context, request.account_id, periods, period_days
+    zone = request.locale.zone
+    periods = [dates_module.parse_period(day.isoformat(), zone) for day in dates]
+    month = dates_module.month_of(request.now, zone)
+    report = await reports.get_account_report(
+        request.context, request.account_id, periods, month, today_cards.same_time_last_week(request.now, zone)
     )
-    in_period = _add_days(daily[-period_days:])
-    counts = [_count_states(day) for day in daily]
-    products = _product_charts(request, in_period, by_product)
-    is_new = not any(map(sum, (day.values() for day in daily)))
+    cells = read_rows(report.by_product, {int(each.start or 0): day for day, each in enumerate(periods)})
+    in_period = _add_days(report.statistics[-period_days:])
+    daily = by_period(cells, len(periods), 1)
+    products = _product_charts(
+        request, {key: each for key, each in cells.items() if key[0] >= len(periods) - period_days}
+    )
+    limit_use = await account_limits.get_use(request.context, request.account_id)
+    has_costs = any(each.won is not None for each in daily)
+    shows_cost = has_costs and request.field("show") == COST
+    is_new = not any(each.states.total for each in daily)
+    charted = max(period_days, MIN_CHART_DAYS)
     return request.render(
         "overview/overview.html",
         first_steps=await _first_steps(request) if is_new else [],
-        today=counts[-1],
-        days=list(zip((day.isoformat() for day in dates), counts, strict=True)),
-        chart=draw_chart(
-            request.t("overview.days_about", first=dates[0], last=dates[-1]),
-            [_day_column(request, day, each) for day, each in zip(dates, counts, strict=True)],
-            lambda amount: f"{amount:,.0f}",
-        ),
+        cards=today_cards.make_cards(request, daily[-1], _count_reasons(report.statistics[-1]), report, limit_use),
+        today=daily[-1].states,
+        today_bar=build_bar(_amounts(daily[-1].states), max(1, daily[-1].states.total)),
+        failed_today=_failed_messages_url(dates[-1], dates[-1]),
+        days=[
+            (day.isoformat(), each.states, "" if each.counts.cost is None else format_won(each.counts.cost))
+            for day, each in zip(dates[-charted:], daily[-charted:], strict=True)
+        ],
+        chart=_draw(request, dates[-charted:], daily[-charted:], shows_cost=shows_cost),
+        charted=charted,
+        shows_cost=shows_cost,
         period=period_days,
         periods=PERIODS_DAYS,
         products=products,
-        has_costs=any(each.cost for each in products),
+        has_costs=has_costs,
         reasons=_failure_reasons(request, in_period),
         failed=_failed_messages_url(dates[-period_days], dates[-1]),
-        carriers=_carrier_summaries(request, carrier_states),
-        as_of=request.time(as_of if as_of is not None else request.now),
+        carriers=_carrier_summaries(request, report.carriers),
+        as_of=request.short_minute(report.as_of if report.as_of is not None else request.now),
+        blocked=_list_blocked(request, report.carriers),
         legend=STATES,
-        limit_use=await account_limits.get_use(request.context, request.account_id),
+        limit_use=limit_use,
     )
 
 
@@ -126,20 +156,35 @@ def _add_days(days: Iterable[Mapping[StatisticsKey, int]]) -> Counter[Statistics
     return total
 
 
-def _count_states(statistics: Mapping[StatisticsKey, int]) -> StateCounts:
-    by_state: Counter[str] = Counter()
-    for (_, status, _), count in statistics.items():
-        by_state[STATE_BY_STATUS[STATUS_BY_NUMBER[status]]] += count
-    return StateCounts(*(by_state[state] for state in STATES))
+def _count_reasons(statistics: Mapping[StatisticsKey, int]) -> list[tuple[int, int]]:
+    """Return result code and count of each failure reason, most frequent first."""
+    failed: Counter[int] = Counter()
+    for (_, status, outcome), count in statistics.items():
+        if STATUS_BY_NUMBER[status] is Status.FAIL:
+            failed[outcome] += count
+    return failed.most_common()
 
 
 def _amounts(counts: StateCounts) -> list[tuple[str, int]]:
     return list(zip(STATES, counts, strict=True))
 
 
-def _day_column(request: PageRequest, day: date, counts: StateCounts) -> ChartColumn:
-    name = request.t("overview.of_day", day=day.isoformat(), total=f"{counts.total:,}")
-    return ChartColumn(name, f"{day:%m-%d}", _amounts(counts), describe_states(request, counts))
+def _draw(request: PageRequest, dates: Sequence[date], daily: Sequence[Figure], *, shows_cost: bool) -> DrawnChart:
+    columns = []
+    for day, each in zip(dates, daily, strict=True):
+        label, won = f"{day:%m-%d}", each.won or 0.0
+        if shows_cost:
+            name = request.t("overview.cost_of_day", day=day.isoformat(), won=format_won(each.counts.cost or 0))
+            columns.append(ChartColumn(name, label, [(COST, won)], []))
+        else:
+            name = request.t("overview.of_day", day=day.isoformat(), total=f"{each.states.total:,}")
+            columns.append(ChartColumn(name, label, _amounts(each.states), describe_states(request, each.states)))
+    about = request.t("overview.days_about", first=dates[0], last=dates[-1])
+    return draw_chart(
+        about,
+        columns,
+        lambda amount: request.t("word.won", won=f"{amount:,.0f}") if shows_cost else f"{amount:,.0f}",
+    )
 
 
 def describe_states(request: PageRequest, counts: StateCounts) -> list[str]:
@@ -148,41 +193,27 @@ def describe_states(request: PageRequest, counts: StateCounts) -> list[str]:
     return [" · ".join(words[:2]), *([" · ".join(words[2:])] if counts.open or counts.cancel else [])]
 
 
-def _product_charts(
-    request: PageRequest, statistics: Mapping[StatisticsKey, int], by_product: Iterable[PeriodCounts]
-) -> list[ProductChart]:
-    counts = {
-        number: _count_states({key: count for key, count in statistics.items() if key[0] == number})
-        for number in sorted({product for product, _, _ in statistics})
-    }
-    largest = max([1, *(each.total for each in counts.values())])
-    totals = {each.group[0]: each.counts for each in by_product}
+def _product_charts(request: PageRequest, cells: Cells) -> list[ProductChart]:
+    figures = by_group(cells)
+    largest = max([1, *(each.states.total for each in figures.values())])
     return [
         ProductChart(
-            request.translate(PRODUCT_BY_NUMBER[number].label),
-            each,
-            build_bar(_amounts(each), largest),
-            _reached(totals[number]),
-            "" if totals[number].cost is None else format_won(totals[number].cost or 0),
+            request.translate(PRODUCT_BY_NUMBER[product].label),
+            each.states,
+            build_bar(_amounts(each.states), largest),
+            each.reached,
+            "" if each.counts.cost is None else format_won(each.counts.cost),
         )
-        for number, each in counts.items()
+        for (product,), each in sorted(figures.items())
     ]
-
-
-def _reached(counts: GroupCounts) -> str:
-    receivers = counts.messages - counts.fallbacks
-    return format_percent(counts.reached, receivers)
 
 
 def _failure_reasons(
     request: PageRequest, statistics: Mapping[StatisticsKey, int]
 ) -> list[tuple[str, int, int, list[Rectangle]]]:
     """Return text, result code, count and bar of each failure reason, most frequent first."""
-    failed: Counter[int] = Counter()
-    for (_, status, outcome), count in statistics.items():
-        if STATUS_BY_NUMBER[status] is Status.FAIL:
-            failed[outcome] += count
-    largest = max([1, *failed.values()])
+    failed = _count_reasons(statistics)
+    largest = max([1, *(count for _, count in failed)])
     return [
         (
             request.translate(OUTCOME_BY_NUMBER[code].label),
@@ -190,7 +221,7 @@ def _failure_reasons(
             count,
             build_bar([("fail", count)], largest),
         )
-        for code, count in failed.most_common()
+        for code, count in failed
     ]
 
 
@@ -198,6 +229,23 @@ def _failed_messages_url(first: date, last: date) -> str:
     """Return the URL of the messages that failed in these days."""
     fields = {"status": "fail", "requested_from": first.isoformat(), "requested_to": last.isoformat()}
     return f"/console/history?{urlencode(fields)}"
+
+
+def _list_blocked(request: PageRequest, states: list[CarrierState]) -> list[BlockedRoute]:
+    """Return the routes of which no carrier is up, each with the message types that wait for one."""
+    routes: dict[tuple[str, ...], list[str]] = {}
+    for product in Product:
+        carriers = tuple(request.context.policy.routes.carriers_for(product))
+        if carriers:
+            routes.setdefault(carriers, []).append(request.translate(product.label))
+    found = []
+    for carriers, products in routes.items():
+        outages = [find_outage(name, states) for name in carriers]
+        if all(outages):
+            since = max(each.since for each in outages if each)
+            age = request.age(max(0, request.now - since) // SECOND)
+            found.append(BlockedRoute(", ".join(carriers), ", ".join(products), age))
+    return found
 
 
 def _carrier_summaries(request: PageRequest, states: list[CarrierState]) -> list[CarrierSummary]:
@@ -219,7 +267,7 @@ def _carrier_summaries(request: PageRequest, states: list[CarrierState]) -> list
     return summaries
 
 
-TEXTS = {
+TEXTS = today_cards.TEXTS | {
     "menu.overview": Text("현황", "Overview"),
     "first_steps.title": Text("시작하기", "Getting started"),
     "first_steps.about": Text(
@@ -247,11 +295,21 @@ TEXTS = {
     ),
     "first_steps.send": Text("첫 메시지 발송", "Send the first message"),
     "first_steps.send_help": Text("먼저 자기 번호로 시험 발송해 보세요.", "Send a test to your own number first."),
-    "overview.as_of": Text(
-        "{at} 기준입니다. 발송을 요청한 날짜로 집계하며, 대체 문자는 별도 건으로 셉니다.",
-        "As of {at}. Messages count on the day they were requested. A fallback message counts separately.",
+    "overview.as_of": Text("{at}까지", "Until {at}"),
+    "overview.counted": Text(
+        "발송을 요청한 날짜로 집계하며, 대체 문자는 별도 건으로 셉니다.",
+        "Messages count on the day they were requested. A fallback message counts separately.",
     ),
-    "overview.today": Text("오늘", "Today"),
+    "overview.cost_of_day": Text("{day} · {won}원", "{day} · {won} won"),
+    "overview.blocked": Text(
+        "발송 경로({carriers})에 {age}째 연결되지 않습니다. {products} 메시지는 다시 연결될 때까지 기다립니다.",
+        "No carrier ({carriers}) has been up for {age}. {products} waits until one is up again.",
+    ),
+    "overview.blocked.look": Text("기다리는 발송 보기", "See what waits"),
+    "overview.to_approve": Text(
+        "승인을 기다리는 발송이 {count}건 있습니다. 승인해야 발송을 시작합니다.",
+        "{count} sends wait for approval. They begin once a second user approves them.",
+    ),
     "overview.total": Text("전체", "Total"),
     "overview.completed": Text("완료", "Completed"),
     "overview.fail": Text("실패", "Failed"),
@@ -259,7 +317,6 @@ TEXTS = {
     "overview.cancel": Text("취소", "Cancelled"),
     "overview.share": Text("완료율", "Completion rate"),
     "overview.per_cent": Text("{share}%", "{share} %"),
-    "overview.days": Text("최근 4주", "Last four weeks"),
     "overview.days_about": Text(
         "{first}부터 {last}까지 날짜별 메시지 수입니다. 화살표 키로 날짜를 옮깁니다.",
         "Messages per day from {first} to {last}. Move from day to day with the arrow keys.",
@@ -283,8 +340,10 @@ TEXTS = {
     "overview.kinds": Text("메시지 종류별", "By message type"),
     "overview.reached": Text("도달률", "Reached"),
     "overview.reached_about": Text(
-        "도달률은 수신자 가운데 메시지나 그 대체 문자를 받은 비율입니다. 대체 문자 자체는 세지 않습니다.",
-        "Reached is the share of receivers who got the message or its fallback. Fallbacks themselves do not count.",
+        "도달률은 발송이 끝난 수신자 가운데 메시지나 그 대체 문자를 받은 비율입니다. 대기·예약·취소한 메시지와 "
+        "대체 문자 자체는 세지 않습니다.",
+        "Reached is the share of receivers who got the message or its fallback, among those whose message has "
+        "ended. What waits, is scheduled or was cancelled does not count, nor do fallbacks themselves.",
     ),
     "overview.reasons": Text("실패 사유", "Failure reasons"),
     "overview.code": Text("결과 코드", "Result code"),

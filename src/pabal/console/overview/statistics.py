@@ -75,7 +75,7 @@ async def show_statistics(request: PageRequest) -> Response:
     except Refused as refused:
         if refused.code not in (Code.INVALID_PARAMETER, Code.INVALID_DATE, Code.MISSING_PARAMETER):
             raise
-        errors = {each.field: each.message(request.locale.language) for each in refused.problems}
+        errors = {each.field: request.tell(each) for each in refused.problems}
         status = refused.code.http_status
     today = datetime.fromtimestamp(request.now / SECOND, request.locale.zone).date()
     return request.render(
@@ -119,6 +119,15 @@ def _shown(request: PageRequest, form: StatisticsForm, report: StatisticsReport)
         "tiles": _tiles(request, report),
         "chart": _draw(request, report, names, series, before, shows_cost=shows_cost),
         "shows_cost": shows_cost,
+        "switches": [
+            (
+                word,
+                _url(form._replace(typed={**form.typed, SHOW_FIELD: word})) + "#series-title",
+                (word == COST) is shows_cost,
+            )
+            for word in (MESSAGES, COST)
+            if report.has_costs
+        ],
         "series_heads": heads(request, report, []),
         "series": [
             [
@@ -185,15 +194,19 @@ def _draw(
     for place, (name, now) in enumerate(zip(names, series, strict=True)):
         earlier = before[place] if before else None
         won = now.won or 0.0
-        details = [request.t("word.won", won=f"{won:,.2f}")] if shows_cost else describe_states(request, now.states)
+        details = [] if shows_cost else describe_states(request, now.states)
         if earlier is not None:
             value = earlier.won or 0.0 if shows_cost else earlier.counts.messages
             change = format_change(won if shows_cost else now.counts.messages, value)
             change = f" ({change} %)" if change else ""
-            details.append(request.t("statistics.before_is", value=f"{value:,.0f}", change=change))
+            shown = f"{value:,.0f}"
+            shown = request.t("word.won", won=shown) if shows_cost else shown
+            details.append(request.t("statistics.before_is", value=shown, change=change))
         columns.append(
             ChartColumn(
-                request.t("overview.of_day", day=name, total=f"{now.counts.messages:,}"),
+                request.t("statistics.cost_of", day=name, won=f"{won:,.2f}".removesuffix(".00"))
+                if shows_cost
+                else request.t("overview.of_day", day=name, total=f"{now.counts.messages:,}"),
                 statistics_report.short_name(report, name),
                 [(COST, won)] if shows_cost else list(zip(STATES, now.states, strict=True)),
                 details,
@@ -201,7 +214,11 @@ def _draw(
             )
         )
     about = request.t("statistics.chart_about", first=names[0], last=names[-1])
-    return draw_chart(about, columns, lambda amount: f"{amount:,.0f}")
+
+    def format_tick(amount: float) -> str:
+        return request.t("word.won", won=f"{amount:,.0f}") if shows_cost else f"{amount:,.0f}"
+
+    return draw_chart(about, columns, format_tick)
 
 
 def _group_rows(request: PageRequest, report: StatisticsReport, *, shows_cost: bool) -> list[GroupRow]:
@@ -247,11 +264,12 @@ def _url(form: StatisticsForm, path: str = STATISTICS_PATH) -> str:
 TEXTS = {
     "menu.statistics": Text("통계", "Statistics"),
     "statistics.about": Text(
-        "발송을 요청한 날짜로 집계합니다. 대체 문자는 별도 건으로 셉니다. 도달률은 수신자 가운데 메시지나 "
-        "그 대체 문자를 받은 비율입니다. 이전 기간은 바로 앞의 같은 길이이며, 시간별은 앞선 날의 같은 시각입니다.",
+        "발송을 요청한 날짜로 집계합니다. 대체 문자는 별도 건으로 셉니다. 도달률은 발송이 끝난 수신자 가운데 "
+        "메시지나 그 대체 문자를 받은 비율입니다. 이전 기간은 바로 앞의 같은 길이이며, "
+        "시간별은 앞선 날의 같은 시각입니다.",
         "Messages count on the day they were requested. A fallback message counts separately. Reached is the share "
-        "of receivers who got the message or its fallback. The period before is the one of the same length; hours "
-        "are compared with the same hours of the days before.",
+        "of receivers who got the message or its fallback, among those whose message has ended. The period "
+        "before is the one of the same length; hours are compared with the same hours of the days before.",
     ),
     "statistics.from": Text("시작일", "From"),
     "statistics.to": Text("종료일", "To"),
@@ -286,6 +304,7 @@ TEXTS = {
     "statistics.show.messages": Text("건수", "Messages"),
     "statistics.show.cost": Text("비용", "Cost"),
     "statistics.compare": Text("이전 기간과 비교", "Compare with the period before"),
+    "statistics.cost_of": Text("{day} · {won}원", "{day} · {won} won"),
     "statistics.not_compared": Text(
         "이전 기간은 월별로만 보관되었거나 항목이 너무 많아 비교하지 않았습니다.",
         "Not compared: of the period before only months are kept, or it has too many rows.",

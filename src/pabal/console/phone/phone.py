@@ -11,7 +11,7 @@ from pabal.domain.base.codes import Refused, Text
 from pabal.domain.content.button import Button
 from pabal.domain.kakao.template_parts import TemplateParts
 from pabal.domain.people import phone
-from pabal.domain.sends.message import PRODUCT_BY_CODE, TOKEN_KIND, SimulatedMessage
+from pabal.domain.sends.message import PRODUCT_BY_CODE, TOKEN_KIND, Product, SimulatedMessage
 from pabal.service.history import history
 
 MAX_MESSAGES = 30
@@ -24,9 +24,12 @@ class Bubble(NamedTuple):
     """A message as the phone shows it."""
 
     time: str
+    shown_time: str
+    """What stands beside the bubble: the minute, or of another day than today, the day."""
     kind: str
     is_token: bool
     is_talk: bool
+    is_alimtalk: bool
     sender: str
     subject: str | None
     content: str
@@ -83,17 +86,21 @@ def _read_number(request: PageRequest, typed: str) -> tuple[str, str]:
     try:
         return phone.parse_mobile(typed), ""
     except Refused as refused:
-        return "", refused.problems[0].message(request.locale.language)
+        return "", request.tell(refused.problems[0])
 
 
 def _bubble(request: PageRequest, arrival: SimulatedMessage) -> Bubble:
     product = PRODUCT_BY_CODE.get(arrival.kind)
+    time = request.time(arrival.arrives_at or arrival.accepted_at)
+    is_today = time[:10] == request.time(request.now)[:10]
     is_sender_number = arrival.sender.isascii() and arrival.sender.isdigit()
     return Bubble(
-        time=request.time(arrival.arrives_at or arrival.accepted_at),
+        time=time,
+        shown_time=time[11:16] if is_today else time[5:10].replace("-", "/"),
         kind=request.translate(product.label) if product else request.t("phone.token"),
         is_token=arrival.kind == TOKEN_KIND,
         is_talk=product is not None and not product.is_text,
+        is_alimtalk=product is Product.ALIMTALK,
         sender=phone.hyphenate(arrival.sender) if is_sender_number else arrival.sender,
         subject=arrival.subject,
         content=arrival.content,
@@ -121,6 +128,7 @@ TEXTS = {
         "No phone has received a message yet. Enter a number, or send a message.",
     ),
     "phone.of": Text("{number} 번호의 메시지", "Messages to {number}"),
+    "phone.screen": Text("받은 메시지", "Received messages"),
     "phone.empty": Text("받은 메시지가 없습니다.", "No messages yet."),
     "phone.news": Text("새 메시지: {kind}, {sender}", "New message: {kind}, from {sender}"),
     "phone.token": Text("인증 토큰", "Verification token"),

@@ -4,11 +4,13 @@ from collections.abc import Sequence
 from typing import NamedTuple
 from urllib.parse import urlencode
 
+from pabal.console.overview.figures import format_percent
+from pabal.console.requests.entry import count_receivers
 from pabal.console.send.cost import CostEstimate, estimate_cost
 from pabal.console.shell.page_request import PageRequest
 from pabal.domain.sends.message import OUTCOME_BY_NUMBER, Product, Status
 from pabal.domain.sends.price import format_won
-from pabal.service.sending.campaigns.progress import CampaignProgress, SentItem
+from pabal.service.sending.campaigns.progress import SentItem
 
 HISTORY_PATH = "/console/history"
 BAR_WIDTH = 1000
@@ -54,26 +56,28 @@ class Funnel(NamedTuple):
 
 def build_funnel(request: PageRequest, sent: SentItem) -> Funnel:
     """Return the funnel of what was sent."""
-    progress, total = sent.progress, max(sent.total, sent.progress.total)
-    open_fallbacks = _open_fallbacks(progress)
-    missed = progress.fail - progress.fallbacks_completed - open_fallbacks
+    progress, counted = sent.progress, count_receivers(sent)
+    total = max(sent.total, progress.total)
+    is_for_later = sent.is_scheduled(request.now)
     counts = {
         "accepted": progress.total,
-        "completed": progress.completed,
-        "fallback": progress.fallbacks_completed,
-        "reached": progress.reached,
-        "fail": max(0, missed),
-        "open": progress.waiting + progress.sending + open_fallbacks,
-        "cancel": progress.cancel,
+        "completed": counted.completed,
+        "fallback": counted.fallback,
+        "reached": counted.reached,
+        "fail": counted.fail,
+        "scheduled": counted.waiting if is_for_later else 0,
+        "open": counted.sending + (0 if is_for_later else counted.waiting),
+        "cancel": counted.cancel,
     }
-    optional = {"fallback": progress.fallbacks > 0, "open": counts["open"] > 0, "cancel": counts["cancel"] > 0}
+    optional = {word: counts[word] > 0 for word in ("scheduled", "open", "cancel")}
+    optional["fallback"] = progress.fallbacks > 0
     links = {"completed": _messages(sent.id, status=Status.COMPLETED.code)}
     return Funnel(
         steps=[
             FunnelStep(
                 word,
                 count,
-                format_share(count, total),
+                format_percent(count, total),
                 round(BAR_WIDTH * count / total) if total else 0,
                 links.get(word, "") if count else "",
             )
@@ -99,25 +103,10 @@ def build_funnel(request: PageRequest, sent: SentItem) -> Funnel:
     )
 
 
-def format_share(count: int, total: int) -> str:
-    """Return a percentage; 100.0 only of all, and 0.0 only of none, and empty without a total."""
-    if not total:
-        return ""
-    tenths = round(1000 * count / total)
-    tenths = min(tenths, 999) if count < total else tenths
-    return f"{(max(tenths, 1) if count else 0) / 10:.1f}"
-
-
 def _messages_to_send(sent: SentItem) -> dict[Product, int]:
     """Return how many messages of each product there are, without fallbacks."""
     upgraded = sent.campaign.upgraded if sent.campaign else 0
     return {sent.product: sent.total - upgraded} | ({Product.LMS: upgraded} if upgraded else {})
-
-
-def _open_fallbacks(progress: CampaignProgress) -> int:
-    """Return how many fallbacks are still on their way."""
-    failed = sum(each.fallbacks for each in progress.failures)
-    return max(0, progress.fallbacks - progress.fallbacks_completed - failed)
 
 
 def _reason_label(request: PageRequest, outcome: int) -> str:

@@ -7,17 +7,18 @@ from typing import NamedTuple
 from starlette.responses import Response
 
 from pabal.console.history.history import SENDABLE_PRODUCTS
+from pabal.console.requests.entry import build_entries, build_entry
 from pabal.console.requests.funnel import Funnel, build_funnel
 from pabal.console.requests.list_filters import ListSearch, read_list_search
 from pabal.console.send import kept_draft
 from pabal.console.shell.page_request import PageRequest
+from pabal.console.upload import edited_campaign
 from pabal.console.upload.campaign_message import REQUESTS_PATH, UPLOAD_PATH
 from pabal.console.upload.upload import NO_CONTENT, RELOAD_HEADERS
 from pabal.domain.base import identifiers
 from pabal.domain.base.codes import Code, Refused, Text
 from pabal.domain.people import phone
 from pabal.domain.sends.campaign import MAX_NAME_CHARACTERS, CampaignState
-from pabal.domain.sends.message import Status
 from pabal.domain.sends.sending import Sending
 from pabal.service.errors import RecordDamaged
 from pabal.service.sending import send_now
@@ -27,7 +28,6 @@ from pabal.service.sending.campaigns.campaign_files import Campaign
 from pabal.service.sending.campaigns.progress import (
     AFTER_NEWEST_ID,
     MAX_UNSENT_COUNT,
-    CampaignProgress,
     Request,
     SentItem,
     SentPage,
@@ -40,27 +40,19 @@ APPROVALS_PATH = f"{REQUESTS_PATH}/approvals"
 PAGE_SIZE = 20
 MAX_POLLED = 20
 SHOWN_PARTS = 200
-BAR_WIDTH = 1000
-"""The width of a bar in its own units."""
 BAD_NAME = Text(
     f"캠페인 이름은 1자 이상 {MAX_NAME_CHARACTERS}자 이하로 입력하세요.",
     f"The name of a campaign has 1 to {MAX_NAME_CHARACTERS} characters.",
 )
 
 
-_CLASS_BY_STATE = {
-    CampaignState.HALTED: "fail",
-    CampaignState.CANCELLED: "cancel",
-    CampaignState.DISCARDED: "cancel",
-}
+class NextSteps(NamedTuple):
+    """What can be done with something that was sent."""
 
-
-class BarSegment(NamedTuple):
-    """A part of a bar: its status, where it begins, how wide it is."""
-
-    word: str
-    begin: int
-    width: int
+    has_failed: bool
+    rest_count: int
+    """Rows of a file, or lines, that could not be sent."""
+    is_editable: bool
 
 
 class PartList(NamedTuple):
@@ -74,31 +66,6 @@ class PartList(NamedTuple):
     @property
     def total(self) -> int:
         return len(self.shown) + self.hidden
-
-
-class RequestEntry(NamedTuple):
-    """A campaign or a request as pages show it."""
-
-    id: str
-    path: str
-    time: str
-    kind: str
-    name: str
-    state: str
-    state_class: str
-    scheduled: str
-    total: int
-    counts: list[tuple[Status, int]]
-    fallbacks: int
-    unmade: int
-    unsent: int
-    segments: list[BarSegment]
-    is_campaign: bool
-    is_code: bool
-    is_moving: bool
-    has_ended: bool
-    has_waiting: bool
-    is_for_later: bool
 
 
 async def list_requests(request: PageRequest) -> Response:
@@ -139,14 +106,13 @@ async def _render_list(
     request: PageRequest, listed: SentPage, search: ListSearch, before: bytes | None, path: str
 ) -> Response:
     further = listed.next_before
-    language = request.locale.language
     is_short = search.is_used and further is not None and len(listed.items) < PAGE_SIZE
     return request.render(
         "requests/requests.html",
         400 if search.problems else 200,
-        entries=[build_entry(request, each) for each in listed.items],
+        entries=await build_entries(request, listed.items),
         search=search,
-        errors={each.field: each.message(language) for each in search.problems},
+        errors={each.field: request.tell(each) for each in search.problems},
         view=path,
         is_unsent=path != REQUESTS_PATH,
         unsent=await progress_service.count_unsent(request.context, request.account_id),
@@ -172,16 +138,22 @@ async def show_progress(request: PageRequest) -> Response:
     is_one = bool(request.field("one"))
     if is_one and any(each and each.campaign and each.campaign.state is CampaignState.HALTED for each in found):
         return Response(status_code=NO_CONTENT, headers=RELOAD_HEADERS)  # the whole page shows the reason
-    entries = [build_entry(request, each) for each in found if each]
+    entries = await build_entries(request, [each for each in found if each])
     ended = [each.name or each.kind for each in entries if not each.is_moving]
     news = request.t("follow.news", names=", ".join(ended)) if ended else ""
     shown = found[0] if is_one and found else None
     parts = await _part_list(request, shown.campaign if shown else None)
-    funnel: Funnel | None = build_funnel(request, shown) if shown and request.field("funnel") else None
+    funnel: Funnel | None = None
+    following: NextSteps | None = None
+    if shown and request.field("funnel"):
+        funnel = build_funnel(request, shown)
+        above = await progress_service.campaign_of_request(request.context, shown.id) if shown.request else None
+        following = await _next_steps(request, shown, is_part=above is not None)
     return request.render(
         "requests/requests_progress.html",
         entries=entries,
         funnel=funnel,
+        next=following,
         news=news,
         is_one=is_one,
         parts=parts._replace(is_news=is_one and str(parts.total) != request.field("parts")),
@@ -269,7 +241,7 @@ async def _render_request(request: PageRequest, sent: SentItem, refused: Refused
     return request.render(
         "requests/request.html",
         refused.code.http_status if refused else 200,
-        entry=build_entry(request, sent),
+        entry=await build_entry(request, sent),
         funnel=build_funnel(request, sent),
         campaign=campaign,
         max_name=MAX_NAME_CHARACTERS,
@@ -277,16 +249,24 @@ async def _render_request(request: PageRequest, sent: SentItem, refused: Refused
         sender=_sender(send_request, sending),
         send_request=send_request,
         content=_content(request, sent, sending),
-        told=[each.message(request.locale.language) for each in refused.problems] if refused else [],
+        told=[request.tell(each) for each in refused.problems] if refused else [],
         reason=request.pick_language(campaign.reason) if campaign else [],
         is_halted=campaign is not None and campaign.state is CampaignState.HALTED,
         is_paused=campaign is not None and campaign.state is CampaignState.MAKING and bool(campaign.reason),
         parts=await _part_list(request, campaign),
         above=above.hex() if above else "",
-        has_failed=sent.progress.fail > 0,
-        rest_count=campaign.invalid_rows if campaign else await kept_draft.count_rest(request, sent.id),
-        is_editable=send_request is not None and not above and sent.is_scheduled(request.now),
+        next=await _next_steps(request, sent, is_part=above is not None),
         news="",
+    )
+
+
+async def _next_steps(request: PageRequest, sent: SentItem, *, is_part: bool) -> NextSteps:
+    return NextSteps(
+        has_failed=sent.progress.fail > 0,
+        rest_count=sent.campaign.unusable_rows if sent.campaign else await kept_draft.count_rest(request, sent.id),
+        is_editable=edited_campaign.is_editable(sent.campaign, request.now)
+        if sent.campaign
+        else sent.request is not None and not is_part and sent.is_scheduled(request.now),
     )
 
 
@@ -307,65 +287,3 @@ def _sender(send_request: Request | None, sending: Sending | None) -> str:
         return send_request.channel_id
     digits = send_request.sender if send_request else sending.sender if sending else ""
     return phone.hyphenate(digits) if digits else ""
-
-
-def build_entry(request: PageRequest, sent: SentItem) -> RequestEntry:
-    """Return a campaign or a request as pages show it."""
-    campaign, send_request, now = sent.campaign, sent.request, request.now
-    state, word = _state(request, sent)
-    scheduled_at = sent.scheduled_at
-    is_scheduled = scheduled_at is not None and scheduled_at > identifiers.requested_at(sent.id)
-    name = campaign.name if campaign else ""
-    if send_request and not campaign:
-        text = send_request.subject or send_request.content[:60]
-        name = request.shown_text(text, send_request, has_ended=sent.has_ended)
-    return RequestEntry(
-        id=sent.id.hex(),
-        path=f"{REQUESTS_PATH}/{sent.id.hex()}",
-        time=request.time(identifiers.requested_at(sent.id)),
-        kind=request.translate(sent.product.label),
-        name=name,
-        state=state,
-        state_class=word,
-        scheduled=request.minute(scheduled_at) if is_scheduled and scheduled_at is not None else "",
-        total=sent.total,
-        counts=[(status, getattr(sent.progress, status.code)) for status in Status],
-        fallbacks=sent.progress.fallbacks,
-        unmade=sent.not_yet_accepted,
-        unsent=sent.never_accepted,
-        segments=_bar_segments(sent.progress, max(sent.total, sent.progress.total)),
-        is_campaign=campaign is not None,
-        is_code=send_request is not None and send_request.is_code,
-        is_moving=sent.is_in_progress(now),
-        has_ended=sent.has_ended,
-        has_waiting=sent.has_waiting,
-        is_for_later=sent.is_scheduled(now),
-    )
-
-
-def _state(request: PageRequest, sent: SentItem) -> tuple[str, str]:
-    """Return the text of the state, and the CSS class that colours it."""
-    campaign = sent.campaign
-    if campaign and campaign.state is not CampaignState.MADE:
-        word = _CLASS_BY_STATE.get(campaign.state, "waiting")
-        return request.translate(campaign.state.label), word
-    if sent.is_scheduled(request.now):
-        return request.t("follow.scheduled"), "waiting"
-    if not sent.has_ended:
-        return request.translate(Status.SENDING.label), "sending"
-    if sent.is_all_cancelled:
-        return request.translate(Status.CANCEL.label), "cancel"
-    return request.t("follow.ended"), "completed"
-
-
-def _bar_segments(progress: CampaignProgress, total: int) -> list[BarSegment]:
-    """Return the segments of a bar, those of final statuses first."""
-    found = []
-    begin = 0
-    for status in (Status.COMPLETED, Status.FAIL, Status.CANCEL, Status.SENDING, Status.WAITING):
-        count = getattr(progress, status.code)
-        if count and total:
-            width = max(2, round(BAR_WIDTH * count / total))
-            found.append(BarSegment(status.code, begin, width))
-            begin += width
-    return found

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from starlette.responses import Response
 
-from pabal.console.requests.requests import build_entry
+from pabal.console.requests.entry import build_entry
 from pabal.console.send import kept_draft
 from pabal.console.send.review import Review, review_draft
 from pabal.console.shell.download import BOM, attach, csv_line
@@ -43,7 +43,7 @@ async def show_sent(request: PageRequest) -> Response:
     receiver, content = shown[0] if shown else ("", "")
     return request.render(
         "requests/sent.html",
-        entry=build_entry(request, sent),
+        entry=await build_entry(request, sent),
         receiver=receiver,
         receiver_shown=request.phone_number(receiver),
         others=sent.total - 1,

@@ -6,44 +6,37 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from pabal.domain.brand import limits
 from pabal.domain.brand.message import BrandAttachment, BrandButton, BrandType, CarouselItem, Commerce
 from pabal.domain.content.button import is_web_link
 
-_PICTURE = "https://example.com/image.jpg"
-_LINK = "https://example.com"
-_CARD_BUTTON = {"name": "보러 가기", "type": "WL", "linkMo": _LINK}
-_PRICE = {"title": "상품 이름", "regularPrice": 30000, "discountPrice": 27000, "discountRate": 10}
-_FEED = {"header": "제목", "message": "내용", "imageUrl": _PICTURE, "buttons": [_CARD_BUTTON]}
-_OFFER = {"commerce": _PRICE, "imageUrl": _PICTURE, "buttons": [_CARD_BUTTON]}
-EXAMPLES: dict[BrandType, dict[str, Any]] = {
-    BrandType.WIDE_LIST: {
-        "header": "제목",
-        "item": {"list": [{"title": f"상품 {n}", "imageUrl": _PICTURE, "linkMo": _LINK} for n in (1, 2, 3)]},
-    },
-    BrandType.CAROUSEL_FEED: {"carousel": {"list": [_FEED, _FEED]}},
-    BrandType.CAROUSEL_COMMERCE: {"carousel": {"list": [_OFFER, _OFFER]}},
-    BrandType.COMMERCE: {"commerce": _PRICE},
-    BrandType.PREMIUM_VIDEO: {"header": "제목", "video": {"videoUrl": "https://tv.kakao.com/v/1"}},
+STARTS: dict[BrandType, dict[str, Any]] = {
+    BrandType.WIDE_LIST: {"item": {"list": [{} for _ in range(limits.MIN_ITEMS)]}},
+    BrandType.CAROUSEL_FEED: {"carousel": {"list": [{} for _ in range(limits.MIN_CARDS)]}},
+    BrandType.CAROUSEL_COMMERCE: {"carousel": {"list": [{} for _ in range(limits.MIN_CARDS)]}},
 }
-"""What the attachment of a type looks like, to start from."""
+"""What the attachment of a type starts with: as many empty items or cards as it has at least."""
 
 
 class BrandPreview(NamedTuple):
     """One part of a brand message: a header, an item, a card, a product, a video or a coupon."""
 
+    kind: str
+    """How it is drawn: header, video, image, product, item, card, coupon or buttons."""
     title: str = ""
     text: str = ""
     price: str = ""
+    regular: str = ""
+    """The price before the discount, where there is one."""
+    discount: str = ""
     has_image: bool = False
-    is_video: bool = False
-    is_coupon: bool = False
     buttons: Sequence[tuple[str, str]] = ()
     """Name of each button, and its link if a browser can open it."""
 
 
-def example_of(kind: BrandType) -> str:
+def start_of(kind: BrandType) -> str:
     """Return the attachment to start a draft with; empty where the type needs none."""
-    return json.dumps(EXAMPLES[kind], ensure_ascii=False, indent=2) if kind in EXAMPLES else ""
+    return json.dumps(STARTS[kind]) if kind in STARTS else ""
 
 
 def read_attachment(typed: str) -> Any:
@@ -64,40 +57,48 @@ def attachment_of(given: Any) -> BrandAttachment:
 
 def preview_attachment(attachment: BrandAttachment) -> list[BrandPreview]:
     """Return the parts of an attachment, in the order in which a phone shows them."""
-    found = [BrandPreview(title=attachment.header)] if attachment.header else []
+    found = [BrandPreview("header", title=attachment.header)] if attachment.header else []
     if attachment.video is not None:
-        found.append(BrandPreview(text=attachment.video.video_url or "", is_video=True))
+        found.append(BrandPreview("video", text=attachment.video.video_url or ""))
     if attachment.image is not None:
-        found.append(BrandPreview(has_image=True))
+        found.append(BrandPreview("image", has_image=True))
     if attachment.commerce is not None:
         found.append(_product(attachment.commerce, attachment.additional_content))
     for item in (attachment.item.items if attachment.item else None) or ():
-        found.append(BrandPreview(title=item.title or "", has_image=bool(item.image_url)))
+        found.append(BrandPreview("item", title=item.title or "", has_image=True))
     carousel = attachment.carousel
     if carousel and carousel.head:
         head = carousel.head
-        found.append(BrandPreview(title=head.header or "", text=head.content or "", has_image=bool(head.image_url)))
+        found.append(BrandPreview("card", title=head.header or "", text=head.content or "", has_image=True))
     found += [_card(card) for card in (carousel.cards if carousel else None) or ()]
     if attachment.coupon is not None:
         title, description = attachment.coupon.title or "", attachment.coupon.description or ""
-        found.append(BrandPreview(title=title, text=description, is_coupon=True))
+        found.append(BrandPreview("coupon", title=title, text=description))
     if attachment.buttons:
-        found.append(BrandPreview(buttons=_buttons(attachment.buttons)))
+        found.append(BrandPreview("buttons", buttons=_buttons(attachment.buttons)))
     return found
 
 
 def _card(card: CarouselItem) -> BrandPreview:
     if card.commerce is None:
-        part = BrandPreview(title=card.header or "", text=card.message or "")
+        part = BrandPreview("card", title=card.header or "", text=card.message or "")
     else:
         part = _product(card.commerce, card.additional_content)
-    return part._replace(has_image=bool(card.image_url), buttons=_buttons(card.buttons or ()))
+    return part._replace(kind="card", has_image=True, buttons=_buttons(card.buttons or ()))
 
 
 def _product(commerce: Commerce, more: str | None) -> BrandPreview:
-    price = commerce.regular_price if commerce.discount_price is None else commerce.discount_price
-    shown = f"{price:,}원" if price is not None else ""
-    return BrandPreview(title=commerce.title or "", text=more or "", price=shown)
+    regular, reduced = commerce.regular_price, commerce.discount_price
+    price = regular if reduced is None else reduced
+    rate, off = commerce.discount_rate, commerce.discount_fixed
+    return BrandPreview(
+        "product",
+        title=commerce.title or "",
+        text=more or "",
+        price=f"{price:,}원" if price is not None else "",
+        regular=f"{regular:,}원" if reduced is not None and regular is not None else "",
+        discount=f"{rate}%" if rate is not None else f"{off:,}원" if off is not None else "",
+    )
 
 
 def _buttons(buttons: Sequence[BrandButton]) -> list[tuple[str, str]]:

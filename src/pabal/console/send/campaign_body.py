@@ -35,10 +35,13 @@ class CampaignMessage(NamedTuple):
     """The form whose draft it was written in; the draft is kept until the campaign is sent."""
     page: str = ""
     """The page that it was written on; empty: unknown."""
+    replaces: str = ""
+    """The campaign that is cancelled when this one is sent; empty: none."""
 
     def to_json(self) -> str:
         """Return it as the store holds it."""
         own = {"kind": self.kind, "sendDate": self.send_date, "draft": self.draft, "page": self.page}
+        own |= {"replaces": self.replaces} if self.replaces else {}
         return json.dumps({**self.fields, **own}, ensure_ascii=False)
 
     @classmethod
@@ -46,24 +49,29 @@ class CampaignMessage(NamedTuple):
         """Return what `to_json` stored."""
         fields = json.loads(stored)
         return cls(
-            fields.pop("kind"), fields, fields.pop("sendDate"), fields.pop("draft", ""), fields.pop("page", "")
+            fields.pop("kind"),
+            fields,
+            fields.pop("sendDate"),
+            fields.pop("draft", ""),
+            fields.pop("page", ""),
+            fields.pop("replaces", ""),
         )
 
 
-def message_from_draft(draft: MessageDraft) -> CampaignMessage:
+def message_from_draft(draft: MessageDraft, replaces: str = "") -> CampaignMessage:
     """Return the message of a draft.
 
     Raises Refused, also for one-time codes, and for a draft that changes a scheduled request: a campaign would go
-    out besides that.
+    out besides that. `replaces` is the campaign that it changes, if it changes one.
     """
-    if draft.texts["edits"]:
+    if draft.texts["edits"] != replaces:
         raise Refused(Code.INVALID_STATE, "receivers", EDITS_ARE_TYPED)
     fields = draft.body([])
     if "purpose" in fields:
         raise Refused(Code.INVALID_PARAMETER, "receivers", CODES_ARE_TYPED)
     send_date = str(fields.pop("sendDate", ""))
     del fields["receivers"]
-    return CampaignMessage(draft.kind.word, fields, send_date)
+    return CampaignMessage(draft.kind.word, fields, send_date, replaces=replaces)
 
 
 async def submit_typed(request: PageRequest, draft: MessageDraft, sending: Sending, key: str) -> bytes:

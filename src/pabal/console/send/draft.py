@@ -2,14 +2,17 @@
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from msgspec import Struct
 
 from pabal.checks.sends.brand import BRAND_TYPES, TARGETINGS
-from pabal.console.send.brand_parts import attachment_of, example_of, read_attachment
+from pabal.console.send import attachment_form
+from pabal.console.send.attachment_form import AttachmentGroup
+from pabal.console.send.brand_parts import attachment_of, read_attachment, start_of
+from pabal.console.send.draft_buttons import change_buttons, read_button, read_buttons
 from pabal.console.send.draft_images import ALL_IMAGE_FIELDS, API_FIELDS, IMAGE_FIELDS, image_texts, without_image
 from pabal.console.sheets.mapping import read_roles
 from pabal.domain.brand.message import BrandAttachment, BrandType, Targeting
@@ -22,17 +25,6 @@ from pabal.models.brand_bodies import SendBrandMessage
 
 SMS, LMS, MMS, ALIMTALK, FRIENDTALK, BRAND = "sms", "lms", "mms", "alimtalk", "friendtalk", "brand"
 FRIENDTALK_PRODUCTS = (Product.FRIENDTALK_TEXT, Product.FRIENDTALK_IMAGE, Product.FRIENDTALK_WIDE_IMAGE)
-BUTTON_FIELDS = {
-    "webLink": ("mobileUrl", "pcUrl"),
-    "appLink": ("androidUrl", "iosUrl", "mobileUrl", "pcUrl"),
-    "channelAddition": (),
-    "botKeyword": (),
-    "messageDelivery": (),
-    "counselingTalkConversion": ("chatExtra",),
-    "botConversion": ("chatExtra", "chatEvent"),
-    "deliveryTracking": (),
-}
-"""The fields of each type of button."""
 _TEXT_FIELDS = (
     "content", "subject", "sender", "sendDate", "expireMinutes", "receivers", "senderKey", "templateCode",
     "messageType", "imageLink", *ALL_IMAGE_FIELDS, "resendPhoneNumber", "resendContent",
@@ -43,7 +35,6 @@ _OWN_WORDS = (
     "content", "subject", "receivers", "templateCode", "imageLink", "image_name", "resendContent", "adSender",
 )  # fmt: skip
 """Fields that begin empty, so their content is the user's."""
-_BUTTON_FIELD = re.compile(r"buttons\[([0-9])\]\.(\w{1,20})", re.ASCII)
 _NUMBER = re.compile(r"[0-9]{1,9}", re.ASCII)
 _MISSING_DATE = "-"
 """Stands for the date of a scheduled message that has none: an empty one would mean now."""
@@ -145,6 +136,20 @@ class MessageDraft:
         return attachment_of(read_attachment(self.texts["attachment"])) if self.is_brand else BrandAttachment()
 
     @property
+    def attachment_groups(self) -> list[AttachmentGroup]:
+        """The fields of the attachment of a brand message."""
+        return attachment_form.groups_of(self.brand_type, self._tree)
+
+    @property
+    def next_part(self) -> str:
+        """Which kind of part can be added to the attachment."""
+        return attachment_form.next_part(self.brand_type, self._tree)
+
+    @property
+    def _tree(self) -> object:
+        return read_attachment(self.texts["attachment"])
+
+    @property
     def is_ad(self) -> bool:
         """Whether it is an advertisement: a brand message always is, an Alimtalk must not be one.
 
@@ -193,7 +198,8 @@ class MessageDraft:
         found += ["sender"] if self.product.is_text else ["senderKey", "resendPhoneNumber", "resendContent"]
         found += ["optOutNumber"] if self.is_ad and (self.product.is_text or self.is_brand) else []
         found += ["adSender"] if self.is_ad and self.product.is_text else []
-        found += ["attachment"] if self.is_brand else []
+        if self.is_brand:
+            found += ["attachment", *attachment_form.field_names(self.brand_type, self._tree)]
         found += ["templateCode"] if self.kind.word == ALIMTALK else []
         found += ["subject"] if self.kind.word in (LMS, MMS) else []
         found += ["image"] if self.has_image else []
@@ -299,7 +305,7 @@ def draft_from_body(body: Mapping[str, Any]) -> MessageDraft:
     if body.get("attachment"):
         given["attachment"] = json.dumps(body["attachment"], ensure_ascii=False, indent=2)
     checkboxes = {name: bool(body.get(name)) for name in ("adFlag", "resend")}
-    buttons = tuple(_read_button(each) for each in body.get("buttons") or ())
+    buttons = tuple(read_button(each) for each in body.get("buttons") or ())
     return replace(
         draft,
         texts={**draft.texts, **given},
@@ -316,47 +322,37 @@ def write_roles(roles: Sequence[str]) -> str:
 def is_worth_keeping(draft: MessageDraft) -> bool:
     """Return whether something was typed or chosen that its author would miss."""
     typed = (draft.texts[name].strip() for name in _OWN_WORDS)
-    example = example_of(draft.brand_type) if draft.is_brand else ""
+    start = start_of(draft.brand_type) if draft.is_brand else ""
     attachment = draft.texts["attachment"].strip().replace("\r\n", "\n")
-    return any(typed) or bool(draft.buttons) or attachment not in ("", example)
+    return any(typed) or bool(draft.buttons) or attachment not in ("", start)
 
 
 def read_draft(fields: Mapping[str, str]) -> MessageDraft:
     """Return the draft that a form contains."""
     draft = blank_draft(fields.get("to") or fields.get("kind", ""))
     texts = {name: fields.get(name, "") for name in _TEXT_FIELDS}
+    written = attachment_form.read_fields(fields, read_attachment(texts["attachment"]))
+    texts["attachment"] = texts["attachment"] if written is None else written
     checkboxes = {name: bool(fields.get(name)) for name in _CHECKBOXES}
+    if fields.get("morning"):
+        texts["sendDate"], checkboxes["later"] = fields["morning"], True
+    elif "T" in fields.get("later", ""):  # a card that is a time
+        texts["sendDate"] = fields["later"]
     if roles := read_roles(fields):  # what is chosen as it was guessed stays a guess
         chosen = write_roles(roles)
         texts["columns"] = chosen if chosen != fields.get("columns_guess", "") else ""
-    read = replace(draft, texts=texts, checkboxes=checkboxes, buttons=_read_buttons(fields))
-    return _apply_action(_with_example(read), fields.get("act", ""))
+    read = replace(draft, texts=texts, checkboxes=checkboxes, buttons=read_buttons(fields))
+    return _apply_action(_with_start(read), fields.get("act", ""))
 
 
-def _with_example(draft: MessageDraft) -> MessageDraft:
-    """Return a draft whose type needs an attachment with an example to start from; another type's is replaced."""
+def _with_start(draft: MessageDraft) -> MessageDraft:
+    """Return a draft whose type needs an attachment with one to start from; that of another type is replaced."""
     if not draft.is_brand:
         return draft
     typed = draft.texts["attachment"].strip().replace("\r\n", "\n")
-    if typed and typed not in map(example_of, BrandType):
+    if typed and typed not in map(start_of, BrandType):
         return draft
-    return replace(draft, texts={**draft.texts, "attachment": example_of(draft.brand_type)})
-
-
-def _read_buttons(fields: Mapping[str, str]) -> tuple[dict[str, str], ...]:
-    """Return the buttons in the order of the form, each with the fields of its type only."""
-    found: dict[int, dict[str, str]] = {}
-    for name, value in fields.items():
-        match = _BUTTON_FIELD.fullmatch(name)
-        if match:
-            found.setdefault(int(match[1]), {})[match[2]] = value.strip()
-    return tuple(_read_button(found[index]) for index in sorted(found)[: button.MAX_BUTTONS])
-
-
-def _read_button(fields: Mapping[str, str]) -> dict[str, str]:
-    kind = fields.get("buttonType", "")
-    kind = kind if kind in BUTTON_FIELDS else "webLink"
-    return {"buttonType": kind, **{name: fields.get(name, "") for name in ("name", *BUTTON_FIELDS[kind])}}
+    return replace(draft, texts={**draft.texts, "attachment": start_of(draft.brand_type)})
 
 
 def _apply_action(draft: MessageDraft, action: str) -> MessageDraft:
@@ -364,22 +360,4 @@ def _apply_action(draft: MessageDraft, action: str) -> MessageDraft:
     verb, _, place = action.partition("-")
     if verb == "unpicture":
         return replace(draft, texts={**draft.texts, **without_image(draft.texts, place)})
-    deed = _BUTTON_ACTIONS.get(verb)
-    index = int(place) if place.isascii() and place.isdigit() and len(place) == 1 else -1
-    if deed is None or (verb != "add" and not 0 <= index < len(draft.buttons)):
-        return draft
-    buttons = list(draft.buttons)
-    deed(buttons, index)
-    return replace(draft, buttons=tuple(buttons[: button.MAX_BUTTONS]))
-
-
-def _move_up(buttons: list[dict[str, str]], index: int) -> None:
-    if index > 0:
-        buttons[index - 1], buttons[index] = buttons[index], buttons[index - 1]
-
-
-_BUTTON_ACTIONS: dict[str, Callable[[list[dict[str, str]], int], object]] = {
-    "add": lambda buttons, _: buttons.append(_read_button({})),
-    "remove": lambda buttons, index: buttons.pop(index),
-    "up": _move_up,
-}
+    return replace(draft, buttons=change_buttons(draft.buttons, verb, place))

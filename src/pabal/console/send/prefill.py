@@ -14,7 +14,6 @@ from pabal.console.send import draft as drafts
 from pabal.console.send.draft import (
     ALIMTALK,
     BRAND,
-    BUTTON_FIELDS,
     FRIENDTALK,
     FRIENDTALK_PRODUCTS,
     LMS,
@@ -22,6 +21,7 @@ from pabal.console.send.draft import (
     SMS,
     MessageDraft,
 )
+from pabal.console.send.draft_buttons import BUTTON_FIELDS
 from pabal.console.send.draft_images import image_texts
 from pabal.console.send.kept_draft import FORM
 from pabal.console.send.review import MAX_TYPED_RECEIVERS
@@ -38,7 +38,7 @@ from pabal.domain.people import phone
 from pabal.domain.sends.message import Product, Status
 from pabal.domain.sends.sending import CODE_PURPOSE
 from pabal.service.sending import drafts as kept_drafts
-from pabal.service.sending.campaigns import copies
+from pabal.service.sending.campaigns import campaign_files, copies
 from pabal.service.sending.campaigns.copies import CampaignCopy, Message, Request, RequestCopy
 from pabal.service.sending.replace import NOT_WAITING
 
@@ -101,7 +101,7 @@ async def find_start(request: PageRequest) -> FormStart:
     campaign = await copies.copy_campaign(request.context, request.account_id, sent_id, MAX_TYPED_RECEIVERS)
     if campaign:
         if way == "edit":
-            raise Refused(Code.NOT_FOUND)
+            return await _start_from_edited(request, form, campaign, sent_id)
         return _start_from_campaign(form, campaign, way, sent_id)
     copy = await copies.copy_request(request.context, request.account_id, sent_id, MAX_TYPED_RECEIVERS, _WAYS[way])
     return _start_from_request(request, form, copy, way)
@@ -161,6 +161,18 @@ def _start_from_campaign(form: str, copy: CampaignCopy, way: str, sent_id: bytes
     lines = type_receivers(copy.failed, copy.variables)
     notice = "send_start.resend" if copy.failed else "send_start.none_failed"
     return FormStart(form, replace(draft, texts={**draft.texts, "receivers": lines}), notice)
+
+
+async def _start_from_edited(request: PageRequest, form: str, copy: CampaignCopy, campaign_id: bytes) -> FormStart:
+    """Return the message of a campaign that has not begun, with its time; its receivers stay."""
+    campaign = await campaign_files.get_campaign(request.context, request.account_id, campaign_id)
+    fields: dict[str, Any] = json.loads(copy.body)
+    at = request.minute(campaign.scheduled_at) or str(fields.get("sendDate", ""))
+    draft = drafts.draft_from_body(fields)
+    texts = {**draft.texts, "edits": campaign_id.hex(), "sendDate": at.replace(" ", "T")}
+    checkboxes = {**draft.checkboxes, "later": bool(at)}
+    notice = "send_start.edit_campaign" if campaign.state.is_before_sending else "send_start.edit_scheduled"
+    return FormStart(form, replace(draft, texts=texts, checkboxes=checkboxes), notice)
 
 
 async def _start_from_rest(request: PageRequest, form: str, campaign_id: bytes) -> FormStart:

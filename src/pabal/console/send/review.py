@@ -1,7 +1,6 @@
 """The review of a draft: its size, its receivers, its errors, and its preview."""
 
 import asyncio
-import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -14,10 +13,12 @@ from pabal.checks.sends.receivers import check_receivers
 from pabal.checks.sends.text_messages import check_text_message
 from pabal.console.send import preview, typed_receivers
 from pabal.console.send.draft import ALIMTALK, FRIENDTALK, MessageDraft, write_roles
+from pabal.console.send.field_errors import errors_by_field
 from pabal.console.send.preview import ComposedMessage, MessagePreview
 from pabal.console.send.typed_receivers import TypedReceiver, TypedReceivers
 from pabal.console.sheets.mapping import FIELD
 from pabal.console.shell.page_request import PageRequest
+from pabal.console.shell.problem_texts import is_missing
 from pabal.domain.base import dates
 from pabal.domain.base.codes import Code, Problem, Refused, Text
 from pabal.domain.content.advertising import begins_like_ad
@@ -44,7 +45,6 @@ NO_AD_SENDER = Text(
     "광고 문자에는 보내는 사람의 이름(상호)을 밝혀야 합니다.", "An advertisement by text must name who sends it."
 )
 _RECEIVER_FIELD = "receivers["
-_OF_IMAGE = re.compile(r"images?[.\[]|images$")
 
 
 class ReceiverRow(NamedTuple):
@@ -79,6 +79,8 @@ class Review(NamedTuple):
     """The number for opting out that an advertisement has by default, if any."""
     is_upgraded: bool = False
     """Whether it is an SMS that is sent as an LMS, because it is too long."""
+    morning: str = ""
+    """When advertisements may be sent again, as the field of the form has it, if the night affects the message."""
 
     @property
     def sent_draft(self) -> MessageDraft:
@@ -149,7 +151,7 @@ async def _review_as(request: PageRequest, draft: MessageDraft) -> Review:
     await asyncio.sleep(0)  # other calls run between reading and checking
     call = _api_call(request, draft, typed.entries[:1], default_number)
     found = [*_field_problems(draft, call), *_schedule_problems(draft)]
-    problems = [each for each in found if not _is_missing(each)]
+    problems = [each for each in found if not is_missing(each)]
     bad = _invalid_rows(request, draft, done, typed)
     sender = _sender(draft, profile)
     return Review(
@@ -160,10 +162,11 @@ async def _review_as(request: PageRequest, draft: MessageDraft) -> Review:
         len(done.variables) > SHOWN_COLUMNS,
         _valid_rows(request, done, typed, {each.line_number for each in bad}),
         bad,
-        errors_by_field(request, problems),
+        errors_by_field(request, problems, draft.fields),
         preview.build_preview(draft, done, design, sender, _first_valid_values(typed, bad), policy),
-        _night_key(request, draft, done),
+        (night := _night(request, draft, done))[0],
         default_number,
+        morning=night[1],
     )
 
 
@@ -201,18 +204,6 @@ async def validate_send(request: PageRequest, draft: MessageDraft, receivers: Se
     policy = request.context.policy
     found = check_text_message(draft.product, call.form, policy, call.now, call.opt_out_number)
     return apply_ad_hours(found, policy, call.now)
-
-
-def errors_by_field(request: PageRequest, problems: Sequence[Problem]) -> dict[str, str]:
-    """Return the first error of each form field; errors that belong to no field are shown at the top."""
-    told: dict[str, str] = {}
-    for each in problems:
-        field = "receivers" if each.field.startswith(_RECEIVER_FIELD) else each.field
-        if field.startswith("attachment."):  # one field here: what is wrong in it is told with its place
-            told.setdefault("attachment", f"{field}: {each.message(request.locale.language)}")
-            continue
-        told.setdefault("image" if _OF_IMAGE.match(field) else field, each.message(request.locale.language))
-    return told
 
 
 def first_values(receivers: TypedReceivers) -> dict[str, str]:
@@ -259,10 +250,6 @@ def _api_call(
 ) -> ApiCall:
     call = request.api_call(draft.kind.shape, draft.body([line.fields for line in receivers]))
     return call._replace(opt_out_number=opt_out_number)
-
-
-def _is_missing(problem: Problem) -> bool:
-    return problem.code is Code.MISSING_PARAMETER
 
 
 def _field_problems(draft: MessageDraft, call: ApiCall) -> Sequence[Problem]:
@@ -332,7 +319,7 @@ def _invalid_rows(
             found.setdefault(int(each.field[len(_RECEIVER_FIELD) :].split("]")[0]), []).append(each)
     rows: list[ReceiverRow] = []
     for index, some in sorted(found.items()):
-        told = " ".join(each.message(request.locale.language) for each in some)
+        told = " ".join(request.tell(each) for each in some)
         is_too_long = any(each.code is Code.CONTENT_TOO_LONG for each in some)
         row = _row(request, message, receivers.entries[index], told)
         rows.append(row._replace(is_too_long=is_too_long))
@@ -368,17 +355,19 @@ def _shorten(name: str) -> str:
     return name if len(name) <= SHOWN_NAME_CHARACTERS else f"{name[:SHOWN_NAME_CHARACTERS]}…"
 
 
-def _night_key(request: PageRequest, draft: MessageDraft, message: ComposedMessage) -> str:
+def _night(request: PageRequest, draft: MessageDraft, message: ComposedMessage) -> tuple[str, str]:
+    """Return the key of what to say of the night, and when it ends; both empty where it does not matter."""
     looks_like_ad = draft.product.is_text and any(map(begins_like_ad, (message.content, message.subject)))
     policy, at = request.context.policy, request.now
     if not draft.is_ad and not looks_like_ad and not policy.sends_as_brand(draft.product):
-        return ""
+        return "", ""
     if draft.checkboxes["later"]:
         try:
             spelled = str(draft.body([])["sendDate"])
             at = dates.parse_send_date(spelled, request.now, policy.zone, policy.max_days_ahead) or request.now
         except Refused:
-            return ""
+            return "", ""
     if not dates.is_night(at, policy.zone):
-        return ""
-    return "send.night.moved" if policy.postpones_night_ads else "send.night.refused"
+        return "", ""
+    morning = request.minute(dates.next_night_end(at, policy.zone)).replace(" ", "T")
+    return "send.night.moved" if policy.postpones_night_ads else "send.night.refused", morning

@@ -1,20 +1,22 @@
 """The page of saved and recent texts, and saving what is on the send page."""
 
+from contextlib import suppress
 from typing import NamedTuple
 
 from starlette.responses import Response
 
 from pabal.console.send import draft as drafts
 from pabal.console.send import send as send_page
-from pabal.console.send.draft import KINDS
+from pabal.console.send.draft import KINDS, MessageDraft
 from pabal.console.send.prefill import KIND_BY_PRODUCT
 from pabal.console.shell.form_fields import parse_id
 from pabal.console.shell.page_request import PageRequest
 from pabal.domain.base import identifiers
 from pabal.domain.base.codes import Code, Refused
+from pabal.service.errors import RecordDamaged
 from pabal.service.sending import drafts as kept_drafts
-from pabal.service.sending.campaigns import progress
-from pabal.service.sending.campaigns.progress import AFTER_NEWEST_ID
+from pabal.service.sending.campaigns import campaign_files, progress
+from pabal.service.sending.campaigns.progress import AFTER_NEWEST_ID, SentItem
 
 TEXTS_PATH = "/console/texts"
 RECENT = 20
@@ -33,7 +35,15 @@ class TextRow(NamedTuple):
     time: str
 
 
-async def show_texts(request: PageRequest) -> Response:
+class Deleted(NamedTuple):
+    """A text that was just deleted."""
+
+    name: str
+    fields: list[tuple[str, str]]
+    """The fields of a form that saves it again."""
+
+
+async def show_texts(request: PageRequest, deleted: Deleted | None = None) -> Response:
     """Show the texts that the account has saved, and what it has sent recently."""
     saved = [
         TextRow(
@@ -45,35 +55,54 @@ async def show_texts(request: PageRequest) -> Response:
         )
         for each, fields in await kept_drafts.list_saved(request.context, request.account_id)
     ]
-    return request.render("send/saved.html", saved=saved, recent=await _recent_texts(request))
+    return request.render("send/saved.html", saved=saved, recent=await _recent_texts(request), deleted=deleted)
 
 
 async def save_text(request: PageRequest) -> Response:
     """Save the message of the send page under a name; what was typed stays."""
     draft = drafts.read_draft(request.fields)
-    fields = {name: value for name, value in drafts.to_fields(draft).items() if name not in _LEFT_OUT}
     try:
-        if not drafts.is_worth_keeping(draft):
-            raise Refused(Code.MISSING_PARAMETER, "content")
-        await kept_drafts.save_text(
-            request.context,
-            request.account_id,
-            request.field("text_name"),
-            draft.kind.word,
-            fields,
-            request.audit_entry("text.save"),
-        )
+        await _store(request, draft)
     except Refused as refused:
         return await send_page.show_refused(request, draft, refused)
     return await send_page.show_saved(request, draft)
 
 
+async def _store(request: PageRequest, draft: MessageDraft) -> None:
+    """Save the message of a draft under the name that was given; raises Refused."""
+    fields = {name: value for name, value in drafts.to_fields(draft).items() if name not in _LEFT_OUT}
+    if not drafts.is_worth_keeping(draft):
+        raise Refused(Code.MISSING_PARAMETER, "content")
+    await kept_drafts.save_text(
+        request.context,
+        request.account_id,
+        request.field("text_name"),
+        draft.kind.word,
+        fields,
+        request.audit_entry("text.save"),
+    )
+
+
 async def delete_text(request: PageRequest) -> Response:
-    """Delete a saved text; one that is gone already is no error."""
+    """Delete a saved text, and offer to undo that; one that is gone already is no error."""
     text_id = parse_id(str(request.http.path_params["text"]))
-    if text_id:
-        audit_entry = request.audit_entry("text.delete", str(text_id))
-        await kept_drafts.delete_text(request.context, request.account_id, text_id, audit_entry)
+    if not text_id:
+        return request.redirect(TEXTS_PATH)
+    listed = await kept_drafts.list_saved(request.context, request.account_id)
+    found = next(((each.name, fields) for each, fields in listed if each.id == text_id), None)
+    audit_entry = request.audit_entry("text.delete", str(text_id))
+    await kept_drafts.delete_text(request.context, request.account_id, text_id, audit_entry)
+    if found is None:
+        return request.redirect(TEXTS_PATH)
+    return await show_texts(request, Deleted(found[0], [("text_name", found[0]), *found[1].items()]))
+
+
+async def restore_text(request: PageRequest) -> Response:
+    """Save a text again that was deleted."""
+    try:
+        await _store(request, drafts.read_draft(request.fields))
+    except Refused as refused:
+        return await send_page.show_refused(request, drafts.read_draft(request.fields), refused)
     return request.redirect(TEXTS_PATH)
 
 
@@ -82,9 +111,19 @@ async def _recent_texts(request: PageRequest) -> list[TextRow]:
     page = await progress.list_sent(request.context, request.account_id, AFTER_NEWEST_ID, RECENT)
     rows: dict[tuple[str, str], TextRow] = {}
     for each in page.items:
-        content = each.request.content if each.request else each.campaign.name if each.campaign else ""
+        content = await _content_of(request, each)
         kind = request.t(f"send_kind.{KIND_BY_PRODUCT[each.product]}")
         at = request.minute(identifiers.requested_at(each.id))
         if content:
-            rows.setdefault((kind, content), TextRow(each.id.hex(), "", kind, content[:SHOWN_CHARACTERS], at))
+            name = each.campaign.name if each.campaign else ""
+            rows.setdefault((kind, content), TextRow(each.id.hex(), name, kind, content[:SHOWN_CHARACTERS], at))
     return list(rows.values())
+
+
+async def _content_of(request: PageRequest, sent: SentItem) -> str:
+    if sent.request:
+        return request.shown_text(sent.request.content, sent.request, has_ended=sent.has_ended)
+    with suppress(RecordDamaged):  # the campaign's own page tells it
+        sending = await campaign_files.get_sending(request.context, sent.id)
+        return sending.content if sending else ""
+    return ""

@@ -1,10 +1,7 @@
 """The send page: a message is written with a preview, confirmed, and sent."""
 
-import hashlib
-import json
 from collections.abc import Collection, Sequence
 from dataclasses import replace
-from string import hexdigits
 from typing import NamedTuple
 
 from starlette.responses import Response
@@ -15,18 +12,22 @@ from pabal.console.send import kept_draft, prefill
 from pabal.console.send.campaign_body import submit_typed
 from pabal.console.send.cost import CostEstimate, dearest_fallback, estimate_cost
 from pabal.console.send.draft import ALIMTALK, FRIENDTALK_PRODUCTS, KINDS, MessageDraft
+from pabal.console.send.draft_buttons import BUTTON_FIELDS
 from pabal.console.send.draft_images import IMAGE_FIELDS, MAX_IMAGE_BYTES
-from pabal.console.send.kept_draft import KEY_TIME_DIGITS, KeptDraft
+from pabal.console.send.field_errors import errors_by_field
+from pabal.console.send.kept_draft import KeptDraft
 from pabal.console.send.review import (
     SHOWN_INVALID_ROWS,
     Review,
-    errors_by_field,
     first_values,
     review_draft,
     validate_review,
     validate_send,
 )
+from pabal.console.send.send_key import KEY_CHARACTERS, draft_digest, is_key_current, new_key, text_digest
+from pabal.console.send.summary import summarize
 from pabal.console.send.typed_receivers import TypedReceiver
+from pabal.console.send.ways import open_ways
 from pabal.console.shell.form_fields import GROUP, new_tab_id, parse_id, tab_id, ticked_ids
 from pabal.console.shell.page_request import PageRequest
 from pabal.domain.base import identifiers
@@ -36,12 +37,11 @@ from pabal.domain.content.button import FRIENDTALK_BUTTON_TYPES
 from pabal.domain.kakao.profile import Profile
 from pabal.domain.kakao.template import Template
 from pabal.domain.people import phone
-from pabal.domain.people.contact import ContactGroup
+from pabal.domain.people.contact import NAME_FIELD, ContactGroup
 from pabal.domain.sends.message import Product
 from pabal.domain.sends.sending import Sending
 from pabal.service.access.accounts import send_preferences, sender_numbers
 from pabal.service.access.contacts import contacts
-from pabal.service.access.sign_in.sign_in import new_secret
 from pabal.service.sending import choices
 from pabal.service.sending.accept import IdempotencyKey, accept, find_accepted
 from pabal.service.sending.campaigns import approvals
@@ -49,7 +49,6 @@ from pabal.service.sending.preconditions import choose_carrier
 from pabal.service.sending.replace import replace_request
 
 SEND_PATH = "/console/send"
-KEY_CHARACTERS = 64
 SHOWN_GROUPS = 100
 MAX_OPEN_GROUPS = 12
 """Groups are shown at once if there are at most this many."""
@@ -67,6 +66,8 @@ class FormChoices(NamedTuple):
     groups: Sequence[ContactGroup] = ()
     """The first groups of the address book, and those that are chosen."""
     has_more_groups: bool = False
+    book_fields: Sequence[str] = ()
+    """The variables that the address book fills in."""
 
 
 class Confirmation(NamedTuple):
@@ -135,6 +136,7 @@ async def update_preview(request: PageRequest) -> Response:
         is_part=True,
         max_invalid_rows=SHOWN_INVALID_ROWS,
         kept=kept,
+        summary=await summarize(request, review, ticked_ids(request.fields, GROUP)),
     )
 
 
@@ -160,15 +162,15 @@ async def show_refused(request: PageRequest, draft: MessageDraft, refused: Refus
 async def send(request: PageRequest) -> Response:
     """Send what was confirmed, once, however often the form is submitted."""
     draft = drafts.read_draft(request.fields)
-    digest, key = _draft_digest(draft), request.field("key")[:KEY_CHARACTERS]
-    if not request.field("digest").startswith(digest) or not _is_key_current(request, key):
+    digest, key = draft_digest(draft), request.field("key")[:KEY_CHARACTERS]
+    if not request.field("digest").startswith(digest) or not is_key_current(request, key):
         return await show_confirmation(request)
     idempotency_key = IdempotencyKey(f"console-{key}", bytes.fromhex(digest))
     before = await find_accepted(request.context, request.account_id, idempotency_key)
     if before:  # already sent: whether it is still valid does not matter
         return request.redirect(f"{SEND_PATH}/done/{before.hex()}")
     review = await review_draft(request, draft)
-    if request.field("digest") != digest + _text_digest(review):
+    if request.field("digest") != digest + text_digest(review):
         return await show_confirmation(request)
     try:
         found = await validate_review(request, review)
@@ -223,13 +225,13 @@ async def send_test(request: PageRequest) -> Response:
         review = await review_draft(request, draft)
         values = {name: f"#{{{name}}}" for name in review.message.variables} | first_values(review.receivers)
         found = await validate_send(request, review.sent_draft, [TypedReceiver(1, number, values)])
-        idempotency_key = IdempotencyKey(f"console-test-{key}", bytes.fromhex(_draft_digest(draft, number)))
+        idempotency_key = IdempotencyKey(f"console-test-{key}", bytes.fromhex(draft_digest(draft, number)))
         request_id = await _accept(request, found, idempotency_key, "test")
     except Refused as refused:
-        errors = [each.message(request.locale.language) for each in refused.problems]
+        errors = [request.tell(each) for each in refused.problems]
         return request.render("send/send_tested.html", errors=errors, request_id="", test_key=key, is_part=True)
     return request.render(
-        "send/send_tested.html", errors=[], request_id=request_id.hex(), test_key=_new_key(request), is_part=True
+        "send/send_tested.html", errors=[], request_id=request_id.hex(), test_key=new_key(request), is_part=True
     )
 
 
@@ -244,10 +246,11 @@ async def _render_form(
 
     htmx discards answers that are not a success, so it gets a refused form with status 200.
     """
-    errors = errors_by_field(request, refused.problems) if refused else {}
+    errors = errors_by_field(request, refused.problems, review.draft.fields) if refused else {}
     groups = _chosen_groups(request) | set(kept.groups if kept else ())
     is_htmx = request.http.headers.get("hx-request") == "true"
     limits = request.context.policy.image_limits_of(review.draft.product)
+    found = await _load_choices(request, review.draft, groups)
     return request.render(
         "send/send.html",
         refused.code.http_status if refused and not is_htmx else 200,
@@ -258,16 +261,18 @@ async def _render_form(
         confirmation=confirmation,
         kept=kept or KeptDraft(kept_draft.form_name(request)),
         page=(kept.page if kept else "") or tab_id(request) or new_tab_id(request),
-        choices=await _load_choices(request, review.draft, groups),
+        choices=found,
+        ways=open_ways(request, review.draft, found.groups, groups),
         chosen_groups=groups,
+        summary=await summarize(request, review, groups),
         max_open_groups=MAX_OPEN_GROUPS,
-        test_key=_new_key(request),
+        test_key=new_key(request),
         kinds=list(KINDS.values()),
         talks=FRIENDTALK_PRODUCTS,
         brand_types=list(BrandType),
         targetings=list(Targeting),
         types={word: BUTTON_LABELS[word] for word in FRIENDTALK_BUTTON_TYPES},
-        button_fields=drafts.BUTTON_FIELDS,
+        button_fields=BUTTON_FIELDS,
         policy=request.context.policy,
         most_image_bytes=min(limits.max_bytes, MAX_IMAGE_BYTES),
         most_images=limits.max_count,
@@ -285,10 +290,11 @@ def _chosen_groups(request: PageRequest) -> set[int]:
 
 async def _load_choices(request: PageRequest, draft: MessageDraft, chosen: Collection[int]) -> FormChoices:
     """Return what can be chosen for a draft; `chosen` groups are shown in any case."""
-    _, groups = await contacts.get_book(request.context, request.account_id)
+    book, groups = await contacts.get_book(request.context, request.account_id)
     shown = [each for place, each in enumerate(groups) if place < SHOWN_GROUPS or each.id in chosen]
     found = await _load_senders(request, draft)
-    return found._replace(groups=shown, has_more_groups=len(groups) > len(shown))
+    fields = (NAME_FIELD, *book.fields)
+    return found._replace(groups=shown, has_more_groups=len(groups) > len(shown), book_fields=fields)
 
 
 async def _load_senders(request: PageRequest, draft: MessageDraft) -> FormChoices:
@@ -360,7 +366,7 @@ async def _confirmation(request: PageRequest, review: Review, sending: Sending) 
         left_out=review.left_out,
         scheduled=request.minute(at),
         is_postponed=bool(review.night_key),
-        key=_new_key(request),
+        key=new_key(request),
         product=sending.product,
         cost=estimate_cost(
             context.policy,
@@ -370,31 +376,5 @@ async def _confirmation(request: PageRequest, review: Review, sending: Sending) 
         needs_approval=not _edited(review)
         and await approvals.needs_approval(context, account_id, sending, len(sending.receivers)),
         approvers=await approvals.count_approvers(context, account_id, request.user.id),
-        digest=_draft_digest(review.draft) + _text_digest(review),
+        digest=draft_digest(review.draft) + text_digest(review),
     )
-
-
-def _draft_digest(draft: MessageDraft, own_number: str = "") -> str:
-    """Return a hash of everything in the draft."""
-    whole = [own_number, draft.kind.word, dict(draft.texts), dict(draft.checkboxes), draft.buttons]
-    return hashlib.sha256(json.dumps(whole, sort_keys=True).encode()).hexdigest()
-
-
-def _text_digest(review: Review) -> str:
-    """Return a hash of the reviewed text and the lines left out: a template may change before the send."""
-    left_out = [each.line_number for each in review.invalid_rows]
-    message = review.message
-    whole = [message.content, message.subject, message.buttons, left_out, review.is_upgraded]
-    return hashlib.sha256(json.dumps(whole).encode()).hexdigest()
-
-
-def _new_key(request: PageRequest) -> str:
-    """Return a new idempotency key; it starts with the time."""
-    return f"{request.now:0{KEY_TIME_DIGITS}x}{new_secret(request.context.world)[KEY_TIME_DIGITS:]}"
-
-
-def _is_key_current(request: PageRequest, key: str) -> bool:
-    """Return whether a key is well-formed and young enough that its first use would still be stored."""
-    made_at = key[:KEY_TIME_DIGITS]
-    is_well_formed = len(key) == KEY_CHARACTERS and set(key) <= set(hexdigits)
-    return is_well_formed and request.now < int(made_at, 16) + request.context.policy.idempotency_ms

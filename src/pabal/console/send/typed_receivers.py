@@ -12,6 +12,7 @@ from pabal.console.sheets.mapping import (
     PHONE,
     SAMPLES,
     MappedColumn,
+    find_name_column,
     is_number,
     is_phone_name,
 )
@@ -85,7 +86,7 @@ def read_receivers(
     repeated: list[TypedReceiver] = []
     for place, row in rows[:limit]:
         line = _read_receiver(place, _split_cells(row), table, has_variables=bool(variables))
-        key = _normalize_number(line.phone_number)
+        key = normalize_number(line.phone_number)
         if key in seen:
             repeated.append(line)
         if key not in seen or not skips_duplicates:
@@ -127,6 +128,9 @@ def _find_columns(rows: Sequence[str], variables: Sequence[str], chosen: Sequenc
     others = [each for each in range(width) if each != place]
     if has_head:
         names = {each: _variable_name(head[each]) for each in others if each < len(head)}
+        named = find_name_column(head, variables)
+        if named and names.get(named[0]) not in variables:
+            names[named[0]] = named[1]
         most = len(head)
     else:
         names = dict(zip(others, variables, strict=False))
@@ -194,7 +198,8 @@ def _variable_name(cell: str) -> str:
     return cell.removeprefix("#{").removesuffix("}")
 
 
-def _normalize_number(spelling: str) -> str:
+def normalize_number(spelling: str) -> str:
+    """Return a number without what separates its digits; what is no number stays as it was typed."""
     try:
         return phone.parse_mobile(spelling)
     except Refused:

@@ -8,14 +8,17 @@ from pabal.console.sheets import sheet
 from pabal.console.sheets.sheet import SheetRow
 from pabal.domain.base.codes import Code, Refused, Text
 from pabal.domain.people import phone
+from pabal.domain.people.contact import NAME_FIELDS
 
 PHONE, IGNORE, REFERENCE, FIELD = "phone", "", "reference", "field:"
 """What a column holds; a field or a variable is followed by its name."""
+NAME_HEADS = ("이름", "성명", "고객명", "성함", "name", "fullname")
+"""What people call the column of names."""
 SAMPLES = 3
 MAX_SAMPLE_CHARACTERS = 30
 _COLUMN = re.compile(r"column([0-9]{1,3})", re.ASCII)
 _NO_PHONE = Text("휴대폰번호로 쓸 열을 하나 고르세요.", "Choose one column that holds the phone numbers.")
-_TWICE = Text("한 항목에는 열 하나만 연결할 수 있습니다.", "Only one column can be mapped to each field.")
+TWICE = Text("한 항목에는 열 하나만 연결할 수 있습니다.", "Only one column can be mapped to each field.")
 
 Guess = Callable[[str, Sequence[str], bool], str]
 """Returns what a column seems to hold, by its name, some values, and whether the first row has names."""
@@ -79,7 +82,7 @@ def check_roles(roles: Sequence[str]) -> None:
     if roles.count(PHONE) != 1:
         raise Refused(Code.INVALID_PARAMETER, "columns", _NO_PHONE)
     if any(role and roles.count(role) > 1 for role in roles):
-        raise Refused(Code.INVALID_PARAMETER, "columns", _TWICE)
+        raise Refused(Code.INVALID_PARAMETER, "columns", TWICE)
 
 
 def is_number(cell: str) -> bool:
@@ -94,6 +97,13 @@ def is_number(cell: str) -> bool:
 def is_phone_name(name: str) -> bool:
     """Return whether a column of this name holds phone numbers."""
     return spelled(name) in sheet.PHONE_NAMES
+
+
+def find_name_column(names: Sequence[str], variables: Sequence[str]) -> tuple[int, str] | None:
+    """Return the column that holds the names of people under another word, and the variable that it fills in."""
+    wanted = next((each for each in NAME_FIELDS if each in variables), None)
+    found = [place for place, name in enumerate(names) if spelled(name) in NAME_HEADS]
+    return (found[0], wanted) if wanted and len(found) == 1 else None
 
 
 def spelled(name: str) -> str:

@@ -150,7 +150,11 @@ class Middleware:
         if may_switch and made_for is not None and request.field(SWITCH_FIELD) == str(made_for):
             await sign_in.switch_account(self._site.context, request.session_token, request.session, made_for)
             session = request.session._replace(
-                account_id=made_for, account=accounts[made_for], stopped_webhooks=0, stopped_webhook=None
+                account_id=made_for,
+                account=accounts[made_for],
+                stopped_webhooks=0,
+                stopped_webhook=None,
+                to_approve=0,
             )
             return await self._forms.answer(page, dataclasses.replace(request, session=session), page.handle)
         is_complete = may_switch and not request.files and not page.is_preview
@@ -235,7 +239,7 @@ class Middleware:
         self, request: PageRequest, problems: Sequence[Problem], retry_after_s: float | None = None
     ) -> Response:
         code = problems[0].code
-        messages = [problem.message(request.locale.language) for problem in problems]
+        messages = [request.tell(problem) for problem in problems]
         if code is Code.NOT_FOUND:
             messages = [request.t("problem.not_found")]
         response = request.render("shell/problem.html", code.http_status, messages=messages)

@@ -18,8 +18,9 @@ from pabal.console.sheets import sheet_limits
 from pabal.console.shell import cookies
 from pabal.console.shell.cookies import make_token
 from pabal.console.shell.form_body import File
+from pabal.console.shell.problem_texts import spell_problem
 from pabal.console.shell.site import MENU_GROUPS, MenuGroup, MenuLink, Site
-from pabal.domain.base.codes import LANGUAGES, Code, Refused, Text
+from pabal.domain.base.codes import LANGUAGES, Code, Problem, Refused, Text
 from pabal.domain.base.dates import Instant
 from pabal.domain.content.text import mask_digits
 from pabal.domain.people import phone
@@ -57,6 +58,8 @@ _SYSTEMS = (
 )
 CALLER_LEFT = "pabal.caller_left"
 """The extension of our server that tells when a browser has closed its side of the connection."""
+APPROVALS = "menu.approvals"
+"""Is in the menu while something waits."""
 HOME = "/console"
 SIGN_IN = "/console/login"
 CHOOSE_ACCOUNT = "/console/accounts"
@@ -193,7 +196,11 @@ class PageRequest:
     def describe(self, refused: Refused) -> str:
         """Return why something was refused, in the user's language: the details alone, if there are any."""
         details = [each.detail for each in refused.problems if each.detail]
-        return self.translate(details[0]) if details else refused.problems[0].message(self.locale.language)
+        return self.translate(details[0]) if details else self.tell(refused.problems[0])
+
+    def tell(self, problem: Problem) -> str:
+        """Return what is wrong in one sentence that names the field, in the user's language."""
+        return self.translate(spell_problem(problem))
 
     def time(self, at: Instant | None) -> str:
         """Return a time of the user's zone to the second; empty where there is none."""
@@ -203,9 +210,21 @@ class PageRequest:
         """Return a time of the user's zone to the minute; empty where there is none."""
         return self.time(at)[:16]
 
+    def short_minute(self, at: Instant | None) -> str:
+        """Return a time of the user's zone as `11/19 10:00`, before it the year if it is not this one."""
+        shown, year = self.minute(at).replace("-", "/"), self.time(self.now)[:5]
+        return shown.removeprefix(year.replace("-", "/"))
+
+    def age(self, seconds: int) -> str:
+        """Return a duration in its largest unit: 12분."""
+        for key, size in (("age.days", 86_400), ("age.hours", 3600), ("age.minutes", 60)):
+            if seconds >= size:
+                return self.t(key, count=seconds // size)
+        return self.t("age.seconds", count=seconds)
+
     def errors_by_field(self, refused: Refused | None) -> dict[str, str]:
         """Return what is wrong with each field, in the user's language; nothing where nothing was refused."""
-        return {each.field: each.message(self.locale.language) for each in refused.problems} if refused else {}
+        return {each.field: self.tell(each) for each in refused.problems} if refused else {}
 
     def phone_number(self, digits: str) -> str:
         """Return a phone number as the user may see it."""
@@ -283,21 +302,26 @@ class PageRequest:
         if self.session is None:
             return []
         role, current = self.user.role, self.http.scope["path"]
-        links = {
-            key: MenuLink(
-                path,
-                self.t(key),
-                key.removeprefix("menu."),
-                current == path or (path != HOME and current.startswith(f"{path}/")),
-            )
+        counts = {APPROVALS: self.session.to_approve}
+        shown = {
+            path: key
             for path, key, roles in self.site.menu
-            if roles is not None and role in roles
+            if roles is not None and role in roles and (counts.get(key, 1) or current == path)
+        }
+        open_path = max((path for path in shown if _is_within(current, path)), key=len, default="")
+        links = {
+            key: MenuLink(path, self.t(key), key.removeprefix("menu."), path == open_path, counts.get(key, 0))
+            for path, key in shown.items()
         }
         groups = (
             MenuGroup(self.t(group) if group else "", [links[key] for key in keys if key in links])
             for group, keys in MENU_GROUPS.items()
         )
         return [group for group in groups if group.links]
+
+
+def _is_within(current: str, path: str) -> bool:
+    return current == path or (path != HOME and current.startswith(f"{path}/"))
 
 
 def get_url(http: Request) -> str:

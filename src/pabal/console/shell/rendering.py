@@ -2,9 +2,11 @@
 
 import gzip
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache, partial
 from importlib import resources
+from itertools import groupby
+from operator import attrgetter
 from typing import NamedTuple
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -74,6 +76,16 @@ class TextCatalog:
         return self.texts[key].in_language(language).format(**values)
 
 
+def day_and_time(minute: str) -> str:
+    """Return a minute, as a field of a form has it, as a button says it: `11/19 10:00`."""
+    return f"{minute[5:10].replace('-', '/')} {minute[11:16]}"
+
+
+def groupby_run(items: Iterable[object], name: str) -> list[tuple[object, list[object]]]:
+    """Return items in runs of the same attribute, in their order."""
+    return [(value, list(run)) for value, run in groupby(items, attrgetter(name))]
+
+
 class Templates:
     """The templates in one language.
 
@@ -96,6 +108,7 @@ class Templates:
             return text.in_language(language)
 
         environment.filters |= {"t": partial(texts.translate, language), "translate": translate}
+        environment.filters |= {"day_and_time": day_and_time, "groupby_run": groupby_run}
         self._compiled: set[str] = set()
 
     def names(self) -> list[str]:

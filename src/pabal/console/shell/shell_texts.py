@@ -1,5 +1,6 @@
 """Texts of the frame around every page, of pages that refuse, and words that several pages have."""
 
+from pabal.console.sheets import mapping
 from pabal.domain.base.codes import Text
 
 TEXTS = {
@@ -10,7 +11,10 @@ TEXTS = {
     "columns.role": Text("연결할 항목", "Holds"),
     "columns.ignore": Text("쓰지 않음", "Not used"),
     "columns.phone": Text("휴대폰번호", "Phone number"),
-    "columns.missing": Text("아직 연결하지 않은 항목: {names}", "Not mapped yet: {names}"),
+    "columns.missing": Text("연결할 열을 고르세요: {names}", "Choose the columns for: {names}"),
+    "columns.twice": mapping.TWICE,
+    "request.elapsed": Text("{seconds}초", "{seconds} s"),
+    "talk.band": Text("알림톡 도착", "Alimtalk"),
     "product": Text("파발", "Pabal"),
     "skip": Text("본문으로 건너뛰기", "Skip to content"),
     "menu": Text("메뉴", "Menu"),
@@ -139,6 +143,13 @@ TEXTS = {
     "word.cancel": Text("취소", "Cancel"),
     "word.channel": Text("채널", "Channel"),
     "word.created_at": Text("생성 시각", "Created at"),
+    "picker.words": Text(
+        "날짜 고르기|오늘|내일|모레|월|화|수|목|금|토|일|이전 달|다음 달|시각|닫기|예: 내일 08:00, 11/19 10:00|"
+        "읽을 수 없는 날짜입니다. 예: 내일 08:00, 11/19 10:00, 2026-11-19 10:00",
+        "Choose a day|today|tomorrow|day after tomorrow|Mon|Tue|Wed|Thu|Fri|Sat|Sun|Previous month|Next month|Time|"
+        "Close|For example: tomorrow 08:00, 11/19 10:00|"
+        "This is no date. For example: tomorrow 08:00, 11/19 10:00, 2026-11-19 10:00",
+    ),
     "word.date_and_time_zone": Text("예약 시각 ({zone})", "Date and time ({zone})"),
     "word.delete": Text("삭제", "Delete"),
     "word.disable": Text("중지", "Disable"),
@@ -148,6 +159,10 @@ TEXTS = {
     "word.invalid_rows": Text("발송할 수 없는 행", "Invalid rows"),
     "word.last_success": Text("마지막 성공", "Last success"),
     "word.message_type": Text("메시지 종류", "Message type"),
+    "age.days": Text("{count}일", "{count} d"),
+    "age.hours": Text("{count}시간", "{count} h"),
+    "age.minutes": Text("{count}분", "{count} min"),
+    "age.seconds": Text("{count}초", "{count} s"),
     "word.name": Text("이름", "Name"),
     "word.next": Text("다음", "Next"),
     "word.notices_by_mail": Text("메일 알림", "Notices by mail"),
@@ -178,6 +193,8 @@ TEXTS = {
     "word.two_factor_sign_in": Text("2단계 인증", "Two-factor sign-in"),
     "word.user": Text("사용자", "User"),
     "word.user_name": Text("사용자 이름", "User name"),
+    "word.undo": Text("되돌리기", "Undo"),
+    "word.close": Text("닫기", "Close"),
     "word.yes_delete": Text("예, 삭제합니다", "Yes, delete"),
     "word.yes_unlink": Text("예, 해제합니다", "Yes, unlink"),
     "word.allowed_ip_addresses": Text("허용 IP 주소", "Allowed IP addresses"),
@@ -190,6 +207,7 @@ TEXTS = {
     "word.last_used": Text("마지막 사용", "Last used"),
     "word.message_types": Text("메시지 종류", "Message types"),
     "word.none": Text("없음", "None"),
+    "word.no": Text("아니요", "No"),
     "word.period": Text("기간", "Period"),
     "word.preview": Text("미리 보기", "Preview"),
     "word.reference": Text("참조 ID", "Reference"),

@@ -18,7 +18,7 @@ from pabal.settings.settings import Settings
 
 MENU_GROUPS = {
     "": ("menu.overview",),
-    "menu_group.send": ("menu.send", "menu.texts", "menu.contacts", "menu.opt_outs"),
+    "menu_group.send": ("menu.send", "menu.approvals", "menu.texts", "menu.contacts", "menu.opt_outs"),
     "menu_group.results": (
         "menu.requests",
         "menu.history",
@@ -66,6 +66,8 @@ class MenuLink(NamedTuple):
     name: str
     icon: str
     is_current: bool
+    waiting: int
+    """How many things there wait for the user."""
 
 
 class MenuGroup(NamedTuple):

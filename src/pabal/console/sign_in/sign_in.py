@@ -54,7 +54,7 @@ async def do_sign_in_with_code(request: PageRequest) -> Response:
     except Refused as refused:
         if refused.code is Code.RATE_LIMITED:
             return _render_code(request, wanted, token, _describe_wait(request, refused), STATUS_THROTTLED)
-        return render_form(request, wanted, refused.problems[0].message(request.locale.language), STATUS_WRONG)
+        return render_form(request, wanted, request.tell(refused.problems[0]), STATUS_WRONG)
     if signed is None:
         return _render_code(request, wanted, token, request.translate(WRONG_CODE), STATUS_WRONG)
     return await enter(request, wanted, signed)
@@ -94,7 +94,7 @@ async def sign_in_again_with_code(request: PageRequest) -> Response:
     except Refused as refused:
         if refused.code is Code.RATE_LIMITED:
             return _render_again_code(request, token, _describe_wait(request, refused), STATUS_THROTTLED)
-        return _render_again(request, refused.problems[0].message(request.locale.language), STATUS_WRONG)
+        return _render_again(request, request.tell(refused.problems[0]), STATUS_WRONG)
     if signed is None:
         return _render_again_code(request, token, request.translate(WRONG_CODE), STATUS_WRONG)
     return await _go_on(request, signed)

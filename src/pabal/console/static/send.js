@@ -59,8 +59,22 @@
 
   // Whoever picks a date wants it then, and whoever does not schedule it wants no date.
   function schedule(changed) {
-    if (changed.name === "sendDate" && changed.value) field("later").checked = true;
-    if (changed.name === "later" && !changed.checked) field("sendDate").value = "";
+    const later = document.querySelector("#message [name=later][value='1']");
+    if (!later) return;
+    if (changed.name === "sendDate" && changed.value) later.checked = true;
+    if (changed.name === "later" && changed.value !== "1") field("sendDate").value = "";
+    showPicked(later);
+  }
+  function showPicked(later) {
+    const told = document.getElementById("picked");
+    const at = field("sendDate").value;
+    told.textContent = later.checked && at ? `${at.slice(5, 10).replace("-", "/")} ${at.slice(11, 16)}` : told.dataset.about;
+  }
+
+  // A group that is ticked before anything is typed is the way that was meant.
+  function follow(changed) {
+    const isGroup = changed.matches("#message .way.group input");
+    if (isGroup && changed.checked && !field("receivers").value.trim()) document.querySelector("#message [name=whom][value=group]").checked = true;
   }
 
   // What is typed while the form is being made anew is typed into the new one.
@@ -93,12 +107,28 @@
     }
   }
 
+  // Chips put a variable where the cursor is.
+  function showChips() {
+    for (const chips of document.querySelectorAll(".chips[hidden]")) chips.hidden = false;
+  }
+  document.addEventListener("click", (event) => {
+    const chip = event.target.closest("[data-insert]");
+    if (!chip) return;
+    const into = document.getElementById(chip.closest("[data-into]").dataset.into);
+    into.focus();
+    into.setRangeText(chip.dataset.insert, into.selectionStart, into.selectionEnd, "end");
+    into.dispatchEvent(new Event("input", { bubbles: true }));
+  });
+  document.addEventListener("htmx:afterSettle", showChips);
+  showChips();
+
   document.addEventListener("htmx:beforeSwap", keep);
   document.addEventListener("htmx:afterSettle", mark);
   document.addEventListener("htmx:afterSettle", retype);
   document.addEventListener("change", (event) => {
     if (event.target.matches("input[data-picture]")) read(event.target);
     else schedule(event.target);
+    follow(event.target);
   });
   document.addEventListener("input", (event) => schedule(event.target));
   document.addEventListener("htmx:afterSettle", draw);

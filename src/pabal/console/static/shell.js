@@ -130,6 +130,9 @@
   });
 
   const posting = new WeakSet();
+  document.addEventListener("htmx:beforeRequest", (event) => {
+    if (posting.has(event.detail.elt)) event.preventDefault();
+  });
 
   async function post(form, submitter) {
     const repeatIt = () => post(form, submitter);
@@ -142,22 +145,45 @@
     request.headers = { "X-Form-Id": idOf(form, target, data) };
     if (!hasFiles) request.signal = AbortSignal.timeout(TIMEOUT_MS);
     posting.add(form);
+    htmx.trigger(form, "htmx:abort"); // a preview that answers later would undo what the form answers
     count(1);
+    const rest = showWork(submitter || form.querySelector("button:not([type=button])"));
     let isLeaving = false;
     try {
       const answer = await fetch(target, request);
-      isLeaving = await showAnswer(answer, riskOf(submitter || form, "post"), repeatIt);
+      isLeaving = await showAnswer(answer, riskOf(submitter || form, "post"), repeatIt, form);
       if (isAnswer(answer.status)) unanswered.delete(form);
     } catch (error) {
       tell(riskOf(submitter || form, "post"), "", repeatIt);
     } finally {
       posting.delete(form);
       if (!isLeaving) count(-1); // else until the next page is there
+      if (!isLeaving) rest();
     }
   }
 
+  // A button that was pressed rests until there is an answer, and says for how long it has been working.
+  function showWork(button) {
+    if (!button || button.disabled) return () => {};
+    const begun = Date.now();
+    const text = failed.dataset.elapsed;
+    const timer = setInterval(() => {
+      button.dataset.elapsed = text.replace("000", String(Math.round((Date.now() - begun) / 1000)));
+    }, 1000);
+    button.disabled = true;
+    button.setAttribute("aria-busy", "true");
+    const rest = () => {
+      clearInterval(timer);
+      button.disabled = false;
+      button.removeAttribute("aria-busy");
+      delete button.dataset.elapsed;
+    };
+    addEventListener("pageshow", rest, { once: true });
+    return rest;
+  }
+
   // Does what the browser would do with an answer; returns whether another page is being opened.
-  async function showAnswer(answer, risk, repeatIt) {
+  async function showAnswer(answer, risk, repeatIt, form) {
     const refresh = /url=(.*)$/.exec(answer.headers.get("refresh") || "");
     if (answer.redirected || refresh) {
       location.assign(answer.redirected ? answer.url : refresh[1]);
@@ -180,8 +206,18 @@
       tell(isAnswer(answer.status) ? "nothing" : risk, reasonIn(html), repeatIt);
       return false;
     }
-    replaceContent(page, content);
+    const refused = form.matches("[data-keeps]") && page.getElementById("refused");
+    if (refused) keepForm(form, refused);
+    else replaceContent(page, content);
     return false;
+  }
+
+  // What was refused is told above the form, which keeps its file.
+  function keepForm(form, refused) {
+    clear();
+    document.getElementById("refused")?.remove();
+    form.before(refused);
+    refused.scrollIntoView({ block: "center" });
   }
 
   function save(blob, name) {
@@ -293,6 +329,22 @@
     for (const filters of document.querySelectorAll("details.folds:not([data-used])")) filters.open = false;
   }
   foldFilters();
+
+  /* Toasts, which are closed */
+
+  document.addEventListener("click", (event) => {
+    const button = event.target.closest("button[data-close]");
+    if (button) button.closest(".toasts").remove();
+  });
+
+  /* The answer no to a question that a button has unfolded */
+
+  document.addEventListener("click", (event) => {
+    const asked = event.target.closest("[data-no]")?.closest("details");
+    if (!asked) return;
+    asked.open = false;
+    asked.querySelector("summary").focus();
+  });
 
   /* Keys to copy */
 

@@ -1,53 +1,110 @@
-/* Uploads the form of a campaign's file and shows its progress; without this script, the browser posts the form.
-   Keeps the date and the checkbox of the schedule consistent. */
-"use strict";
-document.addEventListener("submit", (event) => {
-  const form = event.target;
-  if (!form.matches("form[data-upload]")) return;
-  event.preventDefault();
-  const file = form.querySelector("input[type=file]").files[0];
-  if (!file) return;
-  const bar = form.querySelector("progress");
-  const status = form.querySelector("[role=status]");
-  const button = form.querySelector("button");
-  const alert = form.querySelector("[role=alert]");
-  const request = new XMLHttpRequest(); // fetch reports no upload progress
-  const showError = (text) => {
-    alert.textContent = text;
-    alert.hidden = false;
-  };
-  const fail = () => {
-    button.disabled = false;
-    bar.hidden = true;
-    status.textContent = "";
-    const texts = { 403: form.dataset.old, 409: form.dataset.old, 413: form.dataset.large, 429: form.dataset.busy };
-    showError(texts[request.status] || form.dataset.failed);
-  };
-  if (file.size > Number(form.dataset.most)) {
-    /* The service would close the connection, and the browser could not tell why. */
-    showError(form.dataset.large);
-    return;
+/* Pages with a file of receivers: says which columns are still to be mapped, uploads a campaign's file and shows its
+   progress; without this script, the browser posts the form. Keeps the date, the checkbox and the button of the
+   schedule consistent. */
+(function () {
+  "use strict";
+
+  // What is mapped to no column or to several is told as it is mapped; until then, nothing can be uploaded.
+  function checkColumns() {
+    const told = document.querySelector("#columns [data-needed]");
+    if (!told) return;
+    const roles = [...document.querySelectorAll("#columns select")].map((each) => each.value).filter(Boolean);
+    const missing = JSON.parse(told.dataset.needed).filter(([role]) => !roles.includes(role));
+    const isTwice = new Set(roles).size < roles.length;
+    const names = missing.map(([, name]) => name).join(", ");
+    const text = missing.length ? told.dataset.missing.replace("000", names) : isTwice ? told.dataset.twice : "";
+    if (text) told.textContent = text;
+    told.hidden = !text;
+    told.closest("form").querySelector("p.actions button").disabled = Boolean(text);
   }
-  request.open("POST", form.action);
-  request.upload.addEventListener("progress", (sent) => {
-    if (!sent.lengthComputable) return;
-    const percent = Math.floor((100 * sent.loaded) / sent.total);
-    bar.value = percent;
-    status.textContent = form.dataset.sending.replace("000", String(percent));
+
+  // A refusal is told beside the form, so that the chosen file and the mapping stay; the poll goes on from there.
+  function refusal(html) {
+    const page = new DOMParser().parseFromString(html, "text/html");
+    const refused = page.getElementById("refused");
+    if (!refused) return "";
+    const poll = page.getElementById("checking");
+    document.getElementById("checking").replaceWith(poll);
+    htmx.process(poll);
+    return [...refused.querySelectorAll("li")].map((each) => each.textContent.trim()).join(" ");
+  }
+
+  let isUploading = false;
+  function upload(form) {
+    const file = form.querySelector("input[type=file]").files[0];
+    if (!file) return;
+    const bar = form.querySelector("progress");
+    const status = form.querySelector(".going [role=status]");
+    const button = form.querySelector("p.actions button");
+    const alert = form.querySelector(".going [role=alert]");
+    const request = new XMLHttpRequest(); // fetch reports no upload progress
+    const fail = (text) => {
+      isUploading = false;
+      button.disabled = false;
+      bar.hidden = true;
+      status.textContent = "";
+      alert.textContent = text;
+      alert.hidden = false;
+      alert.scrollIntoView({ block: "nearest" });
+    };
+    const failWithStatus = () => {
+      const texts = { 403: form.dataset.old, 409: form.dataset.old, 413: form.dataset.large, 429: form.dataset.busy };
+      fail(texts[request.status] || form.dataset.failed);
+    };
+    if (file.size > Number(form.dataset.most)) {
+      fail(form.dataset.large); // the service would close the connection, and the browser could not tell why
+      return;
+    }
+    request.open("POST", form.action);
+    request.upload.addEventListener("progress", (sent) => {
+      if (!sent.lengthComputable) return;
+      const percent = Math.floor((100 * sent.loaded) / sent.total);
+      if (percent < 100) bar.value = percent;
+      else bar.removeAttribute("value"); // the file is there, and is being checked
+      status.textContent =
+        percent < 100 ? form.dataset.sending.replace("000", String(percent)) : form.dataset.checking;
+    });
+    request.addEventListener("load", () => {
+      const refused = request.status === 200 ? refusal(request.responseText) : "";
+      if (refused) fail(refused);
+      else if (request.status === 200) window.location.reload();
+      else failWithStatus();
+    });
+    request.addEventListener("error", failWithStatus);
+    isUploading = true;
+    button.disabled = true;
+    alert.hidden = true;
+    bar.value = 0;
+    bar.hidden = false;
+    request.send(new FormData(form));
+  }
+
+  function schedule({ name, value, checked, form }) {
+    if (name === "sendDate" && value) form.elements.later.checked = true;
+    if (name === "later" && !checked) form.elements.sendDate.value = "";
+    const button = form.querySelector("button[data-later]");
+    if (!button) return;
+    const at = form.elements.later.checked ? form.elements.sendDate.value : "";
+    const shown = `${at.slice(5, 10).replace("-", "/")} ${at.slice(11, 16)}`;
+    button.textContent = at ? button.dataset.later.replace("000", shown) : button.dataset.now;
+  }
+
+  document.addEventListener("submit", (event) => {
+    if (!event.target.matches("form[data-upload]")) return;
+    event.preventDefault();
+    upload(event.target);
   });
-  request.addEventListener("load", () => {
-    if (request.status === 200) window.location.reload();
-    else fail();
+  document.addEventListener("change", (event) => {
+    if (event.target.matches("#columns select")) checkColumns();
+    else if (["sendDate", "later"].includes(event.target.name)) schedule(event.target);
   });
-  request.addEventListener("error", fail);
-  button.disabled = true;
-  alert.hidden = true;
-  bar.value = 0;
-  bar.hidden = false;
-  request.send(new FormData(form));
-});
-document.addEventListener("change", (event) => {
-  const { name, form } = event.target;
-  if (name === "sendDate" && event.target.value) form.elements.later.checked = true;
-  if (name === "later" && !event.target.checked) form.elements.sendDate.value = "";
-});
+  document.addEventListener("input", (event) => {
+    if (event.target.name === "sendDate") schedule(event.target);
+  });
+  document.addEventListener("htmx:afterSettle", checkColumns);
+  // The answer to the upload says what has become of it, not a poll that opens the page anew.
+  document.addEventListener("htmx:beforeOnLoad", (event) => {
+    const isLate = !document.contains(event.detail.elt); // asked before the answer, which has replaced the poll
+    if ((isUploading || isLate) && event.detail.xhr.getResponseHeader("HX-Refresh")) event.preventDefault();
+  });
+})();

@@ -33,10 +33,11 @@ async def join(request: PageRequest) -> Response:
     token, typed = request.field("token"), request.fields
     await team.find_invite(request.context, token)  # first, so that nobody else has passwords hashed
     try:
+        full_name = user.parse_full_name(request.field("full_name"))
         name, password = read_new_user(request.field("name"), typed.get("password", ""), typed.get("repeated", ""))
         salt = passwords.new_salt(request.context.world)
         hash = await request.site.password_threads.run(passwords.hash_with_salt, password, salt)
-        stored = await team.accept_invite(request.context, token, name, hash)
+        stored = await team.accept_invite(request.context, token, name, hash, full_name)
     except Refused as refused:
         if refused.code is Code.INVALID_STATE:
             raise
@@ -115,6 +116,7 @@ async def render_join(
         invite=invite,
         token=token,
         name=name,
+        full_name=request.field("full_name"),
         told=told,
         least=user.MIN_PASSWORD_CHARACTERS,
         errors=request.errors_by_field(refused),

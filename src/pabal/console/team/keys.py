@@ -13,6 +13,7 @@ from pabal.domain.base.codes import Code, Refused
 from pabal.domain.users.user import Role
 from pabal.service.access.accounts import account_limits, administration
 from pabal.service.access.keys.keys import SCOPES
+from pabal.settings.compat_tables import KIND_NAMES
 
 KEYS_PATH = "/console/keys"
 
@@ -41,8 +42,9 @@ async def replace_key(request: PageRequest) -> Response:
     """
     if not _may_create(request):
         raise Refused(Code.NOT_FOUND)
-    known, _ = await administration.get_members(request.context, request.account_id)
-    old, new_key = keys.find_replaced(known, parse_id(request.field("key")) or 0)
+    members = await administration.get_members(request.context, request.account_id)
+    ours = [each for each in members.keys if each.id not in members.public_ids]
+    old, new_key = keys.find_replaced(ours, parse_id(request.field("key")) or 0)
     try:
         keys.read_rate(str(new_key.rate), await _max_rate(request))
         key = await keys.issue_key(request, request.account_id, new_key)
@@ -96,7 +98,7 @@ async def show_keys(
     key_id: int = 0,
 ) -> Response:
     """Answer with the page; `key_id` is the key whose rate was refused."""
-    known, _ = await administration.get_members(request.context, request.account_id)
+    known, _, public_ids = await administration.get_members(request.context, request.account_id)
     max_rate = await _max_rate(request)
     default_rate = min(request.site.settings.key_rate, max_rate) if max_rate else request.site.settings.key_rate
     problems = refused.problems if refused else ()
@@ -104,12 +106,15 @@ async def show_keys(
         "team/keys.html",
         refused.code.http_status if refused else 200,
         keys=known[::-1],
+        public_ids=public_ids,
+        kinds=(),
+        kind_names=KIND_NAMES,
         newest_key=known[-1].id if known else 0,
         key=typed or blank_key(default_rate),
         scopes=SCOPES,
         base="/console",
         may_create=_may_create(request),
-        errors={} if key_id else {each.field: each.message(request.locale.language) for each in problems},
-        told=[each.message(request.locale.language) for each in problems] if key_id else [],
+        errors={} if key_id else {each.field: request.tell(each) for each in problems},
+        told=[request.tell(each) for each in problems] if key_id else [],
         key_id=key_id,
     )

@@ -9,13 +9,16 @@ from pabal.console.shell.page import Handler
 from pabal.console.shell.page_request import PageRequest
 from pabal.domain.base.codes import Code, Refused, Text
 from pabal.domain.base.dates import HOUR
+from pabal.domain.events.notice import parse_address
 from pabal.domain.users.user import ACCOUNT_ROLES, ROLE_BY_CODE, Role
+from pabal.mail.mailer import MailOutcome, MailResult
 from pabal.service.access.accounts import administration
 from pabal.service.access.accounts.audit import AuditEntry
 from pabal.service.access.sign_in import passwords
 from pabal.service.access.users import team
 from pabal.service.access.users.team import INVITE_LIFETIME_MS
 from pabal.service.context import Context
+from pabal.service.notices import invitations
 from pabal.world import new_password
 
 UserChange = Callable[[Context, int, str, AuditEntry], Awaitable[object]]
@@ -24,17 +27,31 @@ INVITE_PATH = "/console/invite"
 
 
 async def create_invite(request: PageRequest) -> Response:
-    """Create an invitation and show its link, once."""
+    """Create an invitation, mail it if there is an address, and show its link, once."""
+    context = request.context
     try:
         role = _read_role(request)
-        token = await team.invite(request.context, request.account_id, role, request.audit_entry("invite.create"))
+        address = parse_address(request.field("address")) if request.field("address") else ""
+        if address:
+            invitations.check_pace(context, request.user)
+        token = await team.invite(context, request.account_id, role, request.audit_entry("invite.create"))
     except Refused as refused:
         return await show_team(request, refused)
+    path = f"{INVITE_PATH}?token={token}"
+    result: MailResult | None = None
+    if address:
+        account = (await administration.get_account(context, request.account_id)).name
+        result = await invitations.send_invitation(
+            context, request.user, account, role, path, address, request.locale.language
+        )
     return request.render(
         "team/invited.html",
         role=role.label,
-        link=f"{request.origin}{INVITE_PATH}?token={token}",
+        link=f"{request.origin}{path}",
         hours=INVITE_LIFETIME_MS // HOUR,
+        address=address,
+        is_mailed=result is not None and result.outcome is MailOutcome.SENT,
+        detail=result.detail if result else "",
     )
 
 
@@ -103,8 +120,11 @@ async def show_team(request: PageRequest, refused: Refused | None = None) -> Res
         team=found,
         roles=[(each.code, request.translate(each.label)) for each in ACCOUNT_ROLES],
         role=request.field("role") if refused else Role.SENDER.code,
+        has_mail=request.context.mail.is_sent,
+        address=request.field("address") if refused else "",
+        errors=request.errors_by_field(refused),
         hours=INVITE_LIFETIME_MS // HOUR,
-        problems=[each.message(request.locale.language) for each in refused.problems] if refused else [],
+        problems=[request.tell(each) for each in refused.problems] if refused else [],
     )
 
 
@@ -128,6 +148,15 @@ TEXTS = {
     "team.self": Text("나", "You"),
     "team.invite": Text("사용자 초대", "Invite a user"),
     "team.invite.do": Text("초대 링크 만들기", "Create invitation link"),
+    "team.invite.mail": Text("초대하기", "Invite"),
+    "team.invite.address": Text("메일 주소 (비우면 링크만)", "Mail address (empty: link only)"),
+    "team.invited.mailed": Text(
+        "{address} 주소로 초대 메일을 보냈습니다.", "The invitation was mailed to {address}."
+    ),
+    "team.invited.not_mailed": Text(
+        "{address} 주소로 메일을 보내지 못했습니다({detail}). 아래 링크를 직접 전하세요.",
+        "The mail to {address} was not sent ({detail}). Hand over the link yourself.",
+    ),
     "team.invite.about": Text(
         "링크를 받은 사람이 사용자 이름과 비밀번호를 직접 정합니다. 링크는 {hours}시간 안에 한 번만 쓸 수 "
         "있습니다.",
@@ -204,6 +233,7 @@ TEXTS = {
         "{inviter} invites you to the account {account} as {role}. Choose a name, and how to sign in.",
     ),
     "join.openid": Text("{name} 계정으로 가입", "Join with {name}"),
+    "join.full_name": Text("이름 (동료에게 보입니다. 비워도 됩니다)", "Name (colleagues see it; optional)"),
     "join.password": Text("비밀번호 ({least}자 이상)", "Password (at least {least} characters)"),
     "join.repeated": Text("비밀번호 확인", "Password again"),
     "join.do": Text("가입", "Join"),

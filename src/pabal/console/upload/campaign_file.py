@@ -151,12 +151,13 @@ async def show_columns(request: PageRequest) -> Response:
         async with request.open_file(partial(preview_file, variables=variables), is_preview=True) as parts:
             head = await anext(parts)
     except Refused as refused:
-        problem = refused.problems[0].message(request.locale.language)
+        problem = request.tell(refused.problems[0])
     return request.render(
         "shell/columns.html",
         head=head,
         problem=problem,
-        missing=_missing(request, head, variables) if head else [],
+        needed=(needed := [(PHONE, request.t("columns.phone")), *((f"{FIELD}{name}", name) for name in variables)]),
+        missing=_missing(needed, head) if head else [],
         roles=[
             (IGNORE, request.t("columns.ignore")),
             (PHONE, request.t("columns.phone")),
@@ -166,11 +167,10 @@ async def show_columns(request: PageRequest) -> Response:
     )
 
 
-def _missing(request: PageRequest, head: FileHead, variables: Sequence[str]) -> list[str]:
+def _missing(needed: Sequence[tuple[str, str]], head: FileHead) -> list[str]:
     """Return what no column seems to hold, as a user reads it."""
     held = {each.role for each in head.columns}
-    missing = [name for name in variables if f"{FIELD}{name}" not in held]
-    return [*([] if PHONE in held else [request.t("columns.phone")]), *missing[: sheet.MAX_SHOWN_NAMES]]
+    return [name for role, name in needed if role not in held][: sheet.MAX_SHOWN_NAMES]
 
 
 def preview_file(content: BinaryIO, *, variables: Sequence[str]) -> Iterator[FileHead]:
@@ -198,7 +198,14 @@ def read_head(file: BinaryIO, variables: Sequence[str]) -> FileHead:
             return PHONE
         return REFERENCE if mapping.spelled(bare) in sheet.REFERENCE_NAMES else IGNORE
 
-    return mapping.read_head(file, guess)
+    head = mapping.read_head(file, guess)
+    named = mapping.find_name_column([each.name for each in head.columns], variables) if head.has_names else None
+    if named is None or head.columns[named[0]].role != IGNORE:
+        return head
+    place, name = named
+    columns = list(head.columns)
+    columns[place] = columns[place]._replace(role=f"{FIELD}{name}")
+    return head._replace(columns=columns)
 
 
 def read_columns(form: Mapping[str, str], head: FileHead, variables: Sequence[str]) -> Columns | None:

@@ -2,26 +2,28 @@
 
 import logging
 from collections import deque
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from typing import NamedTuple
 
 from starlette.responses import Response
 
 from pabal.console.send import draft as drafts
-from pabal.console.send import kept_draft
+from pabal.console.send import kept_draft, typed_receivers
 from pabal.console.send import send as send_page
 from pabal.console.send.campaign_body import CampaignMessage, message_from_draft
 from pabal.console.send.draft import MessageDraft
 from pabal.console.send.preview import upgrade_if_long
-from pabal.console.send.review import ad_problems
+from pabal.console.send.review import MAX_TYPED_RECEIVERS, ad_problems
+from pabal.console.send.ways import FILE
 from pabal.console.sheets import sheet
 from pabal.console.sheets.sheet import SheetRow
 from pabal.console.shell.form_fields import GROUP, ticked_ids
 from pabal.console.shell.page_request import PageRequest
-from pabal.console.upload import row_validation
+from pabal.console.upload import edited_campaign, row_validation
 from pabal.console.upload.campaign_file import FILE_REFUSED, MAX_FILE_NAME_CHARACTERS, STALE_AFTER
 from pabal.console.upload.campaign_message import UPLOAD_PATH, campaign_audit_entry
 from pabal.console.upload.row_validation import FileValidation, RowValidator
+from pabal.console.upload.upload import create_campaign
 from pabal.domain.base import identifiers
 from pabal.domain.base.codes import Code, Refused, Text
 from pabal.domain.base.dates import Instant
@@ -39,19 +41,14 @@ from pabal.service.sending.campaigns.campaign_files import (
     FileSummary,
     InvalidRow,
 )
+from pabal.service.sending.campaigns.copies import KnownReceiver
+from pabal.service.sending.replace import NOT_WAITING
 from pabal.world import new_request_id
 
 CONTACTS_PER_READ = 1000
 MAX_NAMED_VARIABLES = 20
 NO_GROUP = Text("보낼 그룹을 선택하세요.", "Choose the groups to send to.")
 log = logging.getLogger("pabal.console")
-
-
-class KnownReceiver(NamedTuple):
-    """A number, and what fills in variables."""
-
-    phone: str
-    values: Mapping[str, str]
 
 
 ReceiverSource = AsyncIterator[Sequence[KnownReceiver]]
@@ -63,6 +60,8 @@ class CampaignStart(NamedTuple):
     draft: MessageDraft
     message: CampaignMessage
     validator: RowValidator
+    edited: Campaign | None = None
+    """The campaign whose receivers it is for."""
 
 
 async def check_message(request: PageRequest) -> CampaignStart:
@@ -75,7 +74,9 @@ async def check_message(request: PageRequest) -> CampaignStart:
     draft = await upgrade_if_long(request, typed)
     if problems := ad_problems(draft):
         raise Refused.from_problems(problems)
-    message = message_from_draft(draft)._replace(draft=kept.form, page=kept.page)
+    edited = await edited_campaign.find_edited(request, draft)
+    message = message_from_draft(draft, edited.id.hex() if edited else "")
+    message = message._replace(draft=kept.form, page=kept.page)
     validator = await row_validation.create_validator(request.context, request.account_id, message)
     return CampaignStart(draft, message, validator)
 
@@ -98,7 +99,7 @@ async def start_campaign(request: PageRequest, start: CampaignStart, name: str, 
         request.context,
         campaign,
         name[:MAX_FILE_NAME_CHARACTERS],
-        True,
+        start.edited is None or start.edited.skips_duplicates,
         request.now - STALE_AFTER,
         campaign_audit_entry(request, campaign, "file"),
     )
@@ -122,6 +123,8 @@ class BackgroundReading:
         self._context = request.context
         self._campaign = campaign
         self._validator = start.validator
+        self._skips_duplicates = start.edited is None or start.edited.skips_duplicates
+        self._has_references = start.edited is not None
         self._source = source
         self._changed_at = started_at
         self._batches: deque[list[SheetRow]] = deque()
@@ -144,9 +147,10 @@ class BackgroundReading:
             log.warning("the store is away; a campaign has to be begun again")
 
     async def _validate(self) -> None:
-        head = SheetRow(1, (sheet.PHONE_NAMES[0], *self._validator.variables))
+        references = sheet.REFERENCE_NAMES[:1] if self._has_references else ()
+        head = SheetRow(1, (sheet.PHONE_NAMES[0], *self._validator.variables, *references))
         self._batches.append([head])
-        validation = FileValidation(self._rows(), self._validator, skips_duplicates=True)
+        validation = FileValidation(self._rows(), self._validator, skips_duplicates=self._skips_duplicates)
         is_validated = False
         while not is_validated:
             excluded = await self._read_some()
@@ -174,7 +178,9 @@ class BackgroundReading:
         excluded: list[InvalidRow] = []
         for each in found or ():
             self._row_number += 1
-            cells = (each.phone, *(each.values.get(name, "") for name in self._validator.variables))
+            references = (each.reference,) if self._has_references else ()
+            values = (each.values.get(name, "") for name in self._validator.variables)
+            cells = (each.phone, *values, *references)
             if each.phone in unwilling:
                 excluded.append(InvalidRow(self._row_number, cells, tuple(OPTED_OUT_ROW)))
             else:
@@ -200,19 +206,65 @@ class BackgroundReading:
         return max(self._context.world.now(), self._changed_at + 1)
 
 
-async def create_group_campaign(request: PageRequest) -> Response:
-    """Begin a campaign to the contacts of the chosen groups."""
+async def go_on(request: PageRequest) -> Response:
+    """Go on with whoever was chosen: groups and typed receivers, those not reached before, or typed ones alone."""
+    if ticked_ids(request.fields, GROUP):
+        return await _create_group_campaign(request)
+    if request.field("whom") == FILE and not request.field("receivers"):
+        return await create_campaign(request)
+    if request.field("resends"):
+        return await _create_resend(request)
+    if edited := await edited_campaign.find_edited(request, drafts.read_draft(request.fields)):
+        if request.field("receivers"):
+            return await _create_group_campaign(request)
+        return await _create_edit(request, edited)
+    return await send_page.show_confirmation(request)
+
+
+async def _create_group_campaign(request: PageRequest) -> Response:
+    """Begin a campaign to the contacts of the chosen groups, and to typed receivers, if there are any."""
     try:
-        groups = await _chosen_groups(request)
+        groups = await _chosen_groups(request) if ticked_ids(request.fields, GROUP) else []
         start = await check_message(request)
-        await _check_variables(request, start.validator)
+        typed = _typed_receivers(request, start)
+        if groups:
+            await _check_variables(request, start.validator)
     except Refused as refused:
         return await send_page.show_refused(request, drafts.read_draft(request.fields), refused)
-    names = ", ".join(each.name for each in groups)
-    return await start_campaign(request, start, names, _read_contacts(request, [each.id for each in groups]))
+    names = ", ".join([*(each.name for each in groups), *([request.t("send.receivers.too")] if typed else [])])
+    return await start_campaign(request, start, names, _read_all(request, typed, [each.id for each in groups]))
 
 
-async def create_resend(request: PageRequest) -> Response:
+def _typed_receivers(request: PageRequest, start: CampaignStart) -> list[KnownReceiver]:
+    """Return the receivers that were typed besides; raises Refused(TOO_MANY_RECEIVERS)."""
+    found = typed_receivers.read_receivers(
+        start.draft.texts["receivers"],
+        start.validator.variables,
+        MAX_TYPED_RECEIVERS,
+        skips_duplicates=True,
+        chosen=start.draft.columns,
+    )
+    if found.total > MAX_TYPED_RECEIVERS:
+        detail = typed_receivers.describe_too_many(MAX_TYPED_RECEIVERS, found.total)
+        raise Refused(Code.TOO_MANY_RECEIVERS, "receivers", detail)
+    return [
+        KnownReceiver(typed_receivers.normalize_number(each.phone_number), each.values) for each in found.entries
+    ]
+
+
+async def _create_edit(request: PageRequest, edited: Campaign) -> Response:
+    """Begin a campaign to the receivers of one that has not begun, whose place it takes when it is sent."""
+    try:
+        if not edited_campaign.is_editable(edited, request.now):
+            raise Refused(Code.INVALID_STATE, "", NOT_WAITING)
+        start = (await check_message(request))._replace(edited=edited)
+    except Refused as refused:
+        return await send_page.show_refused(request, drafts.read_draft(request.fields), refused)
+    source = copies.iterate_receivers(request.context, edited)
+    return await start_campaign(request, start, edited.file_name or edited.name, source)
+
+
+async def _create_resend(request: PageRequest) -> Response:
     """Begin a campaign to the receivers that an earlier request or campaign did not reach."""
     sent_id = identifiers.parse_request_id(request.field("resends"))
     await copies.check_owner(request.context, request.account_id, sent_id)
@@ -223,7 +275,8 @@ async def create_resend(request: PageRequest) -> Response:
     return await start_campaign(request, start, request.t("send.resend.name"), _read_failed(request, sent_id))
 
 
-async def _read_contacts(request: PageRequest, group_ids: Sequence[int]) -> ReceiverSource:
+async def _read_all(request: PageRequest, typed: list[KnownReceiver], group_ids: Sequence[int]) -> ReceiverSource:
+    yield typed
     after = 0
     while found := await contacts.list_some(
         request.context, request.account_id, group_ids, after, CONTACTS_PER_READ

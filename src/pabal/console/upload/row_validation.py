@@ -19,6 +19,7 @@ from pabal.console.send.campaign_body import CampaignMessage
 from pabal.console.send.draft import ALIMTALK, BRAND, FRIENDTALK, KINDS, LMS
 from pabal.console.sheets import sheet
 from pabal.console.sheets.sheet import Columns, SheetRow
+from pabal.console.shell.problem_texts import spell_problem
 from pabal.domain.base.codes import Code, Problem, Refused, Text
 from pabal.domain.base.dates import Instant
 from pabal.domain.content import text, variables
@@ -40,8 +41,8 @@ BATCHES_PER_TURN = 16
 """How much of a file is read before other work runs: 1 MiB of an Excel file, 8,000 lines of CSV."""
 MAX_BLOCK_PROBLEMS = 10 * MAX_BLOCK_RECEIVERS
 """All problems of a block are found at once: a receiver has few, and starting again would check good rows twice."""
-_Sentences = dict[tuple[Code, Text | None], list[str]]
-"""The messages of problems: thousands of rows have the same."""
+_Sentences = dict[Problem, Text]
+"""The sentences of problems, without the receiver's place: thousands of rows have the same."""
 _RECEIVER_FIELD = "receivers["
 _PLACEHOLDER_NUMBER = "01000000000"
 """A receiver to validate the message with; problems of the receiver itself are ignored."""
@@ -152,6 +153,21 @@ class RowValidator:
             templateData={name: cell(place) for name, place in columns.values.items() if cell(place)},
             reference=(cell(columns.reference) or None) if columns.reference is not None else None,
         )
+
+    def find_faulty_cells(self, row: SheetRow, columns: Columns) -> set[int]:
+        """Return which cells of a row cannot be sent, as far as one of them is the reason."""
+        if columns.formula_error(row):
+            return {place for place, cell in enumerate(row.cells) if cell == columns.formula_error(row)}
+        found: set[int] = set()
+        try:
+            self.validate_receivers([self.row_to_receiver(row, columns)])
+        except Refused as refused:
+            for each in refused.problems:
+                if each.field.endswith("phoneNumber"):
+                    found.add(columns.phone)
+                elif each.code is Code.MISSING_VARIABLE:
+                    found |= {at for at in columns.values.values() if at >= len(row.cells) or not row.cells[at]}
+        return found or {columns.phone}
 
     def _find_variables(self) -> tuple[str, ...]:
         body = self._body
@@ -362,10 +378,11 @@ def _problems_by_receiver(problems: Sequence[Problem]) -> dict[int, list[Problem
 def _describe(problems: Sequence[Problem], sentences: _Sentences) -> tuple[str, ...]:
     """Return the messages of a row's problems; `sentences` has those of other rows, and shares them."""
     found: list[str] = []
-    for code, _, detail in problems:
-        if (code, detail) not in sentences:
-            sentences[code, detail] = service.describe_problems([Problem(code, detail=detail)])
-        found += sentences[code, detail]
+    for each in problems:
+        alike = each._replace(field=each.field.partition("]")[2])
+        if alike not in sentences:
+            sentences[alike] = spell_problem(alike)
+        found += sentences[alike]
     return tuple(found)
 
 

@@ -16,7 +16,8 @@ from pabal.console.send.review import ad_problems
 from pabal.console.sheets import sheet, sheet_limits
 from pabal.console.shell.page_request import PageRequest
 from pabal.console.shell.site import FILES_BUSY
-from pabal.console.upload import row_validation
+from pabal.console.upload import edited_campaign, row_validation
+from pabal.console.upload import faults as faults_module
 from pabal.console.upload.campaign_file import FILE_REFUSED, is_stale
 from pabal.console.upload.campaign_message import (
     REQUESTS_PATH,
@@ -26,6 +27,7 @@ from pabal.console.upload.campaign_message import (
     load_message,
     load_validator,
 )
+from pabal.console.upload.faults import Faults, list_faults
 from pabal.domain.base import dates
 from pabal.domain.base.codes import Code, Problem, Refused, Text
 from pabal.domain.base.dates import Instant
@@ -35,11 +37,10 @@ from pabal.domain.sends.sending import Sending, fill_buttons, fill_text
 from pabal.service.access.accounts import sender_numbers
 from pabal.service.sending.campaigns import approvals, campaign_files
 from pabal.service.sending.campaigns import campaigns as campaign_service
-from pabal.service.sending.campaigns.campaign_files import Campaign, CampaignDraft, InvalidRow
+from pabal.service.sending.campaigns.campaign_files import Campaign, CampaignDraft
 from pabal.service.sending.preconditions import choose_carrier
 from pabal.world import new_request_id
 
-SHOWN_INVALID_ROWS = 50
 NO_CONTENT = 204
 RELOAD_HEADERS = {"hx-refresh": "true"}
 SCHEDULE_MISMATCH = Text(
@@ -70,7 +71,9 @@ async def create_campaign(request: PageRequest) -> Response:
     try:
         if problems := ad_problems(draft):
             raise Refused.from_problems(problems)
-        message = message_from_draft(draft)._replace(draft=kept.form, page=kept.page)
+        edited = await edited_campaign.find_edited(request, draft)
+        message = message_from_draft(draft, edited.id.hex() if edited else "")
+        message = message._replace(draft=kept.form, page=kept.page)
         await row_validation.create_validator(request.context, request.account_id, message)
     except Refused as refused:
         return await send_page.show_refused(request, typed, refused)
@@ -115,6 +118,7 @@ async def send_campaign(request: PageRequest) -> Response:
         await load_validator(request, campaign)
         name = request.field("name")[:MAX_NAME_CHARACTERS] or campaign.name
         send_at = await _send_time(request, campaign)
+        await edited_campaign.cancel_replaced(request, await load_message(request, campaign), send_at)
         if not await _start_or_submit(request, campaign, name, send_at):
             raise Refused(Code.INVALID_STATE, "", FILE_REFUSED)
     except Refused as refused:
@@ -168,21 +172,21 @@ async def check_carriers(request: PageRequest, campaign: Campaign, sending: Send
 
 async def render_campaign(request: PageRequest, campaign: Campaign, problems: Sequence[Problem] = ()) -> Response:
     """Show a campaign that is not sent yet, with what is wrong with it."""
-    language = request.locale.language
-    errors = {each.field if each.field in ("name", "sendDate") else "": each.message(language) for each in problems}
+    errors = {each.field if each.field in ("name", "sendDate") else "": request.tell(each) for each in problems}
     message = await load_message(request, campaign)
+    validator = None
     try:
         validator = await row_validation.create_validator(request.context, request.account_id, message)
         variables, (subject, content) = validator.variables, validator.subject_and_content
         sender = validator.sender
     except Refused as refused:
         variables, subject, content, sender = (), "", "", ""
-        errors.setdefault("", refused.problems[0].message(language))
-    rows: list[InvalidRow] = []
+        errors.setdefault("", request.tell(refused.problems[0]))
+    faults: Faults | None = None
     first: FirstMessage | None = None
     is_waiting = campaign.state is CampaignState.TO_APPROVE
     if campaign.state is CampaignState.CHECKED or is_waiting:
-        rows = await campaign_files.list_invalid_rows(request.context, campaign, 0, SHOWN_INVALID_ROWS)
+        faults = await list_faults(request, campaign, validator)
         first = await _first_message(request, campaign)
     is_interrupted = campaign.state is CampaignState.READING and is_stale(campaign, request.now)
     product = PRODUCT_BY_CODE[campaign.kind]
@@ -197,7 +201,7 @@ async def render_campaign(request: PageRequest, campaign: Campaign, problems: Se
         content=content,
         sender=sender,
         first=first,
-        invalid_rows=[(row.number, row.cells, request.pick_language(row.reason)) for row in rows],
+        faults=faults,
         reason=request.pick_language(campaign.reason),
         is_reading=campaign.state is CampaignState.READING and not is_interrupted,
         is_interrupted=is_interrupted,
@@ -265,13 +269,15 @@ def campaign_version(campaign: Campaign, now: Instant) -> str:
     return f"{campaign.changed_at}{'-' if is_interrupted else ''}"
 
 
-TEXTS = {
-    "upload.tab": Text("파일 올리기", "Upload a file"),
+TEXTS = faults_module.TEXTS | {
+    "upload.tab": Text("파일은 다음 단계에서 고르기", "Choose the file on the next page"),
+    "upload.drop": Text("파일을 끌어다 놓거나 눌러서 고르세요", "Drop a file here, or press to choose one"),
     "upload.tab.about": Text(
         "수신자가 많으면 CSV나 엑셀 파일로 올리세요. 위에 작성한 메시지를 발송합니다.",
         "For many receivers, upload a CSV or Excel file. The message written above is sent to them.",
     ),
     "upload.title": Text("여러 명에게 발송", "Send to many receivers"),
+    "upload.back": Text("내용 고치기", "Change the text"),
     "upload.message": Text("발송할 메시지", "Message"),
     "upload.upgraded": Text("SMS {sms:,}명 · LMS {lms:,}명", "{sms:,} get an SMS · {lms:,} get an LMS"),
     "upload.upgraded.about": Text(
@@ -336,13 +342,15 @@ TEXTS = {
     "upload.first": Text("첫 수신자({receiver})가 받을 메시지", "The message for the first receiver ({receiver})"),
     "upload.name": Text("캠페인 이름", "Campaign name"),
     "upload.do_send": Text("{count:,}명에게 발송", "Send to {count:,}"),
+    "upload.do_schedule": Text("{count:,}명 · {time} 예약", "Schedule for {time} ({count:,})"),
+    "upload.rows": Text("{count:,}행", "{count:,}"),
     "approval.title": Text("승인 대기", "Waiting for approval"),
     "approval.about": Text(
-        "아래 내용 그대로 발송됩니다. 확인하고 승인하거나 돌려보내세요.",
+        "아래 내용 그대로 발송됩니다. 확인하고 승인하거나 반려하세요.",
         "It is sent exactly as shown below. Look at it, then approve it or send it back.",
     ),
     "approval.own": Text(
-        "다른 사용자가 승인하면 발송합니다. 바꾸려면 되돌리고, 바꾼 다음 다시 승인을 요청하세요.",
+        "다른 사용자가 승인하면 발송합니다. 바꾸려면 승인 요청을 취소하고, 바꾼 다음 다시 승인을 요청하세요.",
         "It is sent as soon as another user approves it. To change it, take it back and submit it again.",
     ),
     "approval.nobody": Text(
@@ -359,10 +367,10 @@ TEXTS = {
     "approval.submitter": Text("요청한 사람", "Submitted by"),
     "approval.at_once": Text("승인하면 바로", "As soon as it is approved"),
     "approval.approve": Text("승인하고 {count:,}명에게 발송", "Approve and send to {count:,}"),
-    "approval.refuse": Text("돌려보내기", "Send back"),
-    "approval.refuse.do": Text("예, 돌려보냅니다", "Yes, send it back"),
-    "approval.comment": Text("돌려보내는 이유", "Reason"),
-    "approval.withdraw": Text("승인 요청 되돌리기", "Take it back"),
+    "approval.refuse": Text("반려", "Send back"),
+    "approval.refuse.do": Text("예, 반려합니다", "Yes, send it back"),
+    "approval.comment": Text("반려 사유", "Reason"),
+    "approval.withdraw": Text("승인 요청 취소", "Take it back"),
     "upload.discard": Text("삭제", "Discard"),
     "upload.discard.ask": Text(
         "올린 파일과 작성한 내용을 삭제하시겠습니까? 되돌릴 수 없습니다.",

@@ -7,8 +7,10 @@ from pabal.service.metrics import RESPONSE_BOUNDS_S
 from pabal.store.engine.base import Tx
 from pabal.store.queue import carriers, slots
 from pabal.store.queue.carriers import CarrierState, MinuteLatency
+from tests.fixtures.audit import latest_entries
+from tests.fixtures.console import signed_in_browser
 from tests.fixtures.console_operate import HOSTILE, operator_and_account
-from tests.fixtures.service import FakeCarrier
+from tests.fixtures.service import FakeCarrier, count_rows
 from tests.fixtures.virtual import NOON, Environment
 from tests.fixtures.web import RunScenario, call_ok, sms_body
 
@@ -31,8 +33,11 @@ async def test_status_page_shows_carrier_state_last_error_and_queue(env: Environ
         assert HOSTILE not in shown.text
         assert "refused &lt;script&gt;" in shown.text
         assert re.search(r'<span class="state up">정상</span>', shown.text)
-        assert re.search(r'<span class="state gone">설정에 없음</span> <span class="reason">it takes', shown.text)
-        assert '<td data-name="메시지 수" class="amount">1</td>' in shown.text
+        assert re.search(
+            r'<span class="state gone">설정에 없음</span></h3>.*?<p class="reason">it takes', shown.text, re.S
+        )
+        assert shown.text.count("it takes nothing") == 1
+        assert "<strong>대기 1건</strong>" in shown.text
     assert "<html" not in part.text
 
 
@@ -46,7 +51,7 @@ def test_status_page_shows_longest_delay_in_queue(run_scenario: RunScenario) -> 
         await call_ok(call, "message/sendSMS", sms_body(sendDate="2026-11-15 12:01"))
         await env.wait(60 + 125)
 
-        assert ">2분<" in (await operator.get("/console/operate")).text
+        assert "가장 오래 2분 기다림" in (await operator.get("/console/operate")).text
 
     run_scenario(scenario, carriers={post.name: post})
 
@@ -119,3 +124,49 @@ async def test_status_page_shows_quotas_that_are_used_up(env: Environment) -> No
         *("relay", "하루 메시지 수", "3", "host:1"),
         *("relay", "other", "1", "host:1"),
     ]
+
+
+async def test_operator_moves_the_waiting_messages_of_a_carrier(env: Environment) -> None:
+    def give_to(tx: Tx, carrier: str) -> None:
+        carriers.save_kinds(tx, {carrier: "smpp" if carrier == "real" else "simulator"})
+        tx.execute("update jobs set carrier = ?", (carrier,))
+
+    operator, _ = await operator_and_account(env)
+    call = await env.caller()
+    numbers = [f"010-2000-{number:04}" for number in range(3)]
+    await call_ok(call, "message/sendSMS", sms_body(*numbers, sendDate="2026-11-15 12:10"))
+    await env.store.write(give_to, "real")
+
+    refused = await operator.submit("/console/operate/move", **{"from": "real", "to": "simulator"})
+    await env.store.write(give_to, "old")
+    nowhere = await operator.submit("/console/operate/move", **{"from": "old", "to": "sold"})
+    shown = await operator.get("/console/operate?from=old")
+    done = await operator.submit("/console/operate/move", **{"from": "old", "to": "simulator"})
+    await env.wait(11 * 60)
+
+    assert (refused.status, "시뮬레이터 사이에는 옮기지 않습니다" in refused.text) == (400, True)
+    assert (nowhere.status, "옮겨 갈 발송 경로를 고르세요" in nowhere.text) == (400, True)
+    assert '<option value="old" selected>old (대기 3건)</option>' in shown.text
+    assert "3건을 옮겼습니다(old → simulator). old의 대기 메시지는 3건에서 0건이 되었습니다" in done.text
+    assert await count_rows(env, "jobs") == 0, "all were sent"
+    (entry,) = await env.store.read(latest_entries, None, 1)
+    assert (entry.action, entry.target, entry.account_id) == ("carrier.move", "old simulator", None)
+
+
+async def test_tabs_of_operators_count_what_waits(env: Environment) -> None:
+    operator, _ = await operator_and_account(env)
+    owner = await signed_in_browser(env)
+    page = await operator.get("/console/operate")
+    await owner.submit("/console/numbers", number="02-1234-5678")
+
+    tabs = await operator.get("/console/operate/tabs?here=/console/operate/numbers")
+
+    assert (
+        'hx-get="/console/operate/tabs?here=%2Fconsole%2Foperate"' in page.text
+        or "tabs?here=/console/operate" in page.text
+    )
+    assert re.search(
+        r'<a href="/console/operate/numbers" aria-current="page">[^<]+ <b class="badge">1</b></a>', tabs.text
+    )
+    assert tabs.text.count("badge") == 1
+    assert "hx-get" not in tabs.text, "they are read once"

@@ -14,6 +14,7 @@ from pabal.service.access.accounts.accounts import MAX_NAME_CHARACTERS
 from pabal.service.access.accounts.administration import Account
 from pabal.service.access.keys.keys import DEFAULT_SCOPES, SCOPES
 from pabal.service.access.sign_in import passwords
+from pabal.settings.compat_tables import KIND_NAMES, KINDS
 from pabal.world import new_password
 
 ACCOUNTS_PATH = "/console/operate/accounts"
@@ -116,12 +117,15 @@ async def render_account(
     refused: Refused | None = None,
 ) -> Response:
     """Answer with an account's page; after a refusal, with the fields as typed and the errors."""
-    keys, users = await administration.get_members(request.context, account.id)
+    keys, users, public_ids = await administration.get_members(request.context, account.id)
     return request.render(
         "operate/accounts/account.html",
         refused.code.http_status if refused else 200,
         account=account,
         keys=keys[::-1],
+        public_ids=public_ids,
+        kinds=_list_kinds(request),
+        kind_names=KIND_NAMES,
         newest_key=keys[-1].id if keys else 0,
         may_create=True,
         users=users,
@@ -134,6 +138,12 @@ async def render_account(
         codes=code_fields or await _code_fields(request, account.id),
         errors=request.errors_by_field(refused),
     )
+
+
+def _list_kinds(request: PageRequest) -> list[tuple[str, str]]:
+    """Return for which programs a key may be, with the words of the form."""
+    of_relays = [(each, request.t("key.kind_of", relay=request.translate(KIND_NAMES[each]))) for each in KINDS]
+    return [("", request.t("key.kind_own")), *of_relays]
 
 
 async def _limit_fields(request: PageRequest, account_id: int) -> dict[str, str]:
@@ -178,7 +188,8 @@ async def _new_password(request: PageRequest) -> tuple[str, str]:
 def blank_key(rate: int) -> dict[str, str]:
     """Return the fields of the form of a new key as they begin."""
     scopes = {f"scope_{scope}": "1" if scope in DEFAULT_SCOPES else "" for scope in SCOPES}
-    return {"name": "", "expires": "", "allow": "", "rate": str(rate), **scopes}
+    fields = {"name": "", "expires": "", "allow": "", "kind": "", "id": "", "secret": ""}
+    return {**fields, "rate": str(rate), **scopes}
 
 
 async def set_limits(request: PageRequest) -> Response:
@@ -291,6 +302,19 @@ TEXTS = {
     "key.expired": Text("만료됨", "Expired"),
     "key.none": Text("아직 API 키가 없습니다.", "There are no API keys yet."),
     "key.new": Text("새 API 키 발급", "New API key"),
+    "key.kind": Text("어떤 프로그램이 쓰는 키", "For which programs"),
+    "key.kind_own": Text("파발의 API로 만든 프로그램", "Programs for our own API"),
+    "key.kind_of": Text("{relay}용 프로그램", "Programs for {relay}"),
+    "key.compat": Text("다른 중계사의 프로그램이면", "For programs of another relay"),
+    "key.compat_help": Text(
+        "프로그램이 이미 쓰는 API 키(NHN Cloud는 appKey)와 비밀 값을 넣으면 프로그램은 그대로 두고 주소만 바꾸면 "
+        "됩니다. 비우면 새로 만듭니다.",
+        "With the API key (at NHN Cloud: the app key) and secret that the program has, only its address changes. "
+        "What is left empty is made up.",
+    ),
+    "key.public_id": Text("그 프로그램의 API 키", "API key of the program"),
+    "key.secret": Text("그 프로그램의 비밀 값", "Secret of the program"),
+    "key.hidden_id": Text("ID가 비밀 값인 키", "its id is the secret"),
     "key.create": Text("API 키 발급", "Create API key"),
     "key.replace": Text("교체", "Replace"),
     "key.replace_one": Text("{id}번 키 교체", "Replace key {id}"),
@@ -330,6 +354,10 @@ TEXTS = {
         "지금 한 번만 표시합니다. 안전한 곳에 보관하세요.", "This is shown only once. Store it in a safe place."
     ),
     "secret.use_key": Text("모든 요청의 헤더에 다음과 같이 넣으세요:", "Send it in a header of every request:"),
+    "secret.use_compat": Text(
+        "프로그램에 다음 API 키(NHN Cloud는 appKey)와 위의 비밀 값을 넣으세요:",
+        "Give the program this API key (at NHN Cloud: app key) and the secret above:",
+    ),
     "secret.use_password": Text(
         "로그인할 때 다음 사용자 이름과 함께 입력하세요:", "Sign in with it and this user name:"
     ),

@@ -15,11 +15,15 @@ from pabal.domain.base import dates
 from pabal.domain.base.codes import Code, Problem, Refused, Text
 from pabal.domain.base.dates import Instant
 from pabal.service.access.accounts import administration
-from pabal.service.access.accounts.administration import Account, ApiKey
+from pabal.service.access.accounts.administration import Account, ApiKey, NewCompatKey, PublicId
 from pabal.service.access.keys.keys import SCOPES, NewKey
-from pabal.world import new_api_key
+from pabal.settings.compat_tables import KINDS
+from pabal.world import new_api_key, new_app_key
 
+COMPAT_FIELDS = ("kind", "id", "secret")
+"""What operators may say about a key of programs that were written for another relay."""
 FIELDS = ("name", *(f"scope_{scope}" for scope in SCOPES), "expires", "allow", "rate")
+_CHOOSE_KIND = Text("어느 중계사의 키인지 고르세요.", "Choose the relay that the key is for.")
 MAX_NAME_CHARACTERS = 100
 MAX_NETWORKS = 100
 MAX_RATE = 1_000_000
@@ -111,7 +115,13 @@ class Replaced(NamedTuple):
 
 
 def show_new_key(
-    request: PageRequest, account: Account, back: str, secret: str, name: str, replaced: Replaced | None = None
+    request: PageRequest,
+    account: Account,
+    back: str,
+    secret: str,
+    name: str,
+    replaced: Replaced | None = None,
+    public_id: PublicId | None = None,
 ) -> Response:
     """Show a new API key, once; the one that it replaces is revoked from there."""
     return request.render(
@@ -122,7 +132,44 @@ def show_new_key(
         kind="key",
         name=name,
         replaced=replaced,
+        public_id=public_id,
     )
+
+
+def read_compat(request: PageRequest) -> NewCompatKey | None:
+    """Return the relay, id and secret of a key that the form describes; those left empty are made up here.
+
+    None for a key of our own API. Raises Refused(INVALID_PARAMETER).
+    """
+    kind, public_id, secret = (request.field(name).strip() for name in COMPAT_FIELDS)
+    if not kind:
+        if public_id or secret:
+            raise Refused(Code.INVALID_PARAMETER, "kind", _CHOOSE_KIND)
+        return None
+    if kind not in KINDS:
+        raise Refused(Code.INVALID_PARAMETER, "kind", _CHOOSE_KIND)
+    return _make_compat(request, kind, public_id, secret)
+
+
+def _make_compat(request: PageRequest, kind: str, public_id: str = "", secret: str = "") -> NewCompatKey:
+    world = request.context.world
+    return NewCompatKey(
+        PublicId(kind, public_id or new_app_key(world)), secret or new_app_key(world), is_generated=not secret
+    )
+
+
+async def issue_compat_key(
+    request: PageRequest, account: Account, compat: NewCompatKey, new_key: NewKey, replaced: Replaced | None = None
+) -> Response:
+    """Create a key of programs that were written for another relay, and show its id and secret, once.
+
+    Raises Refused.
+    """
+    entry = request.audit_entry("key.create", account_id=account.id)
+    newest_known_id = parse_id(request.field("after")) or 0
+    await administration.create_compat_key(request.context, account.id, compat, new_key, newest_known_id, entry)
+    back = f"/console/operate/accounts/{account.id}"
+    return show_new_key(request, account, back, compat.secret, new_key.name, replaced, compat.public_id)
 
 
 async def issue_key(request: PageRequest, account_id: int, new_key: NewKey) -> str:
@@ -139,11 +186,15 @@ async def issue_key(request: PageRequest, account_id: int, new_key: NewKey) -> s
 async def create_key(request: PageRequest) -> Response:
     """Create an API key and show it, once."""
     account = await find_account(request)
-    typed = {name: request.field(name) for name in FIELDS}
+    typed = {name: request.field(name) for name in (*FIELDS, *COMPAT_FIELDS)}
     try:
         new_key = read_new_key(typed, request.now, request.locale.zone)
+        compat = read_compat(request)
+        if compat:
+            return await issue_compat_key(request, account, compat, new_key)
         key = await issue_key(request, account.id, new_key)
     except Refused as refused:
+        typed["secret"] = ""
         return await render_account(request, account, key_fields=typed, refused=refused)
     back = f"/console/operate/accounts/{account.id}"
     return show_new_key(request, account, back, key, new_key.name)
@@ -152,14 +203,18 @@ async def create_key(request: PageRequest) -> Response:
 async def replace_key(request: PageRequest) -> Response:
     """Create a key that may do the same as another one, and show it, once; the other is revoked from there."""
     account = await find_account(request)
-    keys, _ = await administration.get_members(request.context, account.id)
-    old, new_key = find_replaced(keys, parse_id(request.field("key")) or 0)
+    members = await administration.get_members(request.context, account.id)
+    old, new_key = find_replaced(members.keys, parse_id(request.field("key")) or 0)
+    back = f"/console/operate/accounts/{account.id}"
+    replaced = Replaced(old.id, f"{back}/keys/revoke")
+    known = members.public_ids.get(old.id)
     try:
+        if known:
+            return await issue_compat_key(request, account, _make_compat(request, known.kind), new_key, replaced)
         key = await issue_key(request, account.id, new_key)
     except Refused as refused:
         return await render_account(request, account, refused=refused)
-    back = f"/console/operate/accounts/{account.id}"
-    return show_new_key(request, account, back, key, old.name, Replaced(old.id, f"{back}/keys/revoke"))
+    return show_new_key(request, account, back, key, old.name, replaced)
 
 
 async def set_key_rate(request: PageRequest) -> Response:

@@ -54,7 +54,7 @@ def _audit_entry(request: PageRequest, account_id: int, action: str, *words: str
 async def show_mappings(request: PageRequest, refused: Refused | None = None) -> Response:
     """Show every mapping, each with why it cannot be used."""
     listed = await mappings.list_mappings(request.context)
-    problems = [each.message(request.locale.language) for each in (refused.problems if refused else ())]
+    problems = [request.tell(each) for each in (refused.problems if refused else ())]
     return request.render(
         "operate/carriers/mappings.html",
         refused.code.http_status if refused else 200,

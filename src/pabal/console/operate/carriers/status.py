@@ -10,13 +10,14 @@ from starlette.responses import Response
 from pabal.console.history.history import SENDABLE_PRODUCTS
 from pabal.console.shell.column_chart import ChartColumn, DrawnChart, draw_chart
 from pabal.console.shell.page_request import PageRequest
-from pabal.domain.base.codes import Text
+from pabal.domain.base.codes import Refused, Text
 from pabal.domain.base.dates import DAY, HOUR, MINUTE, SECOND
+from pabal.service.delivery.carrier.queue_moves import Moved, move_queue
 from pabal.service.delivery.workers import HEARTBEAT_INTERVAL_S, MAX_MISSED_HEARTBEATS
 from pabal.service.metrics import RESPONSE_BOUNDS_S
 from pabal.service.upkeep import latency, reports
 from pabal.service.upkeep.latency import Percentiles, add_up, find_percentiles
-from pabal.service.upkeep.reports import CarrierState, MinuteLatency, QueueDepth, WorkerState, get_latencies
+from pabal.service.upkeep.reports import CarrierState, DeliveryReport, MinuteLatency, WorkerState, get_latencies
 
 SPANS = {"hour": (HOUR, 2 * MINUTE), "day": (DAY, 1 * HOUR)}
 """How long each period is, and each of its columns."""
@@ -56,10 +57,10 @@ async def read_chart(request: PageRequest) -> dict[str, object]:
 def format_seconds(request: PageRequest, seconds: float) -> str:
     """Return a duration in words: 35 ms, 2.4 s, 60 s or more."""
     if seconds >= RESPONSE_BOUNDS_S[-1]:
-        return request.t("operate.or_more", time=request.t("operate.seconds", count=round(seconds)))
+        return request.t("operate.or_more", time=request.t("age.seconds", count=round(seconds)))
     if seconds < 1:
         return request.t("operate.ms", count=round(seconds * 1000))
-    return request.t("operate.seconds", count=f"{seconds:.1f}")
+    return request.t("age.seconds", count=f"{seconds:.1f}")
 
 
 def _build(request: PageRequest, name: str, starts: range, found: Sequence[MinuteLatency]) -> CarrierLatency:
@@ -98,13 +99,16 @@ def _column(request: PageRequest, at: str, found: Percentiles | None) -> ChartCo
 def _format_tick(request: PageRequest, seconds: float) -> str:
     if seconds < 1:
         return request.t("operate.ms", count=f"{seconds * 1000:g}")
-    return request.t("operate.seconds", count=f"{seconds:g}")
+    return request.t("age.seconds", count=f"{seconds:g}")
 
 
 STATUS_PATH = "/console/operate/state"
 LANE_KEYS = ("operate.small", "operate.campaign", "operate.taken")
 """The text keys of the lanes, by lane number."""
-MINUTE_S, HOUR_S, DAY_S = 60, 3600, 86400
+AWAITED = 2
+"""The lane of messages that a carrier has taken."""
+SEVERITY = ("unused", "up", "partly", "aside", "down", "gone")
+NO_ACCOUNT = 0
 QUOTA_NAMES = ("messages_per_day", "texts_per_month", "calls", "calls_per_second")
 """Quotas of relays that have a text."""
 MAX_SILENCE_MS = round(MAX_MISSED_HEARTBEATS * HEARTBEAT_INTERVAL_S * SECOND)
@@ -131,6 +135,22 @@ class CarrierStatusRow(NamedTuple):
     """How long half, 95 % and 99 % of its answers took at most; empty: it has answered nothing lately."""
 
 
+class CarrierCard(NamedTuple):
+    """A carrier over all workers: the worst state, its queue, and each error once."""
+
+    row: CarrierStatusRow
+    state: str
+    lanes: Sequence[tuple[str, int]]
+    waiting: int
+    """How many messages it has not got yet."""
+    oldest: str
+    """How long the first of them has been due; empty: none is."""
+    errors: Sequence[tuple[str, CarrierStatusRow]]
+    workers: Sequence[CarrierStatusRow]
+    """As each worker sees it, where several do."""
+    per_minute: int
+
+
 class WorkerRow(NamedTuple):
     """A worker, as it is shown."""
 
@@ -146,13 +166,28 @@ class WorkerRow(NamedTuple):
     is_skewed: bool
 
 
-async def show_status(request: PageRequest) -> Response:
+async def show_status(request: PageRequest, moved: Moved | None = None, refused: Refused | None = None) -> Response:
     """Show the status of carriers, queue and workers, and how long carriers took to answer."""
     return request.render(
         "operate/carriers/status.html",
+        refused.code.http_status if refused else 200,
         **await _read_snapshot(request),
         **await read_chart(request),
+        moved=moved,
+        errors=request.errors_by_field(refused),
+        chosen=request.field("from"),
+        targets=list(request.context.carriers),
     )
+
+
+async def move_messages(request: PageRequest) -> Response:
+    """Move the waiting messages of a carrier to another one, and show how many."""
+    carrier, target = request.field("from"), request.field("to")
+    entry = request.audit_entry("carrier.move", f"{carrier} {target}", NO_ACCOUNT)._replace(account_id=None)
+    try:
+        return await show_status(request, await move_queue(request.context, carrier, target, entry))
+    except Refused as refused:
+        return await show_status(request, refused=refused)
 
 
 async def refresh_status(request: PageRequest) -> Response:
@@ -167,12 +202,11 @@ async def _read_snapshot(request: PageRequest) -> dict[str, object]:
     abandoned = {depth.carrier for depth in report.queue if depth.carrier not in configured}
     silent = [CarrierState(name, "", 0, "") for name in sorted({*configured, *abandoned} - reported)]
     return {
-        "carriers": [
-            _carrier_row(request, state, report.kinds.get(state.name, ""), report.latencies)
-            for state in [*report.carriers, *silent]
-        ],
-        "lanes": [
-            (depth, request.t(LANE_KEYS[depth.lane]), _format_delay(request, depth)) for depth in report.queue
+        "cards": [
+            _carrier_card(
+                request, name, [each for each in [*report.carriers, *silent] if each.name == name], report
+            )
+            for name in sorted({each.name for each in [*report.carriers, *silent]})
         ],
         "has_abandoned": bool(abandoned),
         "workers": [_worker_row(request, each) for each in report.workers],
@@ -188,6 +222,25 @@ def list_used_up(request: PageRequest, carriers: Sequence[CarrierState]) -> list
         for state in carriers
         for name, holders in _read_quotas(state).items()
     ]
+
+
+def _carrier_card(
+    request: PageRequest, name: str, states: Sequence[CarrierState], report: DeliveryReport
+) -> CarrierCard:
+    rows = [_carrier_row(request, each, report.kinds.get(name, ""), report.latencies) for each in states]
+    lanes = [each for each in report.queue if each.carrier == name]
+    oldest = [each.oldest_ready_at for each in lanes if each.oldest_ready_at is not None and each.lane < AWAITED]
+    errors = {each.reason or each.last_error: each for each in rows if each.reason or each.last_error}
+    return CarrierCard(
+        rows[0],
+        max((each.state for each in rows), key=SEVERITY.index),
+        [(request.t(LANE_KEYS[each.lane]), each.jobs) for each in lanes],
+        sum(each.jobs for each in lanes if each.lane < AWAITED),
+        request.age(max(0, request.now - min(oldest)) // SECOND) if oldest else "",
+        list(errors.items()),
+        rows if len(rows) > 1 else (),
+        sum(each.per_minute for each in rows),
+    )
 
 
 def _carrier_row(
@@ -225,24 +278,11 @@ def _worker_row(request: PageRequest, worker: WorkerState) -> WorkerRow:
         "joining" if silent is None else "alive" if silent <= MAX_SILENCE_MS else "silent",
         worker.slots,
         worker.heartbeat,
-        "" if silent is None else _format_age(request, max(0, silent) // SECOND),
+        "" if silent is None else request.age(max(0, silent) // SECOND),
         request.time(worker.joined_at),
         "" if ahead is None else request.t("operate.clock_by", seconds=f"{ahead / SECOND:+.1f}"),
         ahead is not None and abs(ahead) > MAX_CLOCK_DIFFERENCE_MS,
     )
-
-
-def _format_delay(request: PageRequest, depth: QueueDepth) -> str:
-    """Return how late the oldest due message is."""
-    oldest = depth.oldest_ready_at
-    return "" if oldest is None else _format_age(request, max(0, request.now - oldest) // SECOND)
-
-
-def _format_age(request: PageRequest, seconds: int) -> str:
-    for key, size in (("operate.days", DAY_S), ("operate.hours", HOUR_S), ("operate.minutes", MINUTE_S)):
-        if seconds >= size:
-            return request.t(key, count=seconds // size)
-    return request.t("operate.seconds", count=seconds)
 
 
 TEXTS = {
@@ -273,22 +313,34 @@ TEXTS = {
     "operate.abandoned": Text(
         "설정에 없는 발송 경로의 메시지는 발송되지 않고 대기합니다. "
         "실제 발송 경로의 메시지가 시뮬레이터로 넘어가는 일은 없습니다. 그 발송 경로를 설정에 다시 넣거나, "
-        "명령줄의 pabal carrier move 또는 pabal carrier cancel로 옮기거나 취소하세요.",
+        "아래에서 다른 발송 경로로 옮기거나, 명령줄의 pabal carrier cancel로 취소하세요.",
         "Messages of a carrier that is not in the settings wait. They never go from a real carrier to a simulator. "
-        "Add the carrier to the settings again, or move or cancel them on the command line: pabal carrier move, "
-        "pabal carrier cancel.",
+        "Add the carrier to the settings again, move them below to another one, or cancel them on the command "
+        "line: pabal carrier cancel.",
     ),
     "operate.queue": Text("대기열", "Queue"),
-    "operate.lane": Text("구분", "Lane"),
     "operate.small": Text("일반 발송", "Regular messages"),
     "operate.campaign": Text("캠페인", "Campaigns"),
     "operate.taken": Text("발송 결과 대기", "Awaiting receipt"),
-    "operate.jobs": Text("메시지 수", "Messages"),
-    "operate.age": Text("최대 지연", "Longest delay"),
-    "operate.days": Text("{count}일", "{count} d"),
-    "operate.hours": Text("{count}시간", "{count} h"),
-    "operate.minutes": Text("{count}분", "{count} min"),
-    "operate.seconds": Text("{count}초", "{count} s"),
+    "operate.waiting": Text("대기 {count}건", "{count} waiting"),
+    "operate.oldest": Text("가장 오래 {age} 기다림", "the first for {age}"),
+    "operate.move": Text("대기 메시지 옮기기", "Move waiting messages"),
+    "operate.move.about": Text(
+        "아직 넘기지 않은 메시지만 옮깁니다. 보내는 중이거나 보냈을 수 있는 메시지는 두 번 가지 않도록 "
+        "그대로 둡니다.",
+        "Moves what the carrier surely has not got. What is in flight, or may have been sent, stays.",
+    ),
+    "operate.move.from": Text("지금 발송 경로", "From"),
+    "operate.move.to": Text("옮길 발송 경로", "To"),
+    "operate.move.do": Text("옮기기", "Move"),
+    "operate.move.none": Text("기다리는 메시지가 없습니다.", "No messages wait."),
+    "operate.move.option": Text("{carrier} (대기 {count:,}건)", "{carrier} ({count:,} waiting)"),
+    "operate.moved": Text(
+        "{moved:,}건을 옮겼습니다({carrier} → {target}). {carrier}의 대기 메시지는 {before:,}건에서 "
+        "{left:,}건이 되었습니다.",
+        "{moved:,} messages moved from {carrier} to {target}. At {carrier}, {before:,} waited before and {left:,} "
+        "do now.",
+    ),
     "operate.ms": Text("{count}ms", "{count} ms"),
     "operate.or_more": Text("{time} 이상", "{time} or more"),
     "operate.workers": Text("작업 프로세스", "Workers"),

@@ -22,6 +22,9 @@ from pabal.service.access.accounts.audit import (
 )
 
 PAGE_SIZE = 50
+IMPORT = "contact.import"
+MANY = "n="
+"""Before how many contacts an entry is about."""
 AUDIT_PATH = "/console/audit"
 PROGRAM_ACTORS = {
     API_KEY_NAME: "message.key",
@@ -39,6 +42,8 @@ class AuditRow(NamedTuple):
     account: str
     action: str
     target: str
+    full_name: str = ""
+    """What people call the user now; empty: by the name in `actor`."""
     path: str = ""
     """Where the target is shown, if the user can open it."""
 
@@ -74,6 +79,7 @@ def _audit_row(request: PageRequest, listed: ListedEntry) -> AuditRow:
     return AuditRow(
         time=request.time(entry.created_at),
         actor=_actor(request, entry),
+        full_name=listed.full_name,
         account=listed.account or "",
         action=request.t(key) if key in request.site.texts else entry.action,
         target=_target(request, entry, sent_id),
@@ -95,8 +101,15 @@ def _target(request: PageRequest, entry: AuditEntry, sent_id: bytes | None) -> s
         return request.t("audit.sent", time=request.time(identifiers.requested_at(sent_id)))
     if entry.action == "invite.create" and entry.target in ROLE_BY_CODE:
         return request.translate(ROLE_BY_CODE[entry.target].label)
-    is_number = entry.target.isascii() and entry.target.isdigit()
-    return request.t("audit.number", number=entry.target) if is_number else entry.target
+    if entry.target.isascii() and entry.target.isdigit():
+        kind, _, what = entry.action.partition(".")
+        kind = "group" if what.startswith("group_") else kind
+        if entry.action != IMPORT:
+            key = f"audit.of.{kind}"
+            return request.t(key if key in request.site.texts else "audit.number", number=entry.target)
+    if entry.action == IMPORT or entry.target.startswith(MANY):
+        return request.t("audit.contacts", count=entry.target.removeprefix(MANY))
+    return entry.target
 
 
 def _shown_account(request: PageRequest) -> int | None:
@@ -119,7 +132,17 @@ TEXTS = {
     "audit.what": Text("작업", "Action"),
     "audit.target": Text("대상", "Target"),
     "audit.sent": Text("발송 요청 {time}", "Request of {time}"),
-    "audit.number": Text("번호 {number}", "Number {number}"),
+    "audit.number": Text("#{number}", "#{number}"),
+    "audit.of.key": Text("API 키 #{number}", "API key #{number}"),
+    "audit.of.invite": Text("초대 #{number}", "Invitation #{number}"),
+    "audit.of.webhook": Text("웹훅 #{number}", "Webhook #{number}"),
+    "audit.of.contact": Text("연락처 #{number}", "Contact #{number}"),
+    "audit.of.template": Text("템플릿 #{number}", "Template #{number}"),
+    "audit.of.profile": Text("발신 프로필 #{number}", "Sender profile #{number}"),
+    "audit.of.group": Text("그룹 #{number}", "Group #{number}"),
+    "audit.of.text": Text("보관한 문자 #{number}", "Saved text #{number}"),
+    "audit.of.account": Text("계정 #{number}", "Account #{number}"),
+    "audit.contacts": Text("연락처 {count}명", "{count} contacts"),
     "audit.everyone": Text("모든 사용자", "All users"),
     "audit.none": Text("기록이 없습니다.", "There are no entries."),
     "audit.command_line": Text("명령줄", "Command line"),
@@ -194,7 +217,7 @@ TEXTS = {
     "audit_action.campaign.cancel": Text("캠페인 취소", "Cancelled a campaign"),
     "audit_action.campaign.submit": Text("캠페인 승인 요청", "Submitted a campaign for approval"),
     "audit_action.campaign.approve": Text("캠페인 승인", "Approved a campaign"),
-    "audit_action.campaign.refuse": Text("캠페인 돌려보내기", "Sent a campaign back"),
+    "audit_action.campaign.refuse": Text("캠페인 반려", "Sent a campaign back"),
     "audit_action.campaign.withdraw": Text("캠페인 승인 요청 취소", "Took a campaign back"),
     "audit_action.account.sending": Text("발송 설정 변경", "Changed how the account sends"),
     "audit_action.campaign.rename": Text("캠페인 이름 변경", "Renamed a campaign"),

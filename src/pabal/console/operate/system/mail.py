@@ -40,7 +40,7 @@ async def show_mail(
 def _describe(request: PageRequest, result: MailResult | None, refused: Refused | None) -> str:
     """Return why a test mail was not sent; empty: it was, or none was asked for."""
     if refused:
-        return " ".join(each.message(request.locale.language) for each in refused.problems)
+        return " ".join(request.tell(each) for each in refused.problems)
     if result is None or result.outcome is MailOutcome.SENT:
         return ""
     return request.t("mail.test.failed", detail=result.detail)

@@ -47,7 +47,7 @@ async def list_pending(request: PageRequest, refused: Refused | None = None) -> 
         "operate/waiting/pending_numbers.html",
         refused.code.http_status if refused else 200,
         rows=await sender_numbers.list_pending(request.context),
-        error=refused.problems[0].message(request.locale.language) if refused else "",
+        error=request.tell(refused.problems[0]) if refused else "",
         max_characters=MAX_COMMENT_CHARACTERS,
     )
 
@@ -68,6 +68,7 @@ TEXTS = {
     "pending.comment": Text("반려 사유", "Reason for rejection"),
     "pending.approve": Text("승인", "Approve"),
     "pending.reject": Text("반려", "Reject"),
+    "pending.reject.yes": Text("예, 반려합니다", "Yes, reject"),
     "pending.of": Text("{number} {what}", "{what} {number}"),
     "pending.none": Text("승인을 기다리는 발신번호가 없습니다.", "No sender numbers are waiting for approval."),
 }

@@ -69,7 +69,7 @@ async def _find(request: PageRequest) -> Template:
 async def _render(request: PageRequest, template: Template, refused: Refused | None = None) -> Response:
     preview = build_preview(template_form.fields_of(template) | image_field(template))
     category = (await categories.template_categories(request.context)).get(template.latest.category)
-    errors = [(each.field, each.message(request.locale.language)) for each in (refused.problems if refused else ())]
+    errors = [(each.field, request.tell(each)) for each in (refused.problems if refused else ())]
     return request.render(
         "operate/waiting/review.html",
         refused.code.http_status if refused else 200,

@@ -42,7 +42,7 @@ async def list_stopped(request: PageRequest, refused: Refused | None = None) -> 
         ],
         most=MAX_LISTED_STOPPED,
         is_done=not refused and bool(request.field("done")),
-        error=refused.problems[0].message(request.locale.language) if refused else "",
+        error=request.tell(refused.problems[0]) if refused else "",
     )
 
 

@@ -1,0 +1,1 @@
+"""The page that shows every component of the console, for developers."""

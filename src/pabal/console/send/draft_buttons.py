@@ -1,0 +1,60 @@
+"""The buttons of a draft: their fields, and how they are added, moved and removed."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+
+from pabal.domain.content import button
+
+BUTTON_FIELDS = {
+    "webLink": ("mobileUrl", "pcUrl"),
+    "appLink": ("androidUrl", "iosUrl", "mobileUrl", "pcUrl"),
+    "channelAddition": (),
+    "botKeyword": (),
+    "messageDelivery": (),
+    "counselingTalkConversion": ("chatExtra",),
+    "botConversion": ("chatExtra", "chatEvent"),
+    "deliveryTracking": (),
+}
+"""The fields of each type of button."""
+_BUTTON_FIELD = re.compile(r"buttons\[([0-9])\]\.(\w{1,20})", re.ASCII)
+Buttons = list[dict[str, str]]
+
+
+def read_buttons(fields: Mapping[str, str]) -> tuple[dict[str, str], ...]:
+    """Return the buttons in the order of the form, each with the fields of its type only."""
+    found: dict[int, dict[str, str]] = {}
+    for name, value in fields.items():
+        match = _BUTTON_FIELD.fullmatch(name)
+        if match:
+            found.setdefault(int(match[1]), {})[match[2]] = value.strip()
+    return tuple(read_button(found[index]) for index in sorted(found)[: button.MAX_BUTTONS])
+
+
+def read_button(fields: Mapping[str, str]) -> dict[str, str]:
+    """Return a button with the fields of its type; of an unknown type, with those of a web link."""
+    kind = fields.get("buttonType", "")
+    kind = kind if kind in BUTTON_FIELDS else "webLink"
+    return {"buttonType": kind, **{name: fields.get(name, "") for name in ("name", *BUTTON_FIELDS[kind])}}
+
+
+def change_buttons(given: Sequence[dict[str, str]], verb: str, place: str) -> tuple[dict[str, str], ...]:
+    """Return the buttons after an action: added, or the one in a place moved up or removed."""
+    deed = _ACTIONS.get(verb)
+    index = int(place) if place.isascii() and place.isdigit() and len(place) == 1 else -1
+    if deed is None or (verb != "add" and not 0 <= index < len(given)):
+        return tuple(given)
+    buttons = list(given)
+    deed(buttons, index)
+    return tuple(buttons[: button.MAX_BUTTONS])
+
+
+def _move_up(buttons: Buttons, index: int) -> None:
+    if index > 0:
+        buttons[index - 1], buttons[index] = buttons[index], buttons[index - 1]
+
+
+_ACTIONS: dict[str, Callable[[Buttons, int], object]] = {
+    "add": lambda buttons, _: buttons.append(read_button({})),
+    "remove": lambda buttons, index: buttons.pop(index),
+    "up": _move_up,
+}

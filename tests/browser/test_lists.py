@@ -1,0 +1,119 @@
+"""Lists in a browser: contacts that are filtered, chosen and paged, and rows of one line or two."""
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, FilePayload, expect
+
+from tests.browser.test_console import in_each_language_and_screen, send
+from tests.fixtures.browser import BrowserEnvironment, check_page
+from tests.fixtures.live import serving
+
+pytestmark = pytest.mark.slow
+
+CITIES = ("서울", "부산")
+GROUP = "단골"
+FAILURE = "010-0000-0001"
+
+
+@pytest.fixture(scope="module")
+def env(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrowserEnvironment]:
+    """A service with 120 contacts of two cities in a group, and a few sends."""
+    with serving(tmp_path_factory.mktemp("lists") / "data", key_rate=0) as live:
+        found = BrowserEnvironment(live, browser)
+        with found.signed_in() as page:
+            rows = "".join(f"사람{each:03},010-2000-{each:04},{CITIES[each % 2]}\n" for each in range(120))
+            page.goto("/console/contacts/file")
+            file = FilePayload(name="a.csv", mimeType="text/csv", buffer=f"이름,연락처,도시\n{rows}".encode())
+            page.locator("[name=file]").set_input_files(file)
+            expect(page.locator("#columns select")).to_have_count(3, timeout=30_000)
+            page.locator("[name=new_group]").fill(GROUP)
+            page.locator("form.card button.main").click()
+            expect(page.locator("#result")).to_be_visible(timeout=30_000)
+        for each in range(3):
+            send(found, f"010-3000-000{each}", *[FAILURE] * (each == 2), content=f"안내 {each}")
+        yield found
+
+
+def people(*numbers: int) -> list[str]:
+    return [f"사람{each:03}" for each in numbers]
+
+
+@in_each_language_and_screen
+def test_contacts_are_paged_to_the_end_and_back(env: BrowserEnvironment, language: str, screen: str) -> None:
+    with env.signed_in(language=language, screen=screen) as page:
+        page.goto("/console/contacts")
+        pages = page.locator("nav.pages")
+        expect(page.locator(".contacts tbody a")).to_have_text(people(*range(50)))
+        check_page(page, f"contacts-{language}-{screen}")
+        pages.locator("a").last.click()
+        page.wait_for_url(re.compile("before="))
+        expect(page.locator(".contacts tbody a")).to_have_text(people(*range(70, 120)))
+        pages.locator("a[rel=prev]").click()
+        expect(page.locator(".contacts tbody a")).to_have_text(people(*range(20, 70)))
+        pages.locator("a[rel=next]").click()
+        page.wait_for_url(re.compile("after="))
+        expect(page.locator(".contacts tbody a")).to_have_text(people(*range(70, 120)))
+        pages.locator("a").first.click()
+        page.wait_for_url(re.compile("/console/contacts$"))
+        expect(page.locator(".contacts tbody a")).to_have_text(people(*range(50)))
+
+
+@in_each_language_and_screen
+def test_contacts_of_a_field_are_chosen_at_once_from_what_is_in_sight(
+    env: BrowserEnvironment, language: str, screen: str
+) -> None:
+    new = f"새 {language} {screen}"
+    with env.signed_in(language=language, screen=screen) as page:
+        page.goto("/console/contacts/groups")
+        page.locator("form[action='/console/contacts/groups'] [name=name]").fill(new)
+        page.locator("form[action='/console/contacts/groups'] button").click()
+        expect(page.locator("tbody tr", has_text=new)).to_be_visible()
+        page.goto("/console/contacts")
+        page.locator("select[name=field]").select_option("도시")
+        page.locator("[name=value]").first.fill(CITIES[1])
+        page.locator("form[role=search] button.main").click()
+        page.wait_for_url(re.compile("value="))
+        expect(page.locator(".contacts tbody a")).to_have_text(people(*range(1, 101, 2)))
+        page.locator(".contacts tbody tr").nth(3).scroll_into_view_if_needed()
+        expect(page.locator(".bulk button[value=add]")).to_be_in_viewport()
+        page.locator("thead [data-all]" if screen == "desktop" else ".bulk [data-all]").check()
+        expect(page.locator("[data-chosen]")).to_contain_text("50")
+        page.locator("tbody [type=checkbox]").first.uncheck()
+        expect(page.locator("[data-chosen]")).to_contain_text("49")
+        check_page(page, f"contacts-chosen-{language}-{screen}")
+        page.locator("[name=to_group]").select_option(label=new)
+        page.locator(".bulk button[value=add]").click()
+        expect(page.locator("[data-chosen]")).to_be_empty()
+        expect(page.locator("[name=value]").first).to_have_value(CITIES[1])  # the search stays
+        page.goto("/console/contacts/groups")
+        row = page.locator("tbody tr", has_text=new)
+        expect(row.locator(".amount")).to_have_text("49")
+        expect(row.locator(".risky")).to_contain_text("49")  # what else would be deleted
+        check_page(page, f"contact-groups-{language}-{screen}")
+        row.locator("summary.risky").click()
+        row.locator("details[open] [data-no]").click()
+        expect(row.locator("details[open]")).to_have_count(0)
+        expect(row.locator("summary.risky")).to_be_focused()
+
+
+@in_each_language_and_screen
+def test_rows_of_sends_take_one_line_or_two(env: BrowserEnvironment, language: str, screen: str) -> None:
+    with env.signed_in(language=language, screen=screen) as page:
+        if screen == "desktop":
+            page.set_viewport_size({"width": 1440, "height": 900})
+        for path, most_px in (("/console/requests", 52), ("/console/history", 64)):
+            page.goto(path)
+            row = page.locator("table.rows tbody tr", has_text="안내 1").first
+            box = row.bounding_box()
+            assert box
+            assert box["height"] <= (most_px if screen == "desktop" else 100), path
+            if screen == "desktop":
+                page.set_viewport_size({"width": 1440, "height": 300})
+                page.evaluate("scrollTo(0, document.documentElement.scrollHeight)")
+                expect(page.locator("table.rows thead th").first).to_be_in_viewport()
+                page.set_viewport_size({"width": 1440, "height": 900})
+            check_page(page, f"rows{path.rpartition('/')[2]}-{language}-{screen}")
+            row.locator("a.open").click()
+            page.wait_for_url(re.compile(f"{path}/[0-9a-f]+"))

@@ -1,0 +1,264 @@
+"""Whom a message goes to, in a browser: one button for typed receivers, groups and files, and files that stay."""
+
+import re
+
+import pytest
+from playwright.sync_api import FilePayload, Page, Route, expect
+
+from tests.fixtures.browser import BrowserEnvironment, check_page, go_to_file, open_send_page, schedule
+from tests.fixtures.web import SENDER
+
+pytestmark = pytest.mark.slow
+
+GROUP = "단골"
+in_both_ways = pytest.mark.parametrize(
+    ("language", "screen"), [("ko", "desktop"), pytest.param("en", "phone", marks=pytest.mark.torture)]
+)
+
+
+@pytest.fixture(scope="module")
+def office(env: BrowserEnvironment) -> BrowserEnvironment:
+    """A service whose account has a group of two contacts."""
+    with env.signed_in() as page:
+        page.goto("/console/contacts/file")
+        page.locator("[name=file]").set_input_files(
+            csv("이름,연락처\n홍길동,010-2310-0001\n김철수,010-2310-0002\n")
+        )
+        expect(page.locator("#columns select")).to_have_count(2)
+        page.locator("[name=new_group]").fill(GROUP)
+        page.locator("form.card button.main").click()
+        expect(page.locator("#result")).to_be_visible()
+    return env
+
+
+def csv(rows: str) -> FilePayload:
+    return FilePayload(name="a.csv", mimeType="text/csv", buffer=rows.encode())
+
+
+def write(page: Page, content: str, receivers: str = "") -> None:
+    open_send_page(page)
+    page.locator("[name=sender]").fill(SENDER)
+    page.locator("[name=content]").fill(content)
+    page.locator("[name=receivers]").fill(receivers)
+
+
+def choose_file(page: Page, rows: str) -> None:
+    go_to_file(page)
+    page.locator("input[type=file]").set_input_files(csv(rows))
+    expect(page.locator("#columns select").first).to_be_visible()
+
+
+@in_both_ways
+def test_main_button_goes_on_with_a_group_and_typed_receivers(
+    office: BrowserEnvironment, language: str, screen: str
+) -> None:
+    with office.signed_in(language=language, screen=screen) as page:
+        write(page, "내일 쉽니다", "010-2310-0009")
+        page.locator("[name=whom][value=group]").check()
+        page.get_by_label(re.compile(GROUP)).check()
+        expect(page.locator("main button.main")).to_have_count(1)
+        page.locator("#review").click()
+        page.wait_for_url("**/console/send/upload/*")
+        expect(page.locator("#found")).to_be_visible(timeout=20_000)
+        expect(page.locator("form[data-risk=send] button.main")).to_contain_text("3")
+        check_page(page, f"group-and-typed-{language}-{screen}")
+
+
+@in_both_ways
+def test_column_that_is_not_mapped_costs_neither_file_nor_mapping(
+    office: BrowserEnvironment, language: str, screen: str
+) -> None:
+    with office.signed_in(language=language, screen=screen) as page:
+        write(page, "#{이름}님, #{상품} 도착")
+        choose_file(page, "고객명,물건,연락처\n김,사과,010-2320-0001\n이,배,010-2320-0002\n")
+        told, button = page.locator("#columns [data-needed]"), page.locator("form[data-upload] p.actions button")
+        expect(page.locator("#column0")).to_have_value("field:이름")  # that is what 고객명 means
+        expect(told).to_contain_text("상품")
+        expect(button).to_be_disabled()
+        check_page(page, f"unmapped-{language}-{screen}")
+        page.locator("#column1").select_option("field:상품")
+        expect(told).to_be_hidden()
+        expect(button).to_be_enabled()
+        page.locator("#column1").select_option("field:이름")  # a second column for it
+        expect(told).to_be_visible()
+        page.evaluate("document.querySelector('#columns [data-needed]').remove()")  # a page that checks nothing
+        page.locator("#column1").select_option("")
+        button.evaluate("(button) => (button.disabled = false)")
+        button.click()
+        expect(page.locator(".going [role=alert]")).to_contain_text("상품")
+        assert page.locator("input[type=file]").evaluate("(input) => input.files.length") == 1
+        page.locator("#column1").select_option("field:상품")
+        button.click()
+        expect(page.locator("#first-message")).to_contain_text("김님, 사과 도착", timeout=20_000)
+
+
+def test_progress_of_an_upload_is_told_beside_its_bar(office: BrowserEnvironment) -> None:
+    with office.signed_in() as page:
+        write(page, "#{이름}님")
+        choose_file(page, "별명,연락처\n김,010-2330-0001\n")
+        page.locator("#column0").select_option("field:이름")
+        held: list[Route] = []
+        page.route("**/file", lambda route: held.append(route))
+        page.locator("form[data-upload] p.actions button").click()
+        expect(page.locator("form[data-upload] p.actions button")).to_be_disabled()
+        expect(page.locator(".going progress")).to_be_visible()
+        expect(page.locator("#columns [data-needed]")).to_be_hidden()
+        held[0].continue_()
+        expect(page.locator("#found")).to_be_visible(timeout=20_000)
+
+
+@in_both_ways
+def test_repeated_numbers_are_not_counted_as_rows_that_cannot_be_sent(
+    office: BrowserEnvironment, language: str, screen: str
+) -> None:
+    with office.signed_in(language=language, screen=screen) as page:
+        write(page, "안내")
+        choose_file(page, "연락처\n010-2340-0001\n010-2340-0001\n010-2340-0002\n123\n")
+        page.locator("form[data-upload] p.actions button").click()
+        expect(page.locator("#found")).to_be_visible(timeout=20_000)
+        counts = page.locator("#found + dl dd")
+        expect(counts.nth(1)).to_contain_text("2")  # who gets it
+        expect(counts.nth(2)).to_contain_text("1")  # 123
+        expect(counts.nth(3)).to_contain_text("1")  # the repeated one
+        check_page(page, f"repeated-{language}-{screen}")
+
+
+@in_both_ways
+def test_button_names_the_time_of_a_scheduled_send(office: BrowserEnvironment, language: str, screen: str) -> None:
+    with office.signed_in(language=language, screen=screen) as page:
+        at = in_two_days(page)
+        shown = f"{at[5:7]}/{at[8:10]} 10:00"
+        write(page, "안내", "010-2350-0001")
+        schedule(page, at)
+        page.locator("#review").click()
+        expect(page.locator("#send-it")).to_contain_text(shown)
+        write(page, "안내")
+        choose_file(page, "연락처\n010-2350-0002\n")
+        page.locator("form[data-upload] p.actions button").click()
+        button = page.locator("form[data-risk=send] button.main")
+        expect(button).to_be_visible(timeout=20_000)
+        expect(button).not_to_contain_text("10:00")
+        page.locator("[name=sendDate]").fill(at)
+        expect(button).to_contain_text(shown)
+        page.locator("[name=later]").uncheck()
+        expect(button).not_to_contain_text(shown)
+
+
+def test_button_that_works_is_disabled_and_counts_seconds(office: BrowserEnvironment) -> None:
+    with office.signed_in() as page:
+        page.goto("/console/contacts/file")
+        page.locator("[name=file]").set_input_files(csv("이름,연락처\n박영희,010-2360-0001\n"))
+        expect(page.locator("#columns select")).to_have_count(2)
+        held: list[Route] = []
+        page.route("**/console/contacts/file", lambda route: held.append(route))
+        button = page.locator("form.card button.main")
+        button.click()
+        expect(button).to_be_disabled()
+        expect(button).to_have_attribute("aria-busy", "true")
+        expect(button).to_have_attribute("data-elapsed", re.compile("[1-9]초"))
+        held[0].continue_()
+        expect(page.locator("#result")).to_be_visible()
+
+
+def test_refused_import_keeps_its_file(office: BrowserEnvironment) -> None:
+    with office.signed_in() as page:
+        page.goto("/console/contacts/file")
+        page.locator("[name=file]").set_input_files(csv("이름,전번\n박영희,없음\n"))
+        told, button = page.locator("#columns [data-needed]"), page.locator("form.card button.main")
+        expect(told).to_be_visible()
+        expect(button).to_be_disabled()
+        page.evaluate("document.querySelector('#columns [data-needed]').remove()")
+        button.evaluate("(button) => (button.disabled = false)")
+        button.click()
+        expect(page.locator("#refused")).to_be_visible()
+        assert page.locator("input[type=file]").evaluate("(input) => input.files.length") == 1
+
+
+@in_both_ways
+def test_scheduled_group_campaign_is_changed_and_replaces_the_old_one(
+    office: BrowserEnvironment, language: str, screen: str
+) -> None:
+    with office.signed_in(language=language, screen=screen) as page:
+        write(page, "#{이름}님, 옛말")
+        page.locator("[name=whom][value=group]").check()
+        page.get_by_label(re.compile(GROUP)).check()
+        schedule(page, in_two_days(page))
+        page.locator("#review").click()
+        page.locator("a[href*='/console/send?edit=']").click(timeout=20_000)  # the review leads back to the text
+        expect(page.locator("[name=content]")).to_have_value("#{이름}님, 옛말")
+        page.locator("[name=content]").fill("#{이름}님, 예약")
+        page.locator("#review").click()
+        expect(page.locator("#first-message")).to_contain_text("홍길동님, 예약", timeout=20_000)
+        page.locator("form[data-risk=send] button.main").click()
+        page.wait_for_url(re.compile("/console/requests/[0-9a-f]{26}"))
+        old = page.url
+        page.locator("a[href*='/console/send?edit=']").click(timeout=20_000)
+        expect(page.locator("[name=sendDate]")).not_to_have_value("")
+        check_page(page, f"edit-campaign-{language}-{screen}")
+        page.locator("[name=content]").fill("#{이름}님, 새말")
+        page.locator("#review").click()
+        expect(page.locator("#first-message")).to_contain_text("홍길동님, 새말", timeout=20_000)
+        page.locator("form[data-risk=send] button.main").click()
+        page.wait_for_url(lambda url: "/console/requests/" in url and url != old)
+        expect(page.locator("a[href*='/console/send?edit=']")).to_be_visible(timeout=20_000)
+        page.goto(old)
+        expect(page.locator("main .state.cancel").first).to_be_visible(timeout=20_000)
+
+
+def in_two_days(page: Page) -> str:
+    return str(page.evaluate("new Date(Date.now() + 2 * 86400000).toISOString().slice(0, 10)")) + "T10:00"
+
+
+@in_both_ways
+def test_summary_beside_the_button_follows_receivers_and_time(
+    office: BrowserEnvironment, language: str, screen: str
+) -> None:
+    with office.signed_in(language=language, screen=screen) as page:
+        write(page, "안내", "010-2370-0001\n010-2370-0002\n12")
+        expect(page.locator("#sum")).to_contain_text("2")
+        page.locator("[name=whom][value=group]").check()
+        page.get_by_label(re.compile(GROUP)).check()
+        expect(page.locator("#sum")).to_contain_text("4")
+        schedule(page, in_two_days(page))
+        expect(page.locator("#sum")).to_contain_text("10:00")
+        check_page(page, f"summary-{language}-{screen}")
+
+
+def test_chip_inserts_a_variable_where_the_cursor_is(office: BrowserEnvironment) -> None:
+    with office.signed_in() as page:
+        write(page, "님, 안녕하세요", "수신번호,이름\n010-2380-0001,홍길동")
+        page.locator("[name=content]").press("Control+Home")
+        page.locator(".chip", has_text="이름").click()
+        expect(page.locator("[name=content]")).to_have_value("#{이름}님, 안녕하세요")
+        expect(page.locator("#arriving")).to_have_text("홍길동님, 안녕하세요")
+
+
+def test_advertisement_at_night_offers_the_morning(office: BrowserEnvironment) -> None:
+    with office.signed_in() as page:
+        write(page, "세일", "010-2390-0001")
+        page.locator("[name=adFlag]").check()
+        page.locator("[name=adSender]").fill("가게")
+        page.locator("[name=optOutNumber]").fill("080-123-4567")
+        at = in_two_days(page)
+        schedule(page, at.replace("T10:00", "T03:00"))
+        page.locator("#morning").click()
+        expect(page.locator("[name=sendDate]")).to_have_value(at.replace("T10:00", " 08:00"))
+        expect(page.locator("#morning")).to_have_count(0)
+        page.locator("#review").click()
+        expect(page.locator("#send-it")).to_contain_text("08:00")
+
+
+def test_errors_name_their_field_and_a_new_button_is_not_wrong_yet(office: BrowserEnvironment) -> None:
+    office.approve_channel("@errors", "010-9999-0019")
+    with office.signed_in() as page:
+        open_send_page(page, "?kind=friendtalk")
+        page.locator("#button-add").click()
+        page.locator("[name='buttons[0].name']").fill("배송 조회")
+        expect(page.locator("#look .buttons")).to_contain_text("배송 조회")
+        expect(page.locator("#message [aria-invalid]")).to_have_count(0)
+        page.locator("#review").click()
+        expect(page.locator("#wrong-buttons-0-mobileUrl")).to_have_text("모바일 링크를 입력하세요.")
+        write(page, "")
+        page.locator("#review").click()
+        expect(page.locator("#wrong-content")).to_have_text("내용을 입력하세요.")
+        expect(page.locator("#wrong-receivers")).to_contain_text("수신자를 입력하거나")
