@@ -35,21 +35,21 @@ quietly = $(1) >$(VENV)/last.log 2>&1 || { cat $(VENV)/last.log >&2; exit 1; }
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help setup postgres chromium run test check lint lint-style lint-types lint-layers lint-docs torture seeds bench bench-peers soak large docs
-.PHONY: pictures audit sbom dist lock format clean
+.PHONY: help setup postgres chromium languages run test check lint lint-style lint-types lint-layers lint-docs torture citus seeds bench bench-peers soak large docs
+.PHONY: pictures audit sbom dist release lock format clean
 
 help: ## Show this help
 	@echo "Usage: make TARGET [PYTHON=python3.12] [ARGS=...]"
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-setup: $(PEERS) $(GENERATORS) postgres chromium ## Install everything that running and testing need
+setup: $(PEERS) $(GENERATORS) postgres chromium languages ## Install everything that running and testing need
 	@echo "Everything is installed in $(VENV)"
 
 run: $(RUNTIME) ## Start the service; set it up with PABAL_* or ARGS="--port 9000"
 	@echo "$(call in_language,파발을 시작합니다,Starting Pabal)"
 	@exec $(BIN)/pabal serve $(ARGS)
 
-test: lint $(PEERS) $(GENERATORS) postgres chromium ## Check the code, then run all tests except torture
+test: lint $(PEERS) $(GENERATORS) postgres chromium languages ## Check the code, then run all tests except torture
 	@echo "Running the tests"
 	@$(PYTEST) -m "not torture" $(ARGS)
 
@@ -81,6 +81,10 @@ lint-layers: $(DEV)
 torture: $(PEERS) $(GENERATORS) postgres chromium ## Run the tests that `make test` leaves out, and longer kills
 	@echo "Running the torture tests"
 	@PABAL_TORTURE=1 $(PYTEST) -m torture $(ARGS)
+
+citus: $(DEV) postgres ## Build Citus from its source, start a cluster, run its tests; SOURCE=DIR ARGS="--passwords"
+	@echo "Running the tests on Citus"
+	@$(BIN)/python -m tests.citus_cluster $(if $(SOURCE),--source $(SOURCE)) $(ARGS)
 
 SEEDS ?= 2000
 SEEDED := outcome/test_lookup_of_doubts workers/test_lost_node claiming/test_requeue_due
@@ -148,23 +152,27 @@ sbom: $(AUDIT) ## Write the software bill of materials: runtime dependencies and
 
 # The time of the last commit, so that the same commit always gives the same files.
 EPOCH = $(shell git log -1 --format=%ct 2>/dev/null || echo 1700000000)
-BUILD = import build_backend as b; b.build_wheel("dist"); b.build_sdist("dist")
+BUILD = import build_backend as b; [b.build(name, kind, "dist") for name in (b.CLIENT, b.SERVICE) for kind in ("wheel", "sdist")]
 
-dist: $(DEV) ## Build wheel, sdist, bill of materials and notes in dist/, and try them in empty environments
-	@echo "Building the wheel and the sdist"
+dist: $(DEV) ## Build wheels, sdists, bill of materials and notes in dist/, and try them in empty environments
+	@echo "Building the wheels and the sdists"
 	@rm -rf dist && mkdir dist
 	@SOURCE_DATE_EPOCH=$(EPOCH) PYTHONPATH=deploy/release $(BIN)/python -c '$(BUILD)'
 	@echo "Trying them in empty environments"
 	@$(BIN)/python tests/deploy/try_distribution.py dist
 	@$(MAKE) --no-print-directory sbom
 	@$(BIN)/python deploy/release/notes.py > dist/NOTES.md
+	@$(BIN)/python deploy/release/notes.py --tag > dist/TAG.md
 	@cd dist && sha256sum *.whl *.tar.gz *.json > SHA256SUMS && cat SHA256SUMS
+
+release: dist ## Check that the version can be published: files, changelog, metadata; publishes nothing
+	@$(BIN)/python deploy/release/check.py dist
 
 lock: $(DEV) ## Compile the lock files from pyproject.toml; ARGS=--upgrade updates versions
 	@echo "Locking the runtime dependencies"
 	@$(COMPILE) --extra server --group build --output-file requirements.lock
 	@echo "Locking the development dependencies"
-	@$(COMPILE) --extra server --group build --group dev --constraint requirements.lock \
+	@$(COMPILE) --extra server --extra mcp --group build --group dev --constraint requirements.lock \
 	  --output-file requirements-dev.lock
 	@echo "Locking the dependencies of the audit"
 	@$(COMPILE_GROUP)audit --output-file requirements-audit.lock
@@ -269,6 +277,25 @@ ifneq ($(ROOT_APT),)
 	@$(call quietly,{ $(APT_CHROMIUM) || [ -n "$(CHROMIUM)" ] || { $(APT) update; $(APT_CHROMIUM); }; })
 else ifeq ($(CHROMIUM),)
 	@echo "$(NEEDS_CHROMIUM), but it is not installed. $(INSTALL_CHROMIUM)" >&2; exit 1
+endif
+endif
+
+# The tests run the examples of the guide in other languages; those of a language that is not installed are skipped.
+LANGUAGE_PACKAGES := default-jdk-headless libjackson2-databind-java libspring-web-java libspring-context-java \
+	php-cli php-curl golang-go
+LANGUAGE_FILES := /usr/share/java/jackson-databind.jar /usr/share/java/spring3-web.jar /usr/share/java/spring3-context.jar
+HAS_CURL = php -r 'exit((int) !extension_loaded("curl"));' 2>/dev/null
+NO_LANGUAGE := $(strip $(foreach each,javac php go,$(if $(shell command -v $(each)),,$(each))) \
+	$(filter-out $(wildcard $(LANGUAGE_FILES)),$(LANGUAGE_FILES)) $(shell $(HAS_CURL) || echo php-curl))
+APT_LANGUAGES := $(APT) install --yes --no-install-recommends $(LANGUAGE_PACKAGES)
+
+languages: $(MADE)
+ifneq ($(NO_LANGUAGE),)
+ifneq ($(ROOT_APT),)
+	@echo "Installing Java, PHP and Go"
+	@$(call quietly,{ $(APT_LANGUAGES) || { $(APT) update; $(APT_LANGUAGES); }; })
+else
+	@echo "Skipping examples of the guide: $(NO_LANGUAGE) not installed. On Debian: apt-get install $(LANGUAGE_PACKAGES)"
 endif
 endif
 

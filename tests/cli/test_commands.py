@@ -222,6 +222,8 @@ def test_unwritable_data_directory_is_told_in_one_line(new_command_line: Command
         (["webhook", "list", "--acount", "acme"], "--account"),
         (["webhook", "list", "--acount=acme"], "--account"),
         (["key", "create", "--account", "acme", "--scope", "sned"], "send"),
+        (["send", "--urll", "http://127.0.0.1:8080"], "--url"),
+        (["send", "sms", "--text", "x"], None),
         (["frobnicate"], None),
         (["webhook", "list", "--frobnicate"], None),
     ],

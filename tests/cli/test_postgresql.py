@@ -8,7 +8,7 @@ import psycopg
 import pytest
 
 from pabal.cli.main import main
-from pabal.store.engine.citus import DISTRIBUTED_TABLES
+from pabal.store.engine.citus.distribution import DISTRIBUTED_TABLES
 from tests.fixtures import citus, postgres
 from tests.fixtures.live import run, serving
 

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from pabal.testing.plugin import pabal, pabal_service
+from pabal.testing.plugin import pabal, pabal_clock, pabal_service
 from tests.fixtures.scripted_service import ScriptedService
 
-__all__ = ["pabal", "pabal_service", "scripted"]
+__all__ = ["pabal", "pabal_clock", "pabal_service", "scripted"]
 
 
 @pytest.fixture

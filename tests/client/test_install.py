@@ -33,7 +33,7 @@ def _server_modules() -> list[str]:
 
 
 def _run_without_server(program: str) -> "subprocess.CompletedProcess[str]":
-    blocked = BLOCK.format(blocked=_server_modules())
+    blocked = BLOCK.format(blocked=["mcp", *_server_modules()])
     return subprocess.run(
         [sys.executable, "-c", blocked + program], capture_output=True, text=True, timeout=120, check=False
     )
@@ -50,12 +50,14 @@ def test_client_is_imported_without_the_service() -> None:
     )
 
 
-@pytest.mark.parametrize("words", [["serve"], ["key", "list"]])
-def test_command_without_the_service_says_what_to_install(words: list[str]) -> None:
+@pytest.mark.parametrize(
+    ("words", "extra"), [(["serve"], "server"), (["key", "list"], "server"), (["mcp", "--key", "pb_key"], "mcp")]
+)
+def test_command_without_its_packages_says_what_to_install(words: list[str], extra: str) -> None:
     run = _run_without_server(f"from pabal.cli.main import main; sys.exit(main({words!r}))")
 
     assert run.returncode == 2
-    assert run.stderr.endswith("install it with: pip install 'pabal[server]'\n")
+    assert run.stderr.endswith("install it with: pip install 'pabal[" + extra + "]'\n")
     assert "Traceback" not in run.stderr
 
 
@@ -77,6 +79,7 @@ def test_help_without_the_service_lists_what_works_and_what_to_install() -> None
         "phone",
         "status",
         "webhook",
+        "mcp",
         "completion",
     ]
     assert "pip install 'pabal[server]'" in " ".join(run.stdout.split())

@@ -49,6 +49,11 @@ CLIENT_COMMANDS = {
         "웹훅이 받을 이벤트를 이 컴퓨터에서 받습니다.",
         "Get what webhooks would be told on this machine.",
     ),
+    "mcp": Command(
+        "mcp.command",
+        "AI 비서(Claude, Cursor 등)가 이 서비스를 쓰게 하는 MCP 서버를 실행합니다.",
+        "Run an MCP server, by which an AI assistant such as Claude or Cursor uses a service.",
+    ),
     "completion": Command(
         "calling.completion",
         "셸에서 명령과 옵션을 자동 완성하는 스크립트를 출력합니다.",
@@ -64,6 +69,11 @@ SERVER_COMMANDS = {
         "serving.commands",
         "발송만 하는 워커를 실행합니다. PostgreSQL이 필요합니다.",
         "Run a worker that only delivers; needs PostgreSQL.",
+    ),
+    "smsc": Command(
+        "serving.smsc",
+        "SMPP 설정을 시험할 작은 SMSC를 실행합니다.",
+        "Run a small SMSC to try an SMPP set-up with.",
     ),
     "migrate": Command(
         "data.migrate",
@@ -117,6 +127,11 @@ SERVER_COMMANDS = {
         "중계사를 점검하고, 설정에서 빠진 발송 경로의 메시지를 관리합니다.",
         "Try a relay, and manage the messages of carriers that are not configured any more.",
     ),
+    "compat": Command(
+        "manage.compat",
+        "다른 중계사의 API로 만든 프로그램의 호출이 여기서 무엇이 다른지 보여 줍니다.",
+        "Show how calls of programs that were written for another relay differ here.",
+    ),
     "privacy": Command(
         "manage.privacy",
         "전화번호 하나에 대해 저장된 것을 내보내거나 파기합니다.",
@@ -159,6 +174,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         from pabal.cli.calling.call import run_call
 
         return run_call(given)
+    if hasattr(given, "run_alone"):
+        status = given.run_alone(given)
+        return status
     if not hasattr(given, "run"):
         given.parser.print_help()
         return 2

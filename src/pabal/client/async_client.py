@@ -1,6 +1,7 @@
 """The client for asyncio; `sync_client` is the same without `async`, made by `make docs`."""
 
 import asyncio
+import os
 from collections.abc import AsyncIterator, Awaitable, Callable
 from types import TracebackType
 from typing import Self, TypeVar
@@ -47,6 +48,8 @@ class AsyncClient:
     Every method raises ApiError, of the class of its result code, if the service refuses the call, and
     NoAnswerError if there is no answer. What failed for the moment is tried again if that is safe: reads, sends,
     which carry the same idempotency key at every try, and what changes nothing the second time.
+
+    A process that was forked opens connections of its own. An AsyncClient is used in one event loop.
     """
 
     def __init__(
@@ -59,8 +62,9 @@ class AsyncClient:
         retries: Retries = USUAL_RETRIES,
         transport: httpx.AsyncBaseTransport | None = None,
     ) -> None:
-        options = client_options(api_key, base_url, locale, timeout_s)
-        self._http = httpx.AsyncClient(**options, transport=transport)
+        self._options = client_options(api_key, base_url, locale, timeout_s) | {"transport": transport}
+        self._http = httpx.AsyncClient(**self._options)
+        self._process_id = os.getpid()
         self._retries = retries
         self._world = RealWorld()
 
@@ -291,6 +295,13 @@ class AsyncClient:
         """List what a simulated phone received, newest first."""
         return await self._call(operations.LOOK_AT_PHONE, body)
 
+    def _own_connections(self) -> httpx.AsyncClient:
+        """Return the connections of this process; those of a parent would mix up the answers of both."""
+        if self._process_id != os.getpid():
+            self._inherited, self._http = self._http, httpx.AsyncClient(**self._options)
+            self._process_id = os.getpid()
+        return self._http
+
     async def _call(
         self,
         operation: Operation[A],
@@ -300,7 +311,7 @@ class AsyncClient:
         exchange = Exchange(operation, body, settings, self._retries, self._world)
         while True:
             try:
-                response = await self._http.request(**exchange.request)
+                response = await self._own_connections().request(**exchange.request)
             except httpx.RequestError as failure:
                 delay_s = exchange.read_failure(failure)
             else:

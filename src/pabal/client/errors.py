@@ -11,6 +11,9 @@ from pabal.models.answers import Envelope, ErrorItem
 class PabalError(Exception):
     """The base of every exception of this package."""
 
+    x_request_id = ""
+    """The id of the call in the service's log, to be given to its operator; empty if no answer came."""
+
 
 class NoAnswerError(PabalError):
     """The service gave no answer that can be read.
@@ -19,9 +22,10 @@ class NoAnswerError(PabalError):
     only if that does no harm, such as a send with the same idempotency key.
     """
 
-    def __init__(self, message: str, *, was_sent: bool) -> None:
-        super().__init__(message)
+    def __init__(self, message: str, *, was_sent: bool, x_request_id: str = "") -> None:
+        super().__init__(message + _name_request(x_request_id))
         self.was_sent = was_sent
+        self.x_request_id = x_request_id
 
 
 class InvalidPostError(PabalError):
@@ -31,8 +35,11 @@ class InvalidPostError(PabalError):
 class ApiError(PabalError):
     """The service refused a call; each result code has a class of its own below."""
 
-    def __init__(self, answer: Envelope, status: int, retry_after_s: float | None = None) -> None:
-        super().__init__(f"{answer.result}: {answer.resultMessage}")
+    def __init__(
+        self, answer: Envelope, status: int, retry_after_s: float | None = None, x_request_id: str = ""
+    ) -> None:
+        super().__init__(f"{answer.result}: {answer.resultMessage}{_name_request(x_request_id)}")
+        self.x_request_id = x_request_id
         self.result = answer.result
         """The result code."""
         self.message = answer.resultMessage
@@ -233,7 +240,11 @@ _ERROR_BY_STATUS: dict[int, type[ApiError]] = {
 }
 
 
-def error_of(answer: Envelope, status: int, retry_after_s: float | None = None) -> ApiError:
+def error_of(answer: Envelope, status: int, retry_after_s: float | None = None, x_request_id: str = "") -> ApiError:
     """Return the exception for a refusal; one of a code that this version does not know is told by its status."""
     fallback = TemporaryError if status >= 500 else _ERROR_BY_STATUS.get(status, InvalidRequestError)
-    return ERROR_BY_CODE.get(answer.result, fallback)(answer, status, retry_after_s)
+    return ERROR_BY_CODE.get(answer.result, fallback)(answer, status, retry_after_s, x_request_id)
+
+
+def _name_request(x_request_id: str) -> str:
+    return f" (X-Request-Id: {x_request_id})" if x_request_id else ""

@@ -85,15 +85,18 @@ class Exchange(Generic[A]):
         Raises ApiError, NoAnswerError.
         """
         answer, envelope = _decode(self._operation.answer, response.content)
+        x_request_id = response.headers.get("x-request-id", "")
         if answer is not None and answer.result == Code.SUCCESS.name:
+            vars(answer)["x_request_id"] = x_request_id
             return answer
         if envelope is None or envelope.result == Code.SUCCESS.name:
             message = f"the answer cannot be read (HTTP {response.status_code})"
             is_away = response.status_code in _GATEWAY_STATUSES
             return self._delay_or_raise(
-                NoAnswerError(message, was_sent=True), can_repeat=is_away and self._operation.is_repeatable
+                NoAnswerError(message, was_sent=True, x_request_id=x_request_id),
+                can_repeat=is_away and self._operation.is_repeatable,
             )
-        error = error_of(envelope, response.status_code, _retry_after(response))
+        error = error_of(envelope, response.status_code, _retry_after(response), x_request_id)
         is_temporary = isinstance(error, TemporaryError) and self._operation.is_repeatable
         return self._delay_or_raise(error, can_repeat=is_temporary or isinstance(error, RateLimitedError))
 

@@ -1,5 +1,6 @@
 """The synchronous client, made from `async_client` by `make docs`."""
 
+import os
 import threading
 from collections.abc import Callable, Iterator
 from types import TracebackType
@@ -47,6 +48,8 @@ class Client:
     Every method raises ApiError, of the class of its result code, if the service refuses the call, and
     NoAnswerError if there is no answer. What failed for the moment is tried again if that is safe: reads, sends,
     which carry the same idempotency key at every try, and what changes nothing the second time.
+
+    A process that was forked opens connections of its own. Threads may share a Client.
     """
 
     def __init__(
@@ -59,8 +62,9 @@ class Client:
         retries: Retries = USUAL_RETRIES,
         transport: httpx.BaseTransport | None = None,
     ) -> None:
-        options = client_options(api_key, base_url, locale, timeout_s)
-        self._http = httpx.Client(**options, transport=transport)
+        self._options = client_options(api_key, base_url, locale, timeout_s) | {"transport": transport}
+        self._http = httpx.Client(**self._options)
+        self._process_id = os.getpid()
         self._retries = retries
         self._world = RealWorld()
 
@@ -290,6 +294,13 @@ class Client:
         """List what a simulated phone received, newest first."""
         return self._call(operations.LOOK_AT_PHONE, body)
 
+    def _own_connections(self) -> httpx.Client:
+        """Return the connections of this process; those of a parent would mix up the answers of both."""
+        if self._process_id != os.getpid():
+            self._inherited, self._http = self._http, httpx.Client(**self._options)
+            self._process_id = os.getpid()
+        return self._http
+
     def _call(
         self,
         operation: Operation[A],
@@ -299,7 +310,7 @@ class Client:
         exchange = Exchange(operation, body, settings, self._retries, self._world)
         while True:
             try:
-                response = self._http.request(**exchange.request)
+                response = self._own_connections().request(**exchange.request)
             except httpx.RequestError as failure:
                 delay_s = exchange.read_failure(failure)
             else:

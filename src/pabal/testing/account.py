@@ -3,7 +3,7 @@
 import re
 import threading
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 from pabal.client import (
     AsyncClient,
@@ -13,9 +13,12 @@ from pabal.client import (
     GetRequest,
     ListPhoneMessages,
     ListSenders,
+    TemplateKey,
+    WriteTemplate,
 )
 from pabal.models.answers import MessageItem
 from pabal.models.lookup import PhoneItem
+from pabal.testing.webhook_sink import WebhookSink
 from pabal.world import RealWorld
 
 POLL_INTERVAL_S = 0.02
@@ -34,6 +37,7 @@ class TemporaryAccount:
         """A key of the account, with every scope."""
         self.client = Client(base_url, api_key)
         """A client with this key."""
+        self._sinks: list[WebhookSink] = []
 
     def __enter__(self) -> Self:
         return self
@@ -41,6 +45,8 @@ class TemporaryAccount:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        for sink in self._sinks:
+            sink.close()
         self.client.close()
 
     def async_client(self) -> AsyncClient:
@@ -74,3 +80,27 @@ class TemporaryAccount:
         self.client.authenticate_sender(AuthSender(channelId=channel_id, token=digits))
         (profile,) = self.client.list_senders(ListSenders(channelId=channel_id)).items
         return str(profile.senderKey)
+
+    def register_template(
+        self, content: str, template_code: str = "T1", sender_key: str = "", **fields: Any
+    ) -> TemplateKey:
+        """Register and approve a template, and return its keys; `fields` are more of those of `WriteTemplate`.
+
+        Without `sender_key` it is of the sender profile of the account, which is registered if there is none.
+        """
+        if not sender_key:
+            profiles = self.client.list_senders().items
+            sender_key = str(profiles[0].senderKey) if profiles else self.register_channel()
+        key = TemplateKey(senderKey=sender_key, templateCode=template_code)
+        given = {"name": template_code, "category": self.client.list_template_categories().items[0].code, **fields}
+        self.client.create_template(
+            WriteTemplate(senderKey=sender_key, templateCode=template_code, content=content, **given)
+        )
+        self.client.request_template(key)
+        return key
+
+    def receive_webhooks(self, *events: str) -> WebhookSink:
+        """Create a webhook for these events, such as `message.result`, and collect what is delivered to it."""
+        sink = WebhookSink(self.client, events)
+        self._sinks.append(sink)
+        return sink

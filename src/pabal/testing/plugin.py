@@ -1,4 +1,4 @@
-"""The pytest fixtures `pabal_service` and `pabal`, which pytest finds by itself where the package is installed."""
+"""The pytest fixtures `pabal_service`, `pabal` and `pabal_clock`, which pytest finds by itself if installed."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -8,6 +8,7 @@ import pytest
 # Every run of pytest imports this module: the rest is imported by the first test that needs it.
 if TYPE_CHECKING:
     from pabal.testing.account import TemporaryAccount
+    from pabal.testing.clock import Clock
     from pabal.testing.service import LocalService
 
 
@@ -27,3 +28,10 @@ def pabal(pabal_service: "LocalService") -> Iterator["TemporaryAccount"]:
 
     with TemporaryAccount(pabal_service.base_url, pabal_service.create_account()) as account:
         yield account
+
+
+@pytest.fixture
+def pabal_clock(pabal_service: "LocalService") -> Iterator["Clock"]:
+    """The clock of the service, which a test may move forward; afterwards it shows the time of the system again."""
+    yield pabal_service.clock
+    pabal_service.clock.reset()

@@ -4,7 +4,7 @@ import asyncio
 import socket
 import sys
 import threading
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -13,8 +13,8 @@ from pabal.app import Service, build_service
 from pabal.cli.serving.serve import build_table, new_event_loop
 from pabal.service.access.keys import keys
 from pabal.settings.settings import load
-from pabal.web.http.protocol import serving
-from pabal.world import RealWorld
+from pabal.testing.clock import Clock, MovableWorld
+from pabal.web.http.server import serving
 
 T = TypeVar("T")
 
@@ -32,7 +32,7 @@ class LocalService:
     def __init__(self, folder: Path, **settings: Any) -> None:
         self._settings = load({}, **{"data": folder, "port": 0, "stop_seconds": STOP_SECONDS, **settings})
         self._accounts = 0
-        self._world = RealWorld()
+        self._world = MovableWorld()
         self._started = threading.Event()
         self._thread = threading.Thread(target=self._run, name="pabal", daemon=True)
         self._failure: BaseException | None = None
@@ -42,6 +42,8 @@ class LocalService:
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.base_url = f"http://127.0.0.1:{self._listener.getsockname()[1]}"
         """The base URL of its API."""
+        self.clock = Clock(self._world, self._settings.zone, self._wake)
+        """Its clock, which can be moved forward."""
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -55,13 +57,13 @@ class LocalService:
     ) -> None:
         self._stop()
 
-    def create_account(self, name: str = "") -> str:
-        """Create an account, or find the one of this name, and return a new key of it with every scope."""
+    def create_account(self, name: str = "", scopes: Sequence[str] = keys.SCOPES) -> str:
+        """Create an account, or find the one of this name, and return a new key of it with these scopes."""
         self._accounts += 1
         assert self._service
         store = self._service.context.store
         issued = store.write(
-            keys.issue, self._world, name or f"account-{self._accounts}", "Test key", scopes=keys.SCOPES, rate=0
+            keys.issue, self._world, name or f"account-{self._accounts}", "Test key", scopes=scopes, rate=0
         )
         return self._await(issued)
 
@@ -70,6 +72,12 @@ class LocalService:
             self._loop.call_soon_threadsafe(self._stop_event.set)
         self._thread.join()
         self._listener.close()
+
+    def _wake(self) -> None:
+        assert self._service
+        assert self._loop
+        context = self._service.context
+        self._loop.call_soon_threadsafe(context.wake, context.carriers)
 
     def _await(self, work: Coroutine[Any, Any, T]) -> T:
         assert self._loop
@@ -88,7 +96,7 @@ class LocalService:
 
     async def _serve(self) -> None:
         self._loop = asyncio.get_running_loop()
-        service = await build_service(self._settings)
+        service = await build_service(self._settings, self._world)
         self._service = service
         self._stop_event = asyncio.Event()
         await service.start()

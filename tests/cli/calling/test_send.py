@@ -31,6 +31,15 @@ def test_text_is_sent_and_its_request_id_printed_alone(line: CallingLine, kind: 
     assert received(line) == [(kind, "홍길동님, 안녕하세요")]
 
 
+def test_numbers_may_be_separated_by_commas(line: CallingLine) -> None:
+    sent = line(
+        "send", "sms", "--to", f"{PHONE},010-2222-3333", "010-4444-5555,", "--from", SENDER, "--content", "x"
+    )
+
+    messages = line.account.wait_until_ended(sent.out.strip())
+    assert {each.receiver for each in messages} == {PHONE, "010-2222-3333", "010-4444-5555"}
+
+
 def test_code_is_sent_as_one(line: CallingLine) -> None:
     text = ("--from", SENDER, "--content", "인증번호 482913", "--purpose", "code")
     sent, refused = line("send", "sms", "--to", PHONE, *text), line("send", "mms", "--to", PHONE, *text)
@@ -51,7 +60,7 @@ def test_picture_goes_with_an_mms(line: CallingLine, tmp_path: Path) -> None:
 
 
 def test_talk_messages_are_sent_with_buttons_and_attachments(line: CallingLine, tmp_path: Path) -> None:
-    key = line.register_template("#{name}님, 주문이 접수되었습니다.")
+    key = line.account.register_template("#{name}님, 주문이 접수되었습니다.").senderKey
     buttons, attachment = tmp_path / "buttons.json", tmp_path / "attachment.json"
     buttons.write_text(json.dumps([{"name": "보기", "mobileUrl": "https://shop.example"}]))
     attachment.write_text(
@@ -72,7 +81,7 @@ def test_talk_messages_are_sent_with_buttons_and_attachments(line: CallingLine, 
 
 
 def test_fallback_counts_as_delivered_when_waiting(line: CallingLine) -> None:
-    key = line.register_template("주문이 접수되었습니다.")
+    key = line.account.register_template("주문이 접수되었습니다.").senderKey
     words = ("send", "alimtalk", "--sender-key", key, "--template", "T1", "--to", "010-0000-0003", "--wait")
 
     without, with_fallback = line(*words), line(*words, "--resend-from", SENDER)

@@ -71,7 +71,7 @@ def test_kind_is_sms_unless_said(line: CallingLine, file: Path) -> None:
 
 
 def test_columns_have_the_variables_of_a_template(line: CallingLine, file: Path) -> None:
-    key = line.register_template("#{이름}님, 주문이 접수되었습니다.")
+    key = line.account.register_template("#{이름}님, 주문이 접수되었습니다.").senderKey
 
     sent = line("send", "alimtalk", "--csv", file, "--sender-key", key, "--template", "T1", "--json")
 

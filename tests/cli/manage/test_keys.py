@@ -1,5 +1,7 @@
 """`pabal key` creates, lists and revokes API keys."""
 
+import base64
+import json
 import re
 
 import pytest
@@ -100,3 +102,68 @@ def test_revoked_key_is_listed_and_cannot_be_revoked_again(command_line: Command
     again = command_line("key", "revoke", "1")
     assert again.status == 2
     assert "pabal key list" in again.err
+
+
+NHN = ("key", "create", "--account", "acme", "--kind", "nhncloud")
+SOLAPI = ("key", "create", "--account", "acme", "--kind", "solapi")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--id", "APPKEY"), "go with --kind"),
+        (("--without-secret",), "go with --kind"),
+        ((*SOLAPI[4:], "--id", "APIKEY"), "give --id and --secret"),
+        ((*SOLAPI[4:], "--without-secret"), "give --id and --secret"),
+        ((*NHN[4:], "--without-secret", "--id", "APPKEY"), "leave out --id and --secret"),
+        ((*NHN[4:], "--id", "APP KEY", "--secret", "12345678"), "4 to 128 letters"),
+        ((*NHN[4:], "--id", "APPKEY", "--secret", "1234567"), "8 to 128 printable"),
+    ],
+)
+def test_ids_and_secrets_go_with_a_kind(command_line: CommandLine, words: tuple[str, ...], said: str) -> None:
+    refused = command_line("key", "create", "--account", "acme", *words)
+
+    assert refused.status != 0
+    assert said in refused.err
+    assert len(command_line("key", "list").rows) == 1
+
+
+def test_keys_for_programs_of_nhn_cloud_are_chosen_or_made(command_line: CommandLine) -> None:
+    chosen = command_line(*NHN, "--id", "APPKEY", "--secret", "12345678")
+    twice = command_line(*NHN, "--id", "APPKEY", "--secret", "12345678")
+    made, secretless = command_line(*NHN), command_line(*NHN, "--without-secret")
+
+    assert (chosen.out, twice.status != 0) == ("APPKEY\n", True)
+    assert re.fullmatch(r"([0-9A-Za-z]{24}\n){2}", made.out)
+    assert re.fullmatch(r"[0-9A-Za-z]{24}\n", secretless.out)
+    assert len(command_line("key", "list").rows) == 4
+
+
+COMPAT = ("key", "create", "--account", "acme", "--kind", "solapi")
+COMPAT_SECRET = "a-secret-that-programs-have"
+
+
+def test_key_of_a_relays_programs_is_listed_with_its_id(command_line: CommandLine) -> None:
+    command_line.configure(f'secret_key = ["{base64.b64encode(bytes(32)).decode()}"]\n')
+    made = [command_line(*COMPAT, "--id", each, "--secret", COMPAT_SECRET) for each in ("KEY-ONE", "KEY-TWO")]
+    again = command_line(*COMPAT, "--id", "KEY-TWO", "--secret", COMPAT_SECRET)
+    command_line("key", "revoke", "2")
+    listed = command_line("key", "list")
+    as_json = [json.loads(line) for line in command_line("key", "list", "--json").out.splitlines()]
+
+    assert [each.out.strip() for each in made] == ["KEY-ONE", "KEY-TWO"]
+    assert (again.status, again.out) == (1, "")
+    assert [row[8:] for row in listed.rows] == [
+        ["live"],
+        ["revoked", "solapi", "KEY-ONE"],
+        ["live", "solapi", "KEY-TWO"],
+    ]
+    assert [(each["kind"], each["publicId"]) for each in as_json][:2] == [(None, None), ("solapi", "KEY-ONE")]
+    assert COMPAT_SECRET not in listed.out
+
+
+def test_key_that_signs_needs_a_secret_key(command_line: CommandLine) -> None:
+    refused = command_line(*COMPAT, "--id", "KEY-ONE", "--secret", COMPAT_SECRET)
+
+    assert (refused.status, "secret_key" in refused.err) == (1, True)
+    assert len(command_line("key", "list").rows) == 1

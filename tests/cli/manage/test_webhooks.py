@@ -33,9 +33,18 @@ def test_webhook_is_created_listed_and_deleted(line: CommandLine) -> None:
     deleted = line("webhook", "delete", webhook_id, "--account", "acme")
 
     assert secret.startswith("whsec_")
-    assert listed.rows == of_account.rows == [["acme", webhook_id, "active", URL, "message.result limit.near", "0"]]
+    row = ["acme", webhook_id, "active", URL, "message.result limit.near", "0", "pabal"]
+    assert listed.rows == of_account.rows == [row]
     assert deleted.out == f"webhook {webhook_id} is deleted\n"
     assert line("webhook", "list").rows == []
+
+
+def test_webhook_is_created_for_programs_of_another_relay(line: CommandLine) -> None:
+    create(line, "--format", "nhncloud")
+    refused = line(*("webhook", "create", URL, "--account", "acme", "--event", "limit.near", "--format", "solapi"))
+
+    assert [row[-1] for row in line("webhook", "list").rows] == ["nhncloud"]
+    assert (refused.status, "message.result" in refused.err) == (1, True)
 
 
 @pytest.mark.parametrize(

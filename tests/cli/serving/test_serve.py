@@ -1,6 +1,7 @@
 """`pabal serve` refuses to start when it cannot run, and warns when something cannot be sent."""
 
 import asyncio
+import inspect
 import logging
 import socket
 from pathlib import Path
@@ -8,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from pabal.app import build_service
+from pabal.cli.serving.serve import run
 from pabal.settings.data_directory import process_lock
 from pabal.settings.settings import load
 from tests.fixtures.cli import CommandLine
@@ -46,6 +48,20 @@ def test_serve_reports_an_address_that_the_machine_does_not_have(new_command_lin
     assert refused.status == 2
     assert "cannot listen on 203.0.113.1 port 0" in refused.err
     assert "choose another with --host" in refused.err
+
+
+def test_stop_signal_before_the_service_begins_leaves_no_warning() -> None:
+    async def serve() -> int:
+        raise AssertionError("it has begun")
+
+    def stop() -> asyncio.AbstractEventLoop:
+        raise KeyboardInterrupt
+
+    service = serve()
+    with pytest.raises(KeyboardInterrupt):
+        run(service, stop)
+
+    assert inspect.getcoroutinestate(service) == inspect.CORO_CLOSED
 
 
 def test_start_warns_of_a_carrier_that_no_route_names(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

@@ -66,6 +66,7 @@ def test_list_has_headings_on_a_terminal(command_line: CommandLine) -> None:
 
     assert re.split("  +", head) == [
         "ID", "Account", "Name", "Scopes", "Allowed from", "Rate", "Created", "Last use", "State",
+        "Relay", "Programs' API key",
     ]  # fmt: skip
     assert row.index("never used") == head.index("Last use")
 

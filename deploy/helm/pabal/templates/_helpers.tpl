@@ -121,6 +121,9 @@ readinessProbe:
 {{- if .Values.config }}
 - {name: config, mountPath: /etc/pabal, readOnly: true}
 {{- end }}
+{{- with .Values.extraVolumeMounts }}
+{{ toYaml . }}
+{{- end }}
 {{- end -}}
 
 {{- define "pabal.volumes" -}}
@@ -131,6 +134,9 @@ readinessProbe:
 {{- if .Values.config }}
 - name: config
   configMap: {name: {{ include "pabal.name" . }}}
+{{- end }}
+{{- with .Values.extraVolumes }}
+{{ toYaml . }}
 {{- end }}
 {{- end -}}
 

@@ -18,7 +18,7 @@ from pabal.client.errors import TemporaryError
 from pabal.client.exchange import USUAL_RETRIES
 from pabal.domain.base.codes import Code, Text, TextError
 from pabal.models.answers import Envelope, WarningItem
-from pabal.settings.client_settings import load_client
+from pabal.settings.client_settings import ClientSettings, load_client
 from pabal.settings.environment import choose_language
 
 if TYPE_CHECKING:
@@ -30,6 +30,8 @@ MAX_COUNT = 1_000_000
 """Largest number that an option takes."""
 SERVICE_RETRY_DELAY_S = 5.0
 """How long a command that goes on waits for a service that does not answer."""
+_OPTIONS = {"url": "url", "api_key": "key", "mcp_max_receivers": "max_receivers"}
+"""The options that win over settings."""
 FEW_RETRIES = Retries(attempts=3)
 """For commands that somebody waits for."""
 _NO_KEY = Text(
@@ -64,9 +66,13 @@ class Call(NamedTuple):
 
     given: argparse.Namespace
     client: "Client"
-    url: str
-    api_key: str
+    settings: ClientSettings
     language: str
+
+    @property
+    def url(self) -> str:
+        """The address of the service."""
+        return self.settings.url
 
     def t(self, text: Text, **values: object) -> str:
         """Return a text in the language of the user, with values filled in."""
@@ -78,7 +84,7 @@ class Call(NamedTuple):
 
 
 def add_call_options(
-    parser: argparse.ArgumentParser, run: Callable[[Call], int], *, needs_key: bool = True
+    parser: argparse.ArgumentParser, run: Callable[[Call], int], *, needs_key: bool = True, has_json: bool = True
 ) -> None:
     """Add the options of a command that calls a running service."""
     add_option(
@@ -95,7 +101,8 @@ def add_call_options(
             "API key (default: PABAL_API_KEY, which other users of a machine cannot see)",
         )
     add_config_option(parser)
-    add_json_option(parser)
+    if has_json:
+        add_json_option(parser)
     parser.set_defaults(run_call=run, needs_key=needs_key)
 
 
@@ -116,11 +123,12 @@ def run_call(given: argparse.Namespace) -> int:
 
     language = choose_language()
     try:
-        settings = load_client(file=given.config, url=given.url, api_key=getattr(given, "key", None))
+        options = {name: getattr(given, option, None) for name, option in _OPTIONS.items()}
+        settings = load_client(file=given.config, **options)
         if given.needs_key and not settings.api_key:
             raise CommandError(*_NO_KEY)
         with Client(settings.url, settings.api_key, locale=language, retries=_choose_retries(given)) as client:
-            status: int = given.run_call(Call(given, client, settings.url, settings.api_key, language))
+            status: int = given.run_call(Call(given, client, settings, language))
             sys.stdout.flush()
             return status
     except TextError as error:
@@ -133,9 +141,9 @@ def run_call(given: argparse.Namespace) -> int:
         report_refusal(error, language)
         return status_of(error)
     except NoAnswerError as error:
-        report_line(f"pabal: {_NO_ANSWER.in_language(language).format(url=settings.url, reason=error)}")
-        if error.was_sent:
-            report_line(_MAYBE_SENT.in_language(language))
+        first, *others = describe_silence(error, settings.url, language)
+        for line in (f"pabal: {first}", *others):
+            report_line(line)
         return ExitStatus.NO_ANSWER
     except BrokenPipeError:  # whoever read the output has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -155,13 +163,32 @@ def status_of(error: ApiError) -> ExitStatus:
 
 def report_refusal(error: ApiError, language: str) -> None:
     """Print why the service refused a call, and what to do."""
+    first, *others = describe_refusal(error, language)
+    report_line(f"pabal: {first}")
+    for each in others:
+        report_line(f"  {each}")
+
+
+def describe_refusal(error: ApiError, language: str) -> list[str]:
+    """Return why the service refused a call and what to do, then the first problems of its fields."""
     known = Code.__members__.get(error.result)
-    remedy = f" {known.remedy.in_language(language)}" if known else ""
-    report_line(f"pabal: {error.result}: {error.message}{remedy}")
-    for each in error.errors[:MAX_PROBLEMS]:
-        report_line(f"  {each.field}: {each.message}")
-    if len(error.errors) > MAX_PROBLEMS:
-        report_line("  …")
+    has_advice = known and known.text.in_language(language) != error.message.partition(" (")[0]
+    remedy = f" {known.remedy.in_language(language)}" if known and not has_advice else ""
+    lines = [f"{error.result}: {error.message}{remedy}"]
+    if len(error.errors) > 1:
+        lines += [f"{each.field}: {each.message}" for each in error.errors[:MAX_PROBLEMS]]
+        lines += ["…"] if len(error.errors) > MAX_PROBLEMS else []
+    if error.x_request_id and isinstance(error, TemporaryError):
+        lines.append(f"X-Request-Id: {error.x_request_id}")
+    return lines
+
+
+def describe_silence(error: NoAnswerError, url: str, language: str) -> list[str]:
+    """Return why there was no answer and what to check, then whether the call may have been carried out."""
+    return [
+        _NO_ANSWER.in_language(language).format(url=url, reason=error),
+        *([_MAYBE_SENT.in_language(language)] if error.was_sent else []),
+    ]
 
 
 def list_warnings(answer: Envelope) -> list[WarningItem]:

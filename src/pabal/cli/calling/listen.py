@@ -100,7 +100,7 @@ def _listen(call: Call) -> int:
     given = call.given
     if not given.forward_to.startswith(("http://", "https://")):
         raise CommandError(*(each.format(url=given.forward_to) for each in _NOT_LOCAL))
-    secret = _read_secret(given.secret) if given.secret else secret_of_key(call.api_key)
+    secret = _read_secret(given.secret) if given.secret else secret_of_key(call.settings.api_key)
     position = call.client.list_events(ListEvents(since=given.since))
     with httpx.Client(timeout=TIMEOUT_S, trust_env=False) as server:
         call.report(_SECRET, secret=format_secret(secret))

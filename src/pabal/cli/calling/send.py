@@ -1,6 +1,7 @@
 """`pabal send`: one text to the receivers that are given, or to the rows of a CSV file."""
 
 import argparse
+from collections.abc import Iterable
 from pathlib import Path
 from threading import Event
 
@@ -132,6 +133,11 @@ def _add_csv_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def _split_numbers(given: Iterable[str]) -> list[str]:
+    """Return the numbers of `--to A B` and `--to A,B`."""
+    return [number.strip() for each in given for number in each.split(",") if number.strip()]
+
+
 def _parse_variable(given: str) -> tuple[str, str]:
     name, sign, value = given.partition("=")
     if not (name and sign):
@@ -165,7 +171,8 @@ def _send(call: Call) -> int:
     kind = KINDS[given.kind]
     data = dict(given.var) if given.var else None
     receivers: list[ReceiverBody] = [
-        kind.receiver(phoneNumber=each, templateData=data, reference=given.reference) for each in given.to
+        kind.receiver(phoneNumber=each, templateData=data, reference=given.reference)
+        for each in _split_numbers(given.to)
     ]
     body = with_receivers(build_body(given, given.kind), receivers)
     answer = kind.send(call.client, body, idempotency_key=given.idempotency_key, dry_run=given.dry_run)

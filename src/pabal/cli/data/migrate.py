@@ -9,8 +9,8 @@ from pabal.cli.shared.options import add_option, add_settings_options
 from pabal.settings.settings import Settings
 from pabal.store.accounts import audit_log
 from pabal.store.accounts.audit_log import AuditEntry
-from pabal.store.engine import citus
 from pabal.store.engine.base import StoreUnavailable, Tx
+from pabal.store.engine.citus.distribution import distribute
 from pabal.store.engine.migrate import all_migrations, migrate, pending
 from pabal.store.engine.sqlite import sqlite_backup
 from pabal.store.open_store import open_store
@@ -50,7 +50,7 @@ def _migrate(settings: Settings, given: argparse.Namespace) -> int:
         store = open_store(settings, WORLD)
         try:
             lines = [f"applied {name}" for name in await store.write(_migrate_audited)]
-            tables = await store.write(citus.distribute) if given.citus else []
+            tables = await store.write(distribute) if given.citus else []
             await store.write(slots.ensure_slots, settings.store_slots)
             if given.citus:
                 await store.write(slots.spread_slots)

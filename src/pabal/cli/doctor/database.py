@@ -8,8 +8,9 @@ from pabal.domain.base.codes import Text
 from pabal.domain.base.dates import SECOND, Instant
 from pabal.service.delivery.workers import HEARTBEAT_INTERVAL_S, LIVENESS_CHECK_S
 from pabal.settings.settings import Settings
-from pabal.store.engine import citus
 from pabal.store.engine.base import Store, Tx
+from pabal.store.engine.citus.places import find_places
+from pabal.store.engine.citus.problems import find_problems, find_unreachable, has_citus
 from pabal.store.engine.postgres import partitions
 from pabal.store.queue import slots
 from pabal.store.queue.slots import Worker
@@ -52,7 +53,27 @@ async def check_server(store: Store, settings: Settings, world: World) -> list[F
     before = world.now()
     theirs = await store.read(partitions.server_time)
     found += compare_clocks(before, theirs, world.now())
+    found += await check_months(store, world)
     return found + await check_nodes(store)
+
+
+async def check_months(store: Store, world: World) -> list[Finding]:
+    """Report months that have no partitions though they begin soon."""
+    missing = await store.read(partitions.count_late_months, world.now())
+    if not missing:
+        return []
+    remedy = Text(
+        "워커가 실행 중이면 1분 안에 만듭니다. 로그에 `partitions could not be maintained`가 되풀이되면"
+        " 테이블을 오래 잠그는 트랜잭션(예: pg_dump)을 끝내세요.",
+        "A running worker creates it within a minute. If the log repeats `partitions could not be maintained`, end"
+        " the transactions that lock the tables for long, such as a pg_dump.",
+    )
+    message = Text(
+        f"파티션이 없는 달이 있습니다({missing}개). 메시지는 기본 파티션에 저장됩니다",
+        f"a month that has begun or begins within 7 days has no partitions ({missing}): its messages are stored in"
+        " the default ones",
+    )
+    return [note(*message, remedy)]
 
 
 async def check_workers(store: Store) -> list[Finding]:
@@ -107,12 +128,12 @@ def _read_clocks(tx: Tx) -> tuple[list[tuple[Worker, int]], Instant]:
 async def check_nodes(store: Store) -> list[Finding]:
     """Check the nodes of Citus: that they can be reached and have our settings."""
     known = await store.read(slots.list_numbers)
-    if not (places := await store.read(citus.find_places, known)):
+    if not (places := await store.read(find_places, known)):
         return await store.read(_check_undistributed)
     names = sorted({place.node for place in places.values()})
-    problems = await store.read(citus.find_problems)
-    found = [wrong(*each.message, each.remedy) for each in problems]
-    unreachable = {each.node for each in problems}
+    problems = await store.read(find_problems)
+    found = [(wrong if each.is_urgent else note)(*each.message, each.remedy) for each in problems]
+    unreachable = {each.node for each in problems if each.is_urgent}
     for node in (each for each in names if each not in unreachable):
         held = sum(place.node == node for place in places.values())
         found.append(
@@ -130,9 +151,9 @@ async def check_nodes(store: Store) -> list[Finding]:
 
 def _check_undistributed(tx: Tx) -> list[Finding]:
     """Say so where the database has Citus, but its tables are not distributed, and which node may be the reason."""
-    if not citus.has_citus(tx):
+    if not has_citus(tx):
         return []
-    problems = [wrong(*each.message, each.remedy) for each in citus.find_unreachable(tx)]
+    problems = [wrong(*each.message, each.remedy) for each in find_unreachable(tx)]
     return [
         *problems,
         note(

@@ -26,8 +26,8 @@ from pabal.settings.data_directory import AlreadyRunning, process_lock
 from pabal.settings.environment import explain_os_error
 from pabal.settings.field import BadSetting
 from pabal.settings.settings import Settings
-from pabal.store.engine import citus
 from pabal.store.engine.base import NodeUnavailable, Store, StoreUnavailable, Tx
+from pabal.store.engine.citus.problems import UNREACHABLE_REMEDY
 from pabal.store.engine.migrate import UnsupportedSchema, pending
 from pabal.store.open_store import open_store
 from pabal.world import RealWorld, World
@@ -138,7 +138,7 @@ async def _check_store(settings: Settings, world: World, is_running: bool | None
         return [wrong(*error.text)]
     except NodeUnavailable as error:
         node = error.node or "?"
-        return [wrong(f"노드 {node}에 접속할 수 없습니다", str(error), citus.UNREACHABLE_REMEDY)]
+        return [wrong(f"노드 {node}에 접속할 수 없습니다", str(error), UNREACHABLE_REMEDY)]
     except StoreUnavailable as error:
         return [_unreachable(settings, error)]
     except BadSetting as error:

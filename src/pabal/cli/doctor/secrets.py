@@ -50,6 +50,23 @@ async def check_secrets(store: Store, settings: Settings, world: World) -> list[
             f"the secrets of {other} webhooks are stored with an old key, or without one",
         )
         found.append(note(*message, ROTATE))
+    signing = await count_states(context, stored_secrets.of_signing_keys(context))
+    if signing.unreadable:
+        message = Text(
+            f"서명하는 API 키 {signing.unreadable}개의 비밀 값을 복호화할 수 없어, 그 호출을 거절합니다",
+            f"the secrets of {signing.unreadable} API keys that sign cannot be decrypted: their calls are refused",
+        )
+        remedy = Text(
+            "암호화한 키를 secret_key에 추가하거나, 그 키를 폐기하고 다시 만드세요.",
+            "Add the key that they were encrypted with to secret_key, or revoke these keys and create them again.",
+        )
+        found.append(wrong(*message, remedy))
+    elif signing.other:
+        message = Text(
+            f"서명하는 API 키 {signing.other}개의 비밀 값이 옛 키로 암호화되었습니다",
+            f"the secrets of {signing.other} API keys that sign are stored with an old key",
+        )
+        found.append(note(*message, ROTATE))
     factors = await count_states(context, stored_secrets.of_second_factors(context))
     found += _describe_factors(factors, has_key=context.secrets.has_key)
     return found + _describe_hash_key(await hash_keys.get_state(context), has_key=context.secrets.has_key)

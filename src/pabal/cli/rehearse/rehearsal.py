@@ -29,7 +29,7 @@ from pabal.service.metrics import Metrics
 from pabal.settings.relays import NhnCloudSettings, SolapiSettings
 from pabal.settings.settings import Settings
 from pabal.web.http.messages import HttpApp
-from pabal.web.http.protocol import serving
+from pabal.web.http.server import serving
 from pabal.world import World
 
 RelaySettings = NhnCloudSettings | SolapiSettings

@@ -33,7 +33,7 @@ from pabal.store.engine.base import Store, Tx
 from pabal.store.users import users as user_store
 from pabal.web.http.connections import ConnectionLimits, ConnectionTable, max_connections_for
 from pabal.web.http.messages import HttpApp
-from pabal.web.http.protocol import serving
+from pabal.web.http.server import serving
 from pabal.world import RealWorld, new_password
 
 GC_THRESHOLD = 10_000
@@ -82,7 +82,8 @@ def serve_child(settings: Settings, inherited: InheritedSockets, *, delivers: bo
 def run(main: Coroutine[Any, Any, int], new_loop: Callable[[], asyncio.AbstractEventLoop] | None = None) -> int:
     """Run the coroutine of a process of the service; return its exit status."""
     crash.disable_core_dumps()
-    with asyncio.Runner(loop_factory=new_loop or new_event_loop) as runner:
+    # A stop signal may come before the coroutine has begun.
+    with contextlib.closing(main), asyncio.Runner(loop_factory=new_loop or new_event_loop) as runner:
         runner.get_loop().set_exception_handler(crash.log_loop_error)
         return runner.run(main)
 

@@ -3,6 +3,7 @@
 import argparse
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from difflib import get_close_matches
+from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,14 +21,18 @@ class CommandParser(argparse.ArgumentParser):
 
     def parse(self, words: Sequence[str]) -> argparse.Namespace:
         """Return the arguments of a command; for what it does not know, print an error and exit."""
+        known = set(_list_options(self, words))
+        options = [each.partition("=")[0] for each in takewhile("--".__ne__, words) if each.startswith("--")]
+        misspelt = [each for each in options if not any(other.startswith(each) for other in known)]
+        if misspelt:  # before the value of one is taken for something else
+            self._refuse(misspelt, "".join(_suggest(each, known) for each in misspelt))
         given, unknown = self.parse_known_args(words)
         if unknown:
-            known = set(_list_options(self, words))
-            hints = [_suggest(each.partition("=")[0], known) for each in unknown if each.startswith("--")]
-            self.error(
-                choose("알 수 없는 인수입니다: ", "unrecognized arguments: ") + " ".join(unknown) + "".join(hints)
-            )
+            self._refuse(unknown)
         return given
+
+    def _refuse(self, unknown: Sequence[str], hint: str = "") -> None:
+        self.error(choose("알 수 없는 인수입니다: ", "unrecognized arguments: ") + " ".join(unknown) + hint)
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         try:
@@ -39,7 +44,8 @@ class CommandParser(argparse.ArgumentParser):
 
 def _suggest(word: str, known: Iterable[str]) -> str:
     """Return which known word resembles one that is not, as the end of an error."""
-    found = get_close_matches(word, list(known), 1)
+    by_name = {each.lstrip("-"): each for each in known}
+    found = [by_name[each] for each in get_close_matches(word.lstrip("-"), by_name, 1)]
     return choose(f". {found[0]}인가요?", f"; did you mean {found[0]}?") if found else ""
 
 

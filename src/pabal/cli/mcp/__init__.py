@@ -1,0 +1,1 @@
+"""`pabal mcp`: a server of the Model Context Protocol, by which an AI assistant uses a service."""

@@ -1,0 +1,275 @@
+"""The tools that an assistant gets: what each is given, and what it answers."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import msgspec
+
+from pabal.cli.calling.call import Call, describe_refusal, describe_silence
+from pabal.cli.mcp.advice import ADVICE
+from pabal.cli.mcp.confirmations import LIFETIME_S, Confirmations, NotConfirmed
+from pabal.client import (
+    ApiError,
+    GetMessage,
+    GetRequest,
+    ListMessages,
+    ListSenders,
+    ListTemplates,
+    NoAnswerError,
+    SendAlimtalk,
+    SendFriendtalk,
+    SendLms,
+    SendSms,
+)
+from pabal.domain.base.codes import Text
+from pabal.domain.sends.message import OUTCOME_BY_NUMBER, Outcome
+from pabal.models.description import KOREAN
+from pabal.models.statistics import ListStatistics
+from pabal.world import RealWorld
+
+DRY_RUN = "dry_run"
+SEND = "send_message"
+
+
+class Tool(NamedTuple):
+    """A tool as it is offered."""
+
+    name: str
+    description: str
+    input_schema: dict[str, Any]
+    is_send: bool = False
+
+
+class ToolRefusal(Exception):
+    """A call that was not carried out; its message says why, and what to do."""
+
+
+_LOOK_UPS: Mapping[str, tuple[type[msgspec.Struct], Text]] = {
+    "list_messages": (
+        ListMessages,
+        Text(
+            "메시지를 최근 것부터 찾습니다. receivers(수신번호), requestId 또는 31일 이하의 requestDate 중 하나가"
+            " 필요합니다.",
+            "Find messages, newest first: by receivers (a number), requestId, or a requestDate of at most 31 days.",
+        ),
+    ),
+    "look_up_request": (
+        GetRequest,
+        Text(
+            "발송 요청 하나의 상태별 건수와 메시지를 봅니다.",
+            "Show the counts and the messages of one send request.",
+        ),
+    ),
+    "explain_message": (
+        GetMessage,
+        Text(
+            "메시지 하나에 무슨 일이 있었는지, 왜 실패했고 무엇을 하면 되는지 봅니다.",
+            "Show what happened to one message, why it failed, and what to do about it.",
+        ),
+    ),
+    "list_statistics": (
+        ListStatistics,
+        Text(
+            "기간별 발송 건수, 성공, 실패와 비용을 봅니다.",
+            "Count messages of a period, by result, with their cost.",
+        ),
+    ),
+    "list_templates": (
+        ListTemplates,
+        Text(
+            "알림톡 템플릿의 본문, 버튼과 검수 상태를 봅니다.",
+            "List Alimtalk templates: text, buttons and state of their review.",
+        ),
+    ),
+    "list_senders": (
+        ListSenders,
+        Text(
+            "발신 프로필(카카오톡 채널)과 그 senderKey를 봅니다.",
+            "List sender profiles (KakaoTalk channels) with their senderKey.",
+        ),
+    ),
+}
+_KINDS: Mapping[str, type[msgspec.Struct]] = {
+    "sms": SendSms,
+    "lms": SendLms,
+    "alimtalk": SendAlimtalk,
+    "friendtalk": SendFriendtalk,
+}
+_TRY = Text(
+    "발송을 검사하고 수신자마다 실제 본문, 발송 시각, 비용을 보여 줍니다. 아무것도 보내지 않습니다. 수신자는 최대"
+    " {most}명입니다.",
+    "Check a send, and show text, time and cost for each recipient. Nothing is sent. At most {most} recipients.",
+)
+_SEND = Text(
+    "실제로 발송합니다. 먼저 dry_run을 실행해 결과를 사용자에게 보여 주고 동의를 받으세요."
+    " 그다음 똑같은 kind와 message, 그리고 dry_run이 준 confirmation으로 부르세요."
+    " confirmation은 5분 안에 한 번만 쓸 수 있습니다.",
+    "Really send. First run dry_run, show the user what it answers and ask; then call this with exactly the same"
+    " kind and message, and the confirmation of dry_run. A confirmation is good once, for 5 minutes.",
+)
+_CONFIRMATION = Text("dry_run이 돌려준 값", "What dry_run has returned.")
+_NEXT = Text(
+    "이 결과를 사용자에게 보여 주세요."
+    " 보내도 된다고 하면 같은 kind와 message, 이 confirmation으로 send_message를 부르세요.",
+    "Show this to the user; if they agree, call send_message with the same kind and message and this confirmation.",
+)
+_NEXT_RESULT = Text(
+    "결과는 잠시 뒤 look_up_request로 확인하세요.", "Look up the result with look_up_request in a moment."
+)
+_REPEAT = Text(
+    "같은 confirmation으로 다시 불러도 됩니다. 두 번 발송되지 않습니다.",
+    "Call it again with the same confirmation if you like: nothing is sent twice.",
+)
+_TOO_MANY = Text(
+    "수신자는 한 번에 최대 {most}명입니다(설정 mcp_max_receivers)."
+    " 더 많으면 콘솔이나 `pabal send --csv`로 보내세요.",
+    "At most {most} recipients at a time (the setting mcp_max_receivers). Send to more in the console, or with"
+    " `pabal send --csv`.",
+)
+_WRONG_ARGUMENTS = Text(
+    "{reason}. 도구의 입력 스키마에 맞게 다시 부르세요.", "{reason}. Call it again as its input schema says."
+)
+
+
+class _Arguments(msgspec.Struct, forbid_unknown_fields=True):
+    kind: str
+    message: dict[str, Any]
+    confirmation: str = ""
+
+
+class Tools:
+    """The tools of one process; its confirmations end with it."""
+
+    def __init__(self, call: Call, *, can_try: bool, can_send: bool) -> None:
+        """`can_try` and `can_send` say which of the tools for sending are offered."""
+        self._call = call
+        self._can_send = can_send
+        self._max_receivers = call.settings.mcp_max_receivers
+        self._confirmations = Confirmations(RealWorld())
+        self._sends: dict[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {}
+        if can_try:
+            self._sends[DRY_RUN] = self._try
+        if can_send:
+            self._sends[SEND] = self._send
+
+    def list_all(self) -> list[Tool]:
+        """Return the tools that are offered."""
+        language = self._call.language
+        found = [
+            Tool(name, self._call.t(text), schema_of(_strict(body), language))
+            for name, (body, text) in _LOOK_UPS.items()
+        ]
+        texts = {DRY_RUN: _TRY, SEND: _SEND}
+        for name in self._sends:
+            text = self._call.t(texts[name], most=self._max_receivers)
+            found.append(Tool(name, text, self._schema_of_send(name == SEND), is_send=name == SEND))
+        return found
+
+    def use(self, name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """Carry out a call of a tool, and return its answer.
+
+        Raises ToolRefusal; KeyError for a tool that is not offered.
+        """
+        run = self._sends.get(name) or (lambda given: self._look_up(name, given))
+        try:
+            return run(arguments)
+        except msgspec.ValidationError as error:
+            raise ToolRefusal(self._call.t(_WRONG_ARGUMENTS, reason=error)) from None
+        except NotConfirmed as error:
+            raise ToolRefusal(self._call.t(error.text)) from None
+        except ApiError as error:
+            raise ToolRefusal("\n".join(describe_refusal(error, self._call.language))) from None
+        except NoAnswerError as error:
+            lines = describe_silence(error, self._call.url, self._call.language)
+            if name == SEND:
+                lines.append(self._call.t(_REPEAT))
+            raise ToolRefusal("\n".join(lines)) from None
+
+    def _look_up(self, name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        body: Any = msgspec.convert(arguments, _strict(_LOOK_UPS[name][0]))
+        if name == "explain_message":
+            item = self._call.client.look_up_message(body).item
+            outcome = OUTCOME_BY_NUMBER.get(int(item.resultCode.value)) if item.resultCode else None
+            return {"message": _plain(item), **self._explain(outcome)}
+        return _plain(getattr(self._call.client, name)(body))
+
+    def _explain(self, outcome: Outcome | None) -> dict[str, str]:
+        if outcome is None or outcome not in ADVICE:
+            return {}
+        return {"why": self._call.t(outcome.label), "whatToDo": self._call.t(ADVICE[outcome])}
+
+    def _try(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        kind, message, _ = self._read_send(arguments)
+        answer = _plain(getattr(self._call.client, f"send_{kind}")(message, dry_run=True))
+        if not self._can_send:
+            return answer
+        confirmation = self._confirmations.issue(kind, message)
+        return answer | {
+            "confirmation": confirmation,
+            "expiresInSeconds": LIFETIME_S,
+            "next": self._call.t(_NEXT),
+        }
+
+    def _send(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        kind, message, token = self._read_send(arguments)
+        confirmation = self._confirmations.take(token, kind, message)
+        try:
+            send = getattr(self._call.client, f"send_{kind}")
+            answer = send(message, idempotency_key=confirmation.idempotency_key)
+        except NoAnswerError:
+            self._confirmations.put_back(confirmation)
+            raise
+        return _plain(answer) | {"next": self._call.t(_NEXT_RESULT)}
+
+    def _read_send(self, arguments: Mapping[str, Any]) -> tuple[str, Any, str]:
+        """Return kind, message and token of a send.
+
+        Raises ToolRefusal, msgspec.ValidationError; also for a field that does not exist: it may be a schedule.
+        """
+        given = msgspec.convert(arguments, _Arguments)
+        if given.kind not in _KINDS:
+            raise ToolRefusal(self._call.t(_WRONG_ARGUMENTS, reason=f"kind: {', '.join(_KINDS)}"))
+        message: Any = msgspec.convert(given.message, _strict(_KINDS[given.kind]))
+        if len(message.receivers) > self._max_receivers:
+            raise ToolRefusal(self._call.t(_TOO_MANY, most=self._max_receivers))
+        return given.kind, message, given.confirmation
+
+    def _schema_of_send(self, has_confirmation: bool) -> dict[str, Any]:
+        refs, components = msgspec.json.schema_components(
+            [_strict(each) for each in _KINDS.values()], ref_template="#/$defs/{name}"
+        )
+        properties: dict[str, Any] = {"kind": {"enum": list(_KINDS)}, "message": {"anyOf": list(refs)}}
+        if has_confirmation:
+            properties["confirmation"] = {"type": "string", "description": self._call.t(_CONFIRMATION)}
+        schema = {"type": "object", "properties": properties, "required": list(properties), "$defs": components}
+        return {**_in_language(schema, self._call.language), "additionalProperties": False}
+
+
+def schema_of(body: type[msgspec.Struct], language: str) -> dict[str, Any]:
+    """Return the JSON schema of a body, as an object, with its descriptions in one language."""
+    schema = msgspec.json.schema(body)
+    components = schema["$defs"]
+    root = components.pop(schema["$ref"].rpartition("/")[2])
+    found: dict[str, Any] = _in_language({**root, "$defs": components} if components else root, language)
+    return found
+
+
+def _strict(body: type[msgspec.Struct]) -> type[msgspec.Struct]:
+    """Return a body that refuses fields that it does not have."""
+    return msgspec.defstruct(body.__name__, [], bases=(body,), kw_only=True, forbid_unknown_fields=True)
+
+
+def _in_language(schema: Any, language: str) -> Any:
+    if isinstance(schema, list):
+        return [_in_language(each, language) for each in schema]
+    if not isinstance(schema, dict):
+        return schema
+    found = {name: _in_language(value, language) for name, value in schema.items() if name != KOREAN}
+    if language == "ko" and KOREAN in schema:
+        found["description"] = schema[KOREAN]
+    return found
+
+
+def _plain(answer: msgspec.Struct) -> dict[str, Any]:
+    found: dict[str, Any] = msgspec.to_builtins(answer)
+    return found
