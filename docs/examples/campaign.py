@@ -14,7 +14,7 @@ def send(campaign: str, when: str | None = None) -> list[str]:
     for start in range(0, len(numbers), 1000):
         receivers = [ReceiverBody(phoneNumber=each, reference=campaign) for each in numbers[start : start + 1000]]
         sms = SendSms(content="행사 안내입니다.", sender="02-1234-5678", receivers=receivers, sendDate=when)
-        requests.append(client.send_sms(sms, idempotency_key=f"{campaign} {start}").request_id)
+        requests.append(client.send_sms(sms, idempotency_key=f"campaign.py {campaign} {start}").request_id)
         print(campaign, start, flush=True)
     return requests
 

@@ -11,7 +11,7 @@ async function send(campaign: string, more: { sendDate?: string }): Promise<stri
   for (let start = 0; start < numbers.length; start += 1000) {
     const receivers = numbers.slice(start, start + 1000).map((phoneNumber) => ({ phoneNumber, reference: campaign }));
     const body = { content: "행사 안내입니다.", sender: "02-1234-5678", receivers, ...more };
-    const header = { "Idempotency-Key": `${campaign} ${start}` };
+    const header = { "Idempotency-Key": `campaign.ts ${campaign} ${start}` };
     const { data, error } = await client.POST("/api/message/sendSMS.v1.0", { params: { header }, body });
     if (!data?.item.requestId) throw new Error(JSON.stringify(error));
     console.log(campaign, start, requests.push(data.item.requestId));

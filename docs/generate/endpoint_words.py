@@ -48,7 +48,7 @@ WORDS = {
     "items": Text("항목", "Items"),
     "when": Text("언제", "When"),
     "objects": Text("## 객체", "## Objects"),
-    "inside": Text("본문, 응답, 전송 안에 있는 객체입니다.", "Objects inside bodies, answers and posts."),
+    "inside": Text("본문, 응답, 전송 안에 있는 객체입니다.", "Objects inside bodies, answers and deliveries."),
     "field": Text("항목", "Field"),
     "type": Text("타입", "Type"),
     "meaning": Text("뜻", "Meaning"),

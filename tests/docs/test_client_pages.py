@@ -7,19 +7,20 @@ from typing import Any
 import pytest
 
 from docs import generate
-from pabal.client import Client
+from pabal.client import Client, read_post
 from pabal.domain.events.event import EventType
 from pabal.testing.account import TemporaryAccount
-from pabal.testing.plugin import pabal, pabal_service
+from pabal.testing.clock import Clock
+from pabal.testing.plugin import pabal, pabal_clock, pabal_service
 from pabal.web.api_document.example_answers import post_example
 from pabal.webhooks.poster import format_secret, sign
 from pabal.world import RealWorld
 
-__all__ = ["pabal", "pabal_service"]
+__all__ = ["pabal", "pabal_clock", "pabal_service"]
 
 PAGE = generate.FOLDER.parent / "how-to" / "python-client.md"
 BLOCKS = re.findall(r"^```python\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
-FIRST, ERRORS, LISTS, WEBHOOKS, TESTS = BLOCKS
+FIRST, ERRORS, LISTS, WEBHOOKS, TESTS, MORE_TESTS = BLOCKS
 SECRET = b"s" * 32
 
 
@@ -72,5 +73,14 @@ def test_example_of_webhooks_accepts_signed_posts_only(pabal: TemporaryAccount) 
     assert [status for _, status in stored] == ["completed"]
 
 
-def test_example_of_a_test_passes(pabal: TemporaryAccount) -> None:
+def test_examples_of_tests_pass(pabal: TemporaryAccount) -> None:
+    def receive(secret: str, headers: dict[str, str], body: bytes) -> int:
+        read_post(secret, headers, body)
+        return 204
+
     _run(TESTS, pabal)["test_customer_gets_a_message"](pabal)
+    _run(MORE_TESTS, pabal, receive=receive)["test_result_reaches_the_shop"](pabal)
+
+
+def test_example_of_a_test_with_a_clock_passes(pabal: TemporaryAccount, pabal_clock: Clock) -> None:
+    _run(MORE_TESTS, pabal)["test_reminder_is_sent_on_the_evening_before"](pabal, pabal_clock)

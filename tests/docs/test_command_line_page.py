@@ -6,18 +6,15 @@ import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-import pytest
-
 from docs import generate
 from pabal.testing.account import TemporaryAccount
 from pabal.testing.service import LocalService
-from tests.fixtures.calling import CallingLine
 from tests.fixtures.live import command
 
 PAGE = generate.DOCS / "how-to" / "command-line.md"
 
 
-def test_commands_of_the_page_succeed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_commands_of_the_page_succeed(tmp_path: Path) -> None:
     blocks = re.findall(r"^```sh\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
     lines = [line for block in blocks for line in block.splitlines() if not line.startswith("export ")]
     program = "\n".join(lines).replace(".venv/bin/pabal", f"{sys.executable} -m pabal.cli")
@@ -26,7 +23,7 @@ def test_commands_of_the_page_succeed(tmp_path: Path, capsys: pytest.CaptureFixt
         LocalService(tmp_path / "data") as service,
         TemporaryAccount(service.base_url, service.create_account()) as account,
     ):
-        sender_key = CallingLine(account, capsys).register_template("#{name}님, 주문 완료", "order")
+        sender_key = account.register_template("#{name}님, 주문 완료", "order").senderKey
         settings = {"url": account.base_url, "api_key": account.api_key}
         environment = command(data=tmp_path, **settings)["env"] | {"SENDER_KEY": sender_key}
 

@@ -11,7 +11,8 @@ from starlette.applications import Starlette
 
 from pabal.domain.base.codes import LANGUAGES
 from pabal.web.guide.documents import CHAPTERS, PREFIX, ROOT, read_title, render_page
-from pabal.web.guide.site import MAX_HITS, MAX_QUERY_CHARACTERS, guide_routes, search
+from pabal.web.guide.search import MAX_HITS, MAX_QUERY_CHARACTERS, search
+from pabal.web.guide.site import guide_routes
 
 MAX_PICTURE_BYTES = 150_000
 LISTED = [page for chapter in CHAPTERS for page in chapter.pages]
@@ -131,9 +132,58 @@ def test_search_finds_the_sections_with_every_word(language: str, query: str, pa
     assert all(hit.found.casefold() in ("", query.casefold().split()[0]) for hit in hits)
 
 
+BOTH_LANGUAGES = [
+    ("파이썬", "how-to/python-client"),
+    ("python", "how-to/python-client"),
+    ("대량발송", "how-to/python-client"),
+    ("단체 발송", "how-to/python-client"),
+    ("예약", "how-to/scheduling-and-cancelling"),
+    ("예약시간", "how-to/scheduling-and-cancelling"),
+    ("예약발송시간", "how-to/scheduling-and-cancelling"),
+    ("인증번호", "how-to/one-time-codes"),
+    ("OTP", "how-to/one-time-codes"),
+    ("콜백", "how-to/webhooks"),
+    ("스프링", "how-to/java"),
+    ("Spring", "how-to/java"),
+    ("스프링부트", "how-to/java"),
+    ("자바", "how-to/java"),
+    ("django", "how-to/django"),
+    ("장고", "how-to/django"),
+    ("fastapi", "how-to/fastapi"),
+    ("코틀린", "how-to/kotlin"),
+    ("golang", "how-to/go"),
+    ("php", "how-to/php"),
+    ("중복", "how-to/idempotency"),
+]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize(("query", "page"), BOTH_LANGUAGES, ids=[query for query, _ in BOTH_LANGUAGES])
+def test_search_finds_synonyms_and_compounds(language: str, query: str, page: str) -> None:
+    hits = search(language, query)
+
+    assert page in [hit.section.page for hit in hits[:3]]
+    assert hits[0].before + hits[0].found + hits[0].after
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("query", ["인증번호", "OTP"])
+def test_search_finds_the_page_on_codes_first(language: str, query: str) -> None:
+    assert search(language, query)[0].section.page == "how-to/one-time-codes"
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_pages_show_every_example_program_in_full(language: str) -> None:
+    shown = html.unescape("".join(text for page, text in rendered().items() if page.startswith(language)))
+    programs = [path for path in (ROOT / "docs" / "examples").glob("*/**/*.*") if "__pycache__" not in path.parts]
+
+    assert len(programs) > 10
+    assert [path for path in programs if path.read_text(encoding="utf-8") not in shown] == []
+
+
 def test_search_without_words_or_hits_finds_nothing() -> None:
     assert search("ko", "  ") == []
-    assert search("ko", "zzzzzz") == []
+    assert search("ko", "zzzzzz") == search("ko", "예약갉쉙") == []
     assert "찾은 것이 없습니다" in fetch(f"{PREFIX}/ko/search?q=zzzzzz").text
 
 

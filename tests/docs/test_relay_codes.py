@@ -20,7 +20,7 @@ def test_page_of_nhn_cloud_lists_every_result_code_with_its_own_meaning() -> Non
         for is_text, words in ((True, texts), (False, talks)):
             listed[is_text] |= {code: OUTCOME_BY_NUMBER[int(number)] for code in re.findall(r"\w+", words)}
 
-    assert listed == {True: nhncloud_codes._SMS_OUTCOMES, False: nhncloud_codes._TALK_OUTCOMES}
+    assert listed == {True: nhncloud_codes.SMS_OUTCOMES, False: nhncloud_codes.TALK_OUTCOMES}
 
 
 def test_every_code_of_a_refusal_that_the_page_of_nhn_cloud_names_is_known() -> None:
