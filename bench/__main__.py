@@ -24,7 +24,7 @@ from bench.server import BenchmarkFailed, report_progress
 
 SCENARIOS = (
     "accept", "deliver", "small", "pace", "fair", "webhooks", "relay", "history", "queue", "workers", "console",
-    "contacts", "overload", "start",
+    "contacts", "overload", "start", "compat",
 )  # fmt: skip
 ON_DEMAND = ("large",)
 """Scenarios that only run if they are named."""

@@ -41,6 +41,8 @@ class LoadPlan(msgspec.Struct, kw_only=True):
     keeps_answers: bool = False
     is_get: bool = False
     """Whether `bodies` are paths with queries instead, to be got."""
+    header_lines: list[str] = []
+    """One line more for the head of each body, such as its signature; there are none or as many as bodies."""
     expected_status: int = 200
     """0: any is expected."""
     expects_refusals: bool = False
@@ -126,7 +128,11 @@ class _LoadState:
         if plan.is_get:
             self._wires = [b"GET %b HTTP/1.1\r\nHost: bench\r\n\r\n" % path for path in plan.bodies]
         else:
-            self._wires = [f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body for body in plan.bodies]
+            lines = [f"{each}\r\n" for each in plan.header_lines] or [""] * len(plan.bodies)
+            self._wires = [
+                f"{head}{line}Content-Length: {len(body)}\r\n\r\n".encode() + body
+                for line, body in zip(lines, plan.bodies, strict=True)
+            ]
         self._expected = b"HTTP/1.1 %d" % plan.expected_status if plan.expected_status else b"HTTP/1.1 "
         self._refusals = (b"HTTP/1.1 429", b"HTTP/1.1 503") if plan.expects_refusals else ()
         self.open = plan.connections

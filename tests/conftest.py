@@ -29,9 +29,11 @@ TESTS = Path(__file__).parent
 BUILD_OPTIONS = ("world", "store", "carriers", "poster", "mailer", "openid")
 """What a scenario may replace; its other options are settings."""
 STORE_FIXTURES = {"tmp_path", "tx"}
-SLOW_FOLDERS = {"cli", "console", "faults", "hostile"}
-SLOW_SERVICE_FOLDERS = {"carrier", "notices", "relay", "upkeep", "webhooks", "workers"}
-"""Folders whose tests are slow, except those that need no store; the latter of the service."""
+SLOW_FOLDERS = {"cli", "client", "clients", "console", "docs", "faults", "hostile"}
+SLOW_SERVICE_FOLDERS = {
+    *("carrier", "claiming", "notices", "outcome", "receiving", "relay", "upkeep", "webhooks", "workers"),
+}
+"""Folders whose tests are slow, except those that need no files; the latter of the service."""
 SINGLE_ENGINE_FOLDERS = {"console", "crash", "service", "web"}
 """Folders whose tests run on one engine with each change, except POSTGRESQL_FILES."""
 POSTGRESQL_FILES = {
@@ -95,7 +97,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for each in on_others:
         each.add_marker(pytest.mark.slow)
     for each in items:
-        if _is_in_slow_folder(each) and _uses_store(each):
+        if _is_in_slow_folder(each) and "tmp_path_factory" in getattr(each, "fixturenames", ()):
             each.add_marker(pytest.mark.slow)
         if _is_redundant(each) or (os.environ.get("PABAL_TORTURE") and _grows(each)):
             each.add_marker(pytest.mark.torture)
@@ -139,8 +141,9 @@ def _is_redundant(item: pytest.Item) -> bool:
 
 
 def _is_in_slow_folder(item: pytest.Item) -> bool:
-    first, *others = item.path.relative_to(TESTS).parts
-    return first in SLOW_FOLDERS or (first == "service" and not SLOW_SERVICE_FOLDERS.isdisjoint(others))
+    folders = item.path.relative_to(TESTS).parts[:-1]
+    is_slow_service = folders[:1] == ("service",) and not SLOW_SERVICE_FOLDERS.isdisjoint(folders)
+    return is_slow_service or not SLOW_FOLDERS.isdisjoint(folders)
 
 
 def _grows(item: pytest.Item) -> bool:

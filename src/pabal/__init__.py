@@ -1,3 +1,3 @@
 """A messaging service that a company runs itself."""
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"

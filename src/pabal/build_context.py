@@ -11,6 +11,7 @@ from pabal.checks.body.locale import Locale
 from pabal.domain.base.codes import LANGUAGES
 from pabal.domain.content.image import ImageLimits, combine_limits
 from pabal.domain.events.event import Event
+from pabal.domain.events.webhook import WebhookFormat
 from pabal.domain.kakao.profile import Category, InvalidCategoryTable, parse_categories
 from pabal.domain.sends.message import Product
 from pabal.domain.sends.route import Routes
@@ -22,7 +23,7 @@ from pabal.service.account_limiter import AccountLimiter
 from pabal.service.context import Context
 from pabal.service.fair_queue import FairQueue
 from pabal.service.metrics import Metrics
-from pabal.service.outgoing import EventItemBuilder, OutgoingMails, OutgoingWebhooks
+from pabal.service.outgoing import EventItemBuilder, ForeignFormat, OutgoingMails, OutgoingWebhooks
 from pabal.service.policy import Policy, build_policy
 from pabal.service.setup_cache import AccountSetup, SetupChanges
 from pabal.service.simulator_store import PersistentCursor, StoredSimulatorState
@@ -34,7 +35,7 @@ from pabal.settings.settings import Settings
 from pabal.store.accounts import accounts
 from pabal.store.engine.base import Store, StoreUnavailable
 from pabal.store.events.events import EventData
-from pabal.store.messages import requests
+from pabal.store.messages import images
 from pabal.store.messages.history import ReadMessages
 from pabal.webhooks.addresses import AddressRules
 from pabal.webhooks.poster import Poster
@@ -92,6 +93,7 @@ def build_context(
             rules,
             lambda: poster or _build_poster(rules, settings, world),
             _build_items_later(Locale(LANGUAGES[0], settings.zone), policy),
+            lambda webhook_format: _load_format(webhook_format, policy),
         ),
         OutgoingMails(make_mailer_factory(settings, world, mailer)),
         openid or build_openid(settings, world),
@@ -143,6 +145,14 @@ def _build_items_later(locale: Locale, policy: Policy) -> EventItemBuilder:
     return build
 
 
+def _load_format(webhook_format: WebhookFormat, policy: Policy) -> ForeignFormat:
+    """Return what deliveries look like for programs of another relay; most services have none of these."""
+    from pabal.compat.nhncloud_hooks import hook_format
+    from pabal.compat.solapi.reports import report_format
+
+    return hook_format() if webhook_format is WebhookFormat.NHN_CLOUD else report_format(policy)
+
+
 def _build_poster(rules: AddressRules, settings: Settings, world: World) -> Poster:
     from pabal.webhooks.client import WebhookClient  # costs the start 0.1 s
 
@@ -176,7 +186,7 @@ def _build_relay_carrier(
 
     dependencies = Dependencies(
         world,
-        lambda request_id: store.read(requests.get_images, request_id),
+        lambda request_id: store.read(images.get, request_id),
         PersistentCursor(store, settings.name, slots),
         lambda what: metrics.carrier_anomalies.add(1, settings.name, what),
         load_codes=load_codes,

@@ -11,6 +11,7 @@ from pabal.domain.base.dates import Instant
 
 KEY_PREFIX = "pb_"
 KEY_CHARACTERS = 40
+APP_KEY_CHARACTERS = 24
 RANDOM_BUFFER_BYTES = 4096
 """Random bytes read from the system at a time."""
 _ALPHABET = string.digits + string.ascii_letters
@@ -40,9 +41,8 @@ class RealWorld:
     """The system's clock and randomness."""
 
     has_threads = True
-
-    def __init__(self) -> None:
-        self._buffer = io.BytesIO()
+    _buffer = io.BytesIO()
+    """Random bytes that nobody has got yet; a process that was forked begins with none."""
 
     def now(self) -> Instant:
         return time.time_ns() // 1_000_000
@@ -55,11 +55,20 @@ class RealWorld:
 
     def random_bits(self, count: int) -> int:
         size = (count + 7) // 8
-        random_bytes = self._buffer.read(size)
+        random_bytes = RealWorld._buffer.read(size)  # which threads do not get twice
         if len(random_bytes) < size:
-            self._buffer = io.BytesIO(os.urandom(RANDOM_BUFFER_BYTES))  # one system call for many ids
-            random_bytes = self._buffer.read(size)
+            fresh = os.urandom(max(size, RANDOM_BUFFER_BYTES))  # one system call for many ids
+            random_bytes, RealWorld._buffer = fresh[:size], io.BytesIO(fresh[size:])
         return int.from_bytes(random_bytes, "big") >> 8 * size - count
+
+    @staticmethod
+    def forget_random() -> None:
+        """Forget random bytes that another process has, too."""
+        RealWorld._buffer = io.BytesIO()
+
+
+if hasattr(os, "register_at_fork"):  # all but Windows
+    os.register_at_fork(after_in_child=RealWorld.forget_random)
 
 
 def new_request_id(world: World, slot: int) -> bytes:
@@ -70,6 +79,11 @@ def new_request_id(world: World, slot: int) -> bytes:
 def new_api_key(world: World) -> str:
     """Return a new API key: `pb_` and 40 letters and digits."""
     return KEY_PREFIX + "".join(_ALPHABET[_random_below(world, len(_ALPHABET))] for _ in range(KEY_CHARACTERS))
+
+
+def new_app_key(world: World) -> str:
+    """Return a new id that is a secret too: 24 letters and digits, which are 142 random bits."""
+    return "".join(_ALPHABET[_random_below(world, len(_ALPHABET))] for _ in range(APP_KEY_CHARACTERS))
 
 
 def new_password(world: World, groups: int = 4, characters: int = 5) -> str:

@@ -42,6 +42,10 @@ ALL_OPTIONS = (
     "envFromSecrets[0]=pabal-secrets",
     "env.PABAL_SLOTS=8",
     "imagePullSecrets[0].name=registry",
+    "extraVolumes[0].name=ca",
+    "extraVolumes[0].secret.secretName=internal-ca",
+    "extraVolumeMounts[0].name=ca",
+    "extraVolumeMounts[0].mountPath=/etc/pabal-ca",
 )
 OLDEST_KUBERNETES = "1.31"
 
@@ -129,6 +133,47 @@ def test_mounted_files_and_volumes_exist(name: str) -> None:
         for mount in service.get("volumes", []):
             source = mount.partition(":")[0]
             assert (file.parent / source).resolve().is_file() if source.startswith(".") else source in volumes
+
+
+def test_compose_files_are_projects_of_their_own_with_the_volumes_that_they_had() -> None:
+    files = {name: load(DEPLOY / "compose" / name) for name in COMPOSE_FILES}
+
+    assert {name: file["name"] for name, file in files.items()} == {
+        "sqlite.yaml": "pabal",
+        "postgresql.yaml": "pabal-cluster",
+    }
+    assert files["postgresql.yaml"]["volumes"] == {
+        each: {"name": f"pabal_{each}"} for each in ("postgresql", "prometheus", "grafana")
+    }
+
+
+@with_compose_file
+def test_our_containers_read_carriers_from_a_file_and_secrets_from_another(name: str) -> None:
+    for service in our_services(name).values():
+        path = service["environment"]["PABAL_CONFIG"]
+        assert f"./pabal.toml:{path}:ro" in service["volumes"]
+        assert service["env_file"] == [{"path": "carriers.env", "required": False}]
+
+
+def test_file_for_carriers_can_be_read_also_with_its_example(tmp_path: Path) -> None:
+    text = (DEPLOY / "compose" / "pabal.toml").read_text(encoding="utf-8")
+    example = tmp_path / "pabal.toml"
+    example.write_text(re.sub(r"^# (?=\[|\w+ = )", "", text, flags=re.MULTILINE), encoding="utf-8")
+
+    assert not settings.load({}, file=DEPLOY / "compose" / "pabal.toml").has_real_carriers
+    found = settings.load({"TELCO_PASSWORD": "secret"}, file=example)
+    assert list(found.carriers) == ["telco"]
+    assert found.routes["sms"] == ["telco"]
+
+
+def test_all_pods_get_the_extra_volumes_of_the_chart() -> None:
+    texts = {path.name: path.read_text(encoding="utf-8") for path in (CHART / "templates").glob("*.yaml")}
+    pods = {name: text for name, text in texts.items() if "containers:" in text}
+
+    assert set(pods) == {"migrate.yaml", "sqlite.yaml", "web.yaml", "work.yaml"}
+    for name, text in pods.items():
+        for helper, value in (("pabal.mounts", "extraVolumeMounts"), ("pabal.volumes", "extraVolumes")):
+            assert f'include "{helper}"' in text or f".Values.{value} " in text, (name, value)
 
 
 def test_cluster_has_two_interfaces_and_two_workers_that_wait_for_the_migration() -> None:
@@ -232,7 +277,10 @@ def test_pages_name_existing_files_and_valid_commands(page: str) -> None:
     text = (ROOT / "docs" / "how-to" / page).read_text(encoding="utf-8")
     blocks = "".join(re.findall(r"^```sh\n(.*?)^```", text, re.M | re.S))
 
-    for path in set(re.findall(r"deploy/[\w/.*@-]+[\w/]", text)) - {"deploy/compose/.env"}:
+    for path in set(re.findall(r"deploy/[\w/.*@-]+[\w/]", text)) - {
+        "deploy/compose/.env",
+        "deploy/compose/carriers.env",
+    }:
         assert list(ROOT.glob(path)), path
     for command in re.findall(r"(?:run --rm \w+|exec \S+ --) (?:pabal )?(\w+ .+)$", blocks, re.M):
         assert hasattr(main.build_parser().parse_args(shlex.split(command)), "run"), command

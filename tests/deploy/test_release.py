@@ -7,6 +7,9 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
+import pytest
+import yaml
+
 from pabal import __version__
 
 ROOT = Path(__file__).parents[2]
@@ -25,6 +28,12 @@ CHANGELOG = """# Changelog
 ### Added
 - everything
 """
+
+
+@pytest.fixture(autouse=True)
+def modules_of_the_release(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the programs of the release import each other, as they do when they are run."""
+    monkeypatch.syspath_prepend(RELEASE)
 
 
 def load(name: str) -> ModuleType:
@@ -53,6 +62,15 @@ def test_notes_of_this_version_can_be_printed() -> None:
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith(f"Pabal {__version__}\n\n")
     assert "### Added" in done.stdout
+    assert "](docs/" not in done.stdout
+
+
+def test_changelog_of_a_release_has_a_date_and_nothing_unreleased() -> None:
+    find = load("check").find_changelog_problems
+
+    assert list(find("0.2.0", CHANGELOG)) == []
+    assert list(find("0.3.0", CHANGELOG)) == ["CHANGELOG.md has no section [0.3.0] with a date"]
+    assert len(list(find("0.2.0", CHANGELOG.replace("[Unreleased]\n", "[Unreleased]\n\n- a change\n")))) == 1
 
 
 def test_bill_of_materials_names_what_is_vendored(tmp_path: Path) -> None:
@@ -66,3 +84,17 @@ def test_bill_of_materials_names_what_is_vendored(tmp_path: Path) -> None:
     assert [each["purl"].partition("@")[0] for each in found] == ["pkg:pypi/httpx", "pkg:npm/htmx.org"]
     assert found[1]["licenses"] == [{"license": {"id": "0BSD"}}]
     assert len(found[1]["hashes"][0]["content"]) == 64
+
+
+def test_workflow_publishes_without_secrets_and_attests_packages_and_image() -> None:
+    jobs = yaml.safe_load((ROOT / ".github" / "workflows" / "release.yml").read_text(encoding="utf-8"))["jobs"]
+    steps = {name: [each.get("uses", "").split("@")[0] for each in job["steps"]] for name, job in jobs.items()}
+    publishing = [each for each in jobs["packages"]["steps"] if "pypi-publish" in each.get("uses", "")]
+
+    assert jobs["packages"]["permissions"] == {"id-token": "write"}
+    assert [each["with"] for each in publishing] == [{"packages-dir": "client/"}, {"packages-dir": "service/"}]
+    for name in ("build", "image"):
+        assert "actions/attest-build-provenance" in steps[name]
+        assert jobs[name]["permissions"]["attestations"] == "write"
+    assert any(each.get("run") == "make release" for each in jobs["build"]["steps"])
+    assert jobs["install"]["strategy"]["matrix"]["python"] == list(load("check").PYTHONS)

@@ -20,7 +20,7 @@ PLACES = ("/etc/pabal", "/etc/systemd", "/var/lib/pabal", "/var/backups", "/opt/
 NEEDS_THE_SYSTEM = re.compile(r"useradd |systemctl |journalctl |.+/pip |/usr/bin/python3 -m venv ")
 UNSAFE_SERVER = {"WRONG PostgreSQL has fsync", "WRONG PostgreSQL has full_page_writes"}
 """What the page's check finds at the server of the tests, which writes nothing to the disk."""
-NEXT_VERSION = "/opt/pabal-0.2.0"
+NEXT_VERSION = "/opt/pabal-0.3.0"
 
 
 class OtherRoot:
@@ -30,7 +30,7 @@ class OtherRoot:
         self.folder = folder
         for place in ("etc/systemd/system", "var/lib", "var/backups"):
             (folder / place).mkdir(parents=True)
-        for version in ("/opt/pabal-0.1.0", NEXT_VERSION):
+        for version in ("/opt/pabal-0.2.0", NEXT_VERSION):
             program = folder / version[1:] / "bin" / "pabal"
             program.parent.mkdir(parents=True)
             program.write_text(f'#!/bin/sh\nexec {sys.executable} -m pabal.cli "$@"\n', encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Tries a wheel and an sdist in empty environments: `python tests/deploy/try_distribution.py dist`."""
+"""Tries the wheels and the sdists in empty environments: `python tests/deploy/try_distribution.py dist`."""
 
 import os
 import re
@@ -17,6 +17,7 @@ PATHS = (
     "/openapi.json",
     "/docs",
     "/docs/guide/ko/how-to/webhooks",
+    "/docs/guide/ko/how-to/java",
     "/docs/guide/images/ko/send.png",
     "/console/login",
     "/metrics",
@@ -26,32 +27,46 @@ TIMEOUT_S = 60
 
 
 def main() -> int:
-    """Try the one wheel and the one sdist in a folder; return the exit status."""
+    """Try the two wheels and the two sdists in a folder; return the exit status."""
     folder = Path(sys.argv[1]).resolve()
-    (wheel,), (sdist,) = folder.glob("*.whl"), folder.glob("*.tar.gz")
+    wheels, sdists = sorted(folder.glob("*.whl"), reverse=True), sorted(folder.glob("*.tar.gz"), reverse=True)
+    assert [len(wheels), len(sdists)] == [2, 2], (wheels, sdists)  # the client first: `_` comes after `-`
     with tempfile.TemporaryDirectory(prefix="pabal-dist-") as name:
-        _try_client(Path(name) / "client", wheel)
-        _try_service(Path(name) / "service", wheel)
-        _try_service(Path(name) / "from-sdist", sdist)
-    print("The wheel and the sdist install and run in empty environments")
+        _try_client(Path(name) / "client", wheels[0])
+        _try_command(Path(name) / "command", wheels)
+        _try_service(Path(name) / "service", wheels)
+        _try_service(Path(name) / "from-sdist", sdists)
+    print("The wheels and the sdists install and run in empty environments")
     return 0
 
 
 def _try_client(place: Path, wheel: Path) -> None:
-    """Install what `pip install pabal` does."""
+    """Install what `pip install pabal-client` does."""
     _create(place)
     _install(place, "--constraint", str(_plain_lock(place)), str(wheel))
-    _run(place, "python", "-c", "import pabal.client")
+    _run(
+        place,
+        "python",
+        "-c",
+        "from pabal.client import AsyncClient, Client, types; Client('http://x', 'k').close()",
+    )
+    assert not (place / "bin" / "pabal").exists()
+
+
+def _try_command(place: Path, wheels: list[Path]) -> None:
+    """Install what `pip install pabal` does."""
+    _create(place)
+    _install(place, "--constraint", str(_plain_lock(place)), *map(str, wheels))
     assert _run(place, "pabal", "--version").startswith("pabal ")
     refused = subprocess.run([str(place / "bin" / "pabal"), "serve"], capture_output=True, text=True, check=False)
     assert "pip install 'pabal[server]'" in refused.stderr, refused.stderr
 
 
-def _try_service(place: Path, distribution: Path) -> None:
-    """Install the locked packages and the distribution, run the service, and send a message."""
+def _try_service(place: Path, distributions: list[Path]) -> None:
+    """Install the locked packages and both distributions, run the service, and send a message."""
     _create(place)
     _install(place, "--require-hashes", "--requirement", str(LOCK))
-    _install(place, "--no-deps", "--no-index", "--no-build-isolation", str(distribution))
+    _install(place, "--no-deps", "--no-index", "--no-build-isolation", *map(str, distributions))
     imported = _run(place, "python", "-c", "import pabal; print(pabal.__file__)")
     assert imported.startswith(str(place)), imported
     command = [str(place / "bin" / "pabal"), "serve", "--port", "0", "--data", str(place / "data")]

@@ -1,5 +1,6 @@
 """The documented programs send a campaign once to each receiver, however often they are killed."""
 
+import re
 import shutil
 import signal
 import subprocess
@@ -71,3 +72,8 @@ def test_killed_campaign_reaches_everyone_once(tmp_path: Path, program: str) -> 
 @each_program
 def test_killed_campaign_of_ten_thousand_reaches_everyone_once(tmp_path: Path, program: str) -> None:
     _check_campaigns(tmp_path, program, 10_000)
+
+
+@each_program
+def test_programs_have_idempotency_keys_of_their_own(program: str) -> None:
+    assert re.search(rf"[`\"]{program} \$?\{{campaign\}}", (EXAMPLES / program).read_text(encoding="utf-8"))

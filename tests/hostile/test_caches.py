@@ -88,6 +88,7 @@ KEYED_BY_US = {
     "pabal.checks.body.unknown_fields._known_fields",
     "pabal.checks.body.unknown_fields._pairs_of_fields",
     "pabal.checks.body.unknown_fields.closed_type",
+    "pabal.console.components.components.read_tokens",
     "pabal.console.shell.rendering.load_assets",
     "pabal.console.shell.rendering.load_templates",
     "pabal.domain.base.dates._second",
@@ -96,7 +97,9 @@ KEYED_BY_US = {
     "pabal.service.access.sign_in.passwords._unmatchable_hash",
     "pabal.settings.field._type_hints",
     "pabal.store.engine.base.expand_placeholders",
-    "pabal.store.engine.citus.writes_to_workers",
+    "pabal.store.engine.citus.distribution.writes_to_workers",
+    "pabal.store.engine.citus.values.parse",
+    "pabal.store.engine.citus.values.spell",
     "pabal.store.engine.postgres.postgres_tx._integers",
     "pabal.store.engine.postgres.postgres_tx._translate",
     "pabal.store.engine.postgres.postgres_tx.translate_for_rows",
@@ -110,7 +113,8 @@ KEYED_BY_US = {
     "pabal.web.guide.documents._pictures",
     "pabal.web.guide.documents.read_texts",
     "pabal.web.guide.documents._render",
-    "pabal.web.guide.site._sections",
+    "pabal.web.guide.search._everything",
+    "pabal.web.guide.search._sections",
 }
 """Caches keyed by our own types, numbers, statements, languages and documents only."""
 

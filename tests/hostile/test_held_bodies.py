@@ -8,6 +8,7 @@ from pabal.carriers.base import OnReceipts, ReadBody, Receipt
 from pabal.console.pages import PAGES
 from pabal.console.shell.middleware import MAX_HELD_BYTES_PER_CALLER
 from pabal.domain.sends.message import Outcome, Status
+from pabal.web.http.asgi import REQUEST_ID
 from tests.fixtures.console import Browser, signed_in_browser
 from tests.fixtures.delivery import reference_of
 from tests.fixtures.service import DEFAULT_CARRIER, FakeCarrier, sms
@@ -57,6 +58,7 @@ async def post(
         "http_version": "1.1",
         "scheme": "http",
         "query_string": b"",
+        "extensions": {REQUEST_ID: "1"},
         "headers": [(name.encode(), value.encode()) for name, value in headers.items()],
         "client": ("127.0.0.1", 50000),
         "server": ("127.0.0.1", 80),

@@ -90,9 +90,11 @@ REFUSED = {
 assert len(gzip.compress(BODY)) > 10
 
 
+@pytest.mark.parametrize("upgrade", [[], [b"Connection: Upgrade", b"Upgrade: h2c"]], ids=["plain", "upgrade"])
 @pytest.mark.parametrize("shape", REFUSED)
-def test_malformed_send_is_refused_and_not_accepted(live: LiveService, shape: str) -> None:
+def test_malformed_send_is_refused_and_not_accepted(live: LiveService, shape: str, upgrade: list[bytes]) -> None:
     fields, body = REFUSED[shape]
+    fields = [*fields, *upgrade]
     with connected(live) as connection:
         connection.send(send_head(live, *fields) + body)
         connection.send(b"GET /smuggled HTTP/1.1\r\nHost: pabal\r\nConnection: close\r\n\r\n")
@@ -316,15 +318,29 @@ def test_trailer_is_no_header(live: LiveService) -> None:
     assert count_accepted(live, phone) == 0
 
 
-def test_upgrade_is_answered_as_a_plain_request_and_then_closed(live: LiveService) -> None:
-    for upgrade in (b"h2c", b"websocket"):
-        with connected(live) as connection:
-            connection.send(
-                b"GET /healthz HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: %b\r\n\r\n" % upgrade
-            )
-            connection.send(b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n")
+H2C = [b"Connection: Upgrade, HTTP2-Settings", b"Upgrade: h2c", b"HTTP2-Settings: AAEAAEAAAAIAAAABAAMAAABkAAQBAAAA"]
+WEBSOCKET = [b"Connection: Upgrade", b"Upgrade: websocket"]
 
-            assert [each.status for each in connection.read_all()] == [200]
+
+@pytest.mark.parametrize("upgrade", [H2C, WEBSOCKET], ids=["h2c", "websocket"])
+@pytest.mark.parametrize("framing", [LENGTH, CHUNKED], ids=["length", "chunks"])
+@pytest.mark.parametrize("is_split", [False, True], ids=["whole", "split"])
+def test_upgrade_is_ignored_and_the_body_read(
+    live: LiveService, upgrade: list[bytes], framing: bytes, is_split: bool
+) -> None:
+    """Java's HTTP client and `curl --http2` ask for HTTP/2 in every first request over plain HTTP."""
+    phone = f"010-5556-0{[LENGTH, CHUNKED].index(framing)}{len(upgrade)}{is_split:d}"
+    body = encode_send(phone)
+    request = send_head(live, framing, *upgrade) + (chunk(body) + b"0\r\n\r\n" if framing == CHUNKED else body)
+    with connected(live) as connection:
+        for part in [request[:-20], request[-20:]] if is_split else [request * 3]:
+            connection.send(part)
+        answers = [connection.read() for _ in range(1 if is_split else 3)]
+        connection.send(b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n")
+        answers.append(connection.read())
+
+    assert [each.status for each in answers if each] == [200] * len(answers)
+    assert count_accepted(live, phone) == len(answers) - 1
 
 
 @pytest.mark.parametrize("is_whole", [True, False])

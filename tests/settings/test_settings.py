@@ -94,6 +94,7 @@ SPELLINGS: dict[str, tuple[str, str, Any]] = {
     "notice_quota_percent": ("50", "50", 50),
     "url": ("https://pabal.example", '"https://pabal.example"', "https://pabal.example"),
     "api_key": ("pb_1", '"pb_1"', "pb_1"),
+    "mcp_max_receivers": ("3", "3", 3),
     "max_contacts": ("10", "10", 10),
     "keys_per_account": ("5", "5", 5),
     "file_cpu_seconds": ("5", "5", 5),

@@ -99,6 +99,10 @@ class FaultyStore:
         return await self.write(work, *args, **kwargs)
 
     @property
+    def slot_nodes(self) -> dict[int, str]:
+        return self._inner.slot_nodes
+
+    @property
     def lost_nodes(self) -> set[str]:
         return self._inner.lost_nodes
 

@@ -9,6 +9,7 @@ import pytest
 
 from pabal.web.endpoints.endpoint import Endpoint
 from pabal.web.endpoints.table import ENDPOINTS
+from pabal.web.http.asgi import REQUEST_ID
 from tests.fixtures.cases import with_each
 from tests.fixtures.direct import call_service
 from tests.fixtures.virtual import Caller, Environment
@@ -87,6 +88,7 @@ async def test_disconnected_caller_gets_no_answer_and_nothing_is_sent(env: Envir
         "method": "POST",
         "path": SEND_SMS,
         "query_string": b"",
+        "extensions": {REQUEST_ID: "1"},
         "headers": [(b"apikey", str(call.key).encode()), (b"content-length", b"500")],
         "client": ("127.0.0.1", 1),
     }
@@ -158,9 +160,10 @@ def test_times_are_in_the_services_zone(run_scenario: RunScenario, zone: str, ti
 
 
 async def test_every_answer_has_a_unique_request_id(call: Caller) -> None:
-    ids = {(await call("sender/list")).headers["x-request-id"] for _ in range(20)}
+    paths = ["sender/list"] * 10 + ["message/sendSMS", "/api/nothing", "/v1/nothing", "/healthz", "/openapi.json"]
+    ids = {(await call(each)).headers["x-request-id"] for each in paths}
 
-    assert len(ids) == 20
+    assert len(ids) == len(paths)
 
 
 @with_each("endpoint", ENDPOINTS)

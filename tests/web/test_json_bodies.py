@@ -58,6 +58,24 @@ async def test_body_that_is_not_a_json_object_is_refused(call: Caller, body: byt
     assert [answer.status for answer in answers] == [400, 400]
 
 
+@pytest.mark.parametrize(
+    ("body", "headers", "advice"),
+    [
+        (b"\xef\xbb\xbf{}", {}, "It begins with a byte order mark"),
+        (b"\xef\xbb\xbf{" + b" " * 300_000 + b"}", {}, "It begins with a byte order mark"),
+        (b"{}", {"content-type": "application/json; charset=euc-kr"}, "Encode the body as UTF-8"),
+        (b"{}", {"content-type": "text/plain"}, "Send application/json"),
+        ('{"content": "안녕"}'.encode("euc-kr"), {}, "send UTF-8"),
+    ],
+)
+async def test_refusal_of_an_encoding_says_which_to_use(
+    env: Environment, body: bytes, headers: dict[str, str], advice: str
+) -> None:
+    answer = await (await env.caller(language="en"))("message/sendSMS", body, headers=headers)
+
+    assert advice in answer.body["resultMessage"]
+
+
 async def test_empty_body_is_an_empty_object(call: Caller) -> None:
     empty = await call("message/sendSMS", b"", headers={"content-type": "text/plain"})
     braces = await call("message/sendSMS", b" {} ")

@@ -57,11 +57,25 @@ async def test_missing_field_is_named_with_the_unknown_one_that_resembles_it(env
     assert refused.body["errors"][0]["message"].endswith("Did you mean content by contents?")
 
 
+async def test_missing_field_of_a_receiver_is_named_with_the_unknown_one(env: Environment) -> None:
+    call = await env.caller(language="en")
+
+    refused = await call("message/sendSMS", sms_body(receivers=[{"phone": "010-1234-5678"}]))
+
+    assert summarize_refusal(refused)[1] == {"receivers[0].phoneNumber": "MISSING_PARAMETER"}
+    assert refused.body["errors"][0]["message"].endswith(
+        "Did you mean receivers[0].phoneNumber by receivers[0].phone?"
+    )
+
+
 @pytest.mark.parametrize(
     ("path", "method", "advice"),
     [
         ("/api/message/sendSms.v1.0", "POST", "Did you mean /api/message/sendSMS.v1.0?"),
         ("/api/message/sendSMS", "POST", "Did you mean /api/message/sendSMS.v1.0?"),
+        ("/v1/sendSms", "POST", "Did you mean /api/message/sendSMS.v1.0?"),
+        ("/sendsms.v1.0/", "POST", "Did you mean /api/message/sendSMS.v1.0?"),
+        ("/v1/list", "POST", "This path does not exist."),
         ("/api/message/sendSMS.v1.0", "GET", "Use POST."),
         (f"/api/{'x' * 1000}", "GET", ""),
     ],

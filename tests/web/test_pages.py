@@ -15,8 +15,10 @@ from schemathesis.specs.openapi.definitions import OPENAPI_31
 
 from pabal.app import build_service
 from pabal.domain.base.codes import Code
+from pabal.domain.base.dates import DAY
 from pabal.store.accounts import accounts
 from pabal.store.engine.base import Store, StoreUnavailable, Tx
+from pabal.store.engine.postgres import partitions
 from pabal.store.events import webhooks
 from pabal.store.queue import cursors
 from pabal.web.endpoints.endpoint import Endpoint
@@ -24,7 +26,7 @@ from pabal.web.endpoints.table import ENDPOINTS
 from tests.fixtures.cases import with_each
 from tests.fixtures.cluster import Cluster
 from tests.fixtures.cluster import run_scenario as run_cluster_scenario
-from tests.fixtures.engines import sqlite_only
+from tests.fixtures.engines import partitioned_only, sqlite_only
 from tests.fixtures.virtual import Caller, Environment, VirtualWorld, open_store, settings_for
 from tests.fixtures.web import FailingStore, P, RunScenario, T, call_ok, read_metrics, sms_body
 from tests.fixtures.webhook_calls import create as create_webhook
@@ -321,11 +323,36 @@ def test_documentation_page_loads_nothing_from_other_hosts(tmp_path: Path) -> No
     assert "default-src 'self'" in page.headers["content-security-policy"]
     assert "<script>" not in page.text
     assert "/docs/assets/swagger-ui-bundle.js" in linked
-    assert all(link.startswith("/docs/") for link in linked)
+    assert all(link.startswith("/docs") for link in linked)
     assert {link: file.status_code for link, file in files.items()} == dict.fromkeys(linked, 200)
     assert "/openapi.json" in files["/docs/start.js"].text
     assert "javascript" in files["/docs/start.js"].headers["content-type"]
     assert len(files["/docs/assets/swagger-ui-bundle.js"].content) > 100_000
+
+
+@with_each(
+    ("asked", "accepted", "language"),
+    [
+        ("", "", "ko"),
+        ("", "en-US,en;q=0.9", "en"),
+        ("", "fr", "ko"),
+        ("en", "ko", "en"),
+        ("ko", "en", "ko"),
+        ("fr", "en", "en"),
+    ],
+)
+async def test_document_and_its_page_are_in_the_language_asked_for(
+    env: Environment, asked: str, accepted: str, language: str
+) -> None:
+    call = Caller(env.service, None, accepted)
+    query = {"lang": asked} if asked else {}
+
+    document, page = await call("/openapi.json", query=query), await call("/docs", query=query)
+
+    summary = document.body["paths"]["/api/message/sendSMS.v1.0"]["post"]["summary"]
+    assert bool(re.search("[가-힣]", summary)) == (language == "ko")
+    assert f'<html lang="{language}">' in page.body.decode()
+    assert document.headers["vary"] == page.headers["vary"] == "accept-language"
 
 
 @pytest.mark.parametrize(
@@ -348,3 +375,18 @@ async def test_pages_answer_head_requests(env: Environment, page: str) -> None:
 
     assert head.status == whole.status == 200
     assert head.headers["content-type"] == whole.headers["content-type"]
+
+
+@partitioned_only
+async def test_metrics_count_months_without_partitions_a_week_ahead(env: Environment) -> None:
+    call = await env.caller()
+    december = partitions.month_start(202612)
+    for table in partitions.PARTITION_KEYS:
+        await env.store.write(lambda tx, name: tx.execute(f"drop table {name}_202612"), table)
+
+    env.world.starts_at += december - 6 * DAY - env.world.now()
+    missing = (await read_metrics(call))["pabal_months_missing"]
+    await env.wait(90)  # a round of housekeeping, and a new count
+
+    assert missing == 1
+    assert (await read_metrics(call))["pabal_months_missing"] == 0

@@ -88,7 +88,7 @@ async def test_missing_variable_is_named(env: Environment) -> None:
 
     answer = await call("message/sendSMS", sms_body(content="#{first} #{second}"))
 
-    assert answer.body["errors"][0]["message"].endswith("Variables: first, second")
+    assert answer.body["errors"][0]["message"].endswith(": first, second.")
 
 
 @with_each(

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from pabal.outbound.calls import NOT_TLS
 from pabal.settings.field import BadSetting
 from pabal.settings.webhook_settings import AllowedEndpoint
 from pabal.webhooks.addresses import AddressRules
@@ -239,6 +240,18 @@ async def test_certificate_of_someone_else_is_an_error(host: str, authority: str
     assert (found.status, found.error) == (None, PostError.TLS)
     assert words in found.detail
     assert server.requests == []
+
+
+async def test_server_of_plain_http_is_told_from_a_bad_certificate() -> None:
+    async def answer(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(http_answer(b"", "400 Bad Request"))
+        writer.close()
+
+    async with await asyncio.start_server(answer, "127.0.0.1", 0) as server, posting() as client:
+        port = server.sockets[0].getsockname()[1]
+        found = await client.post(f"https://localhost:{port}/", ACCOUNT, HEADERS, BODY)
+
+    assert (found.error, found.detail) == (PostError.TLS, NOT_TLS)
 
 
 async def test_closed_port_is_an_error() -> None:

@@ -146,7 +146,6 @@ def _build_item(
     messages, fallbacks, reached, cost = row.counts
     by_status = {status.code: count for status, count in zip(Status, row.by_status, strict=True)}
     ended = by_status[Status.COMPLETED.code] + by_status[Status.FAIL.code]
-    receivers = messages - fallbacks
     date = locale.format_timestamp(row.since)
     known = reads.get((date[:10], str(row.group[0]))) if reads else None
     return StatisticsItem(
@@ -157,7 +156,7 @@ def _build_item(
         deliveredShare=_share(by_status[Status.COMPLETED.code], ended),
         fallbacks=fallbacks,
         reached=reached,
-        reachedShare=_share(reached, receivers),
+        reachedShare=_share(reached, row.receivers),
         cost=UNSET if cost is None else cost / HUNDREDTHS_PER_WON,
         readCount=known.read if known else UNSET,
         clickCount=known.clicked if known else UNSET,

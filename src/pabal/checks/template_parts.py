@@ -8,7 +8,7 @@ from pabal.checks.body.forms import Form
 from pabal.domain.base.codes import Code, Problem, Refused, Text
 from pabal.domain.content import button, text, variables
 from pabal.domain.content.button import Button
-from pabal.domain.content.image import JPEG, Image, parse_image
+from pabal.domain.content.image import JPEG, Image, ImageLimits, parse_image
 from pabal.domain.kakao.template_parts import (
     MAX_BUTTONS_WITH_QUICK_REPLIES,
     MAX_HEADER_CHARACTERS,
@@ -45,12 +45,12 @@ NOT_AN_AMOUNT = Text(
 )
 
 
-def read_parts(form: Form[template_bodies.WriteTemplate], emphasis_type: str) -> TemplateParts:
-    """Return the parts of a template; `raise_problems` reports what is wrong with them."""
+def read_parts(form: Form[template_bodies.WriteTemplate], emphasis_type: str, limits: ImageLimits) -> TemplateParts:
+    """Return the parts of a template, with an image within `limits`; `raise_problems` reports what is wrong."""
     body = form.body
     _check_emphasis(form, emphasis_type)
     header = form.read_optional("header", lambda given: _parse_text(given, MAX_HEADER_CHARACTERS))
-    highlight = form.read_optional("itemHighlight", lambda given: _read_highlight(form, given))
+    highlight = form.read_optional("itemHighlight", lambda given: _read_highlight(form, given, limits))
     items, summary = form.read_optional("itemList", lambda given: _read_items(form, given)) or ((), None)
     link = form.read_optional("representLink", _parse_represent_link)
     replies = form.read_optional("quickReplies", lambda given: _read_quick_replies(form, given)) or ()
@@ -64,10 +64,10 @@ def read_parts(form: Form[template_bodies.WriteTemplate], emphasis_type: str) ->
     return TemplateParts(header or None, highlight, items, summary, link, replies)
 
 
-def read_thumbnail(body: template_bodies.WriteTemplate) -> Image | None:
+def read_thumbnail(body: template_bodies.WriteTemplate, limits: ImageLimits) -> Image | None:
     """Return the image of the item highlight that is to be uploaded; `read_parts` has checked it."""
     given = body.itemHighlight.image if body.itemHighlight else None
-    return None if given is None else parse_image(given.contentType, given.fileName, given.body)
+    return None if given is None else parse_image(given.contentType, given.fileName, given.body, limits)
 
 
 def _check_emphasis(form: Form[template_bodies.WriteTemplate], emphasis_type: str) -> None:
@@ -84,12 +84,14 @@ def _check_emphasis(form: Form[template_bodies.WriteTemplate], emphasis_type: st
         form.add(Problem(Code.INVALID_PARAMETER, "securityTemplate", _NOT_SECURITY))
 
 
-def _read_highlight(form: Form[Any], given: template_bodies.ItemHighlightBody) -> ItemHighlight | None:
+def _read_highlight(
+    form: Form[Any], given: template_bodies.ItemHighlightBody, image_limits: ImageLimits
+) -> ItemHighlight | None:
     if any(problem.field.startswith("itemHighlight.") for problem in form.problems):
         return None
     reader = Form(given, [])
     image_url = reader.read_optional("imageUrl", parse_web_link) if given.imageUrl else None
-    thumbnail = read_image_field(reader)
+    thumbnail = read_image_field(reader, image_limits)
     if thumbnail is not None and thumbnail.content_type != JPEG:
         reader.add(Problem(Code.INVALID_IMAGE, "image.contentType", _NOT_A_JPEG))
     if given.image is not None and given.imageUrl:

@@ -45,7 +45,7 @@ async def create_template(call: ApiCall) -> Template:
     Raises Refused.
     """
     ref, content, image = _read_template(call)
-    thumbnail = read_thumbnail(call.form.body)
+    thumbnail = read_thumbnail(call.form.body, call.context.policy.image_limits_of(Product.ALIMTALK))
     return await templates.create(call.context, ref, content, image, call.audit_entry, thumbnail)
 
 
@@ -55,7 +55,7 @@ async def update_template(call: ApiCall) -> Template:
     Raises Refused.
     """
     ref, content, image = _read_template(call)
-    thumbnail = read_thumbnail(call.form.body)
+    thumbnail = read_thumbnail(call.form.body, call.context.policy.image_limits_of(Product.ALIMTALK))
     return await templates.update(call.context, ref, content, image, call.audit_entry, thumbnail)
 
 
@@ -99,10 +99,11 @@ def _read_template(call: ApiCall) -> tuple[TemplateRef, TemplateContent, Image |
     phrase = form.read_optional("emphasisAssistPhrase", lambda given: _parse_fixed(given, MAX_EMPHASIS_CHARACTERS))
     more_info = form.read_optional("moreInfo", lambda given: _parse_fixed(given, MAX_MORE_INFO_CHARACTERS))
     _check_required_by_type(form, message_type, emphasis_type)
-    image = read_image_field(form, call.context.policy.image_limits_of(Product.ALIMTALK))
+    limits = call.context.policy.image_limits_of(Product.ALIMTALK)
+    image = read_image_field(form, limits)
     image_link = form.read_optional("imageLink", parse_web_link)
     buttons = form.read_optional("buttons", lambda given: _read_buttons(form, given)) or ()
-    parts = read_parts(form, emphasis_type)
+    parts = read_parts(form, emphasis_type, limits)
     if parts.items:
         check_shared_text(form, content, _check_length_with_items, "content")
     form.raise_problems()

@@ -1,7 +1,7 @@
 """Checks what a call says about webhooks, and builds their records."""
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from msgspec import UNSET, UnsetType
@@ -19,7 +19,9 @@ from pabal.domain.events.webhook import (
     MAX_ID_DIGITS,
     MAX_REPLAY,
     ORDERED_EVENTS,
+    WEBHOOK_FORMAT_BY_CODE,
     Webhook,
+    WebhookFormat,
     WebhookState,
 )
 from pabal.domain.sends.message import PRODUCT_BY_CODE, Product
@@ -58,8 +60,9 @@ def read_new_fields(form: Form[Any]) -> WebhookFields:
     events = form.read("events", _parse_events)
     products = form.read_optional("products", lambda given: _parse_words(given, PRODUCT_CHOICES))
     description = form.read_optional("description", check_description)
+    webhook_format = form.read_optional("format", parse_format)
     form.raise_problems()
-    return WebhookFields(url, events, products, description)
+    return WebhookFields(url, events, products, description, format=webhook_format)
 
 
 def read_changes(form: Form[Any]) -> tuple[int, WebhookFields]:
@@ -72,11 +75,12 @@ def read_changes(form: Form[Any]) -> tuple[int, WebhookFields]:
     events = form.read_optional("events", _parse_events)
     products = form.read_optional("products", lambda given: _parse_words(given, PRODUCT_CHOICES))
     description = form.read_optional("description", check_description)
+    webhook_format = form.read_optional("format", parse_format)
     form.raise_problems()
     body = form.body
     skips_missed = body.replay is False
     return webhook_id, WebhookFields(
-        url, events, products, description, body.enabled, bool(body.rotateSecret), skips_missed
+        url, events, products, description, body.enabled, bool(body.rotateSecret), skips_missed, webhook_format
     )
 
 
@@ -170,6 +174,16 @@ def check_description(given: str) -> str:
     return found
 
 
+def parse_format(spelling: str) -> WebhookFormat:
+    """Return a format of deliveries.
+
+    Raises Refused(INVALID_PARAMETER).
+    """
+    if spelling not in WEBHOOK_FORMAT_BY_CODE:
+        raise Refused(Code.INVALID_PARAMETER, detail=_allowed_values(WEBHOOK_FORMAT_BY_CODE))
+    return WEBHOOK_FORMAT_BY_CODE[spelling]
+
+
 def parse_since(spelling: str, now: Instant, locale: Locale) -> Instant:
     """Return since when events are posted again.
 
@@ -197,6 +211,7 @@ def build_webhook_item(listed: ListedWebhook, locale: Locale, secret: str | None
         events=[each.code for each in ORDERED_EVENTS if each in webhook.events],
         products=[word for word, each in PRODUCT_CHOICES.items() if each in webhook.products],
         description=webhook.description or UNSET,
+        format=webhook.format.code,
         state=LabelledValue(webhook.state.code, webhook.state.label.in_language(locale.language)),
         disabledReason=_disabled_reason(webhook),
         secret=secret or UNSET,
@@ -253,7 +268,10 @@ def _parse_words(given: Sequence[Any], choices: Mapping[str, T]) -> list[T]:
     """
     wrong = next((index for index, word in enumerate(given) if word not in choices), None)
     if wrong is not None:
-        allowed = ", ".join(choices)
-        detail = Text(f"허용되는 값: {allowed}", f"Allowed values: {allowed}")
-        raise Refused.from_problems([Problem(Code.INVALID_PARAMETER, f"[{wrong}]", detail)])
+        raise Refused.from_problems([Problem(Code.INVALID_PARAMETER, f"[{wrong}]", _allowed_values(choices))])
     return [choices[word] for word in dict.fromkeys(given)]
+
+
+def _allowed_values(choices: Iterable[str]) -> Text:
+    allowed = ", ".join(choices)
+    return Text(f"허용되는 값: {allowed}", f"Allowed values: {allowed}")

@@ -40,15 +40,15 @@ class WarningItem(Struct):
         str,
         describe(
             "UNKNOWN_FIELD, DUPLICATE_RECEIVER, OPTED_OUT, POSTPONED_TO_MORNING, LOOKS_LIKE_ADVERTISING,"
-            " DUPLICATE_TEXT 또는 PARTIAL_RESULT",
+            " DUPLICATE_TEXT, UNSUITABLE_IMAGE 또는 PARTIAL_RESULT",
             "UNKNOWN_FIELD, DUPLICATE_RECEIVER, OPTED_OUT, POSTPONED_TO_MORNING, LOOKS_LIKE_ADVERTISING,"
-            " DUPLICATE_TEXT or PARTIAL_RESULT.",
+            " DUPLICATE_TEXT, UNSUITABLE_IMAGE or PARTIAL_RESULT.",
         ),
     ]
     message: Annotated[str, describe("응답의 언어로 된 뜻", "What it means, in the language of the answer.")]
 
 
-class Envelope(Struct, kw_only=True):
+class Envelope(Struct, kw_only=True, dict=True):
     """The fields of every answer."""
 
     time: Annotated[
@@ -77,6 +77,12 @@ class Envelope(Struct, kw_only=True):
             "What looks like a mistake, at most 100; absent if nothing.",
         ),
     ] = UNSET
+
+    @property
+    def x_request_id(self) -> str:
+        """The header `X-Request-Id` of an answer that a client got: the id of the call in the log."""
+        found: str = vars(self).get("x_request_id", "")
+        return found
 
 
 class ListEnvelope(Envelope, kw_only=True):

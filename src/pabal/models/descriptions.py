@@ -81,7 +81,7 @@ DESCRIPTIONS = {
     ),
     "WebhookItem.lastSuccess": Text(
         "전송이 마지막으로 2xx 응답을 받은 시각. 없었으면 생략합니다",
-        "When a post was last answered with 2xx; absent: never.",
+        "When a delivery was last answered with 2xx; absent: never.",
     ),
     "WebhookItem.created": Text("만든 시각", "When it was created."),
     "WebhookItem.changed": Text("관리자가 마지막으로 바꾼 시각", "When its owner last changed it."),
@@ -275,7 +275,7 @@ DESCRIPTIONS = {
         "대기 중이었고 이제 취소된 메시지 수", "Messages that were waiting and are now cancelled."
     ),
     **{
-        f"{kind}Events.items": Text("이 전송의 이벤트. 최대 100개", "The events of this post: up to 100.")
+        f"{kind}Events.items": Text("이 전송의 이벤트. 최대 100개", "The events of this delivery: up to 100.")
         for kind in ("Result", "Inbound", "Template", "Sender", "Campaign", "OptOut", "Limit", "WebhookTest")
     },
     "type": Text("일어난 일", "What happened."),

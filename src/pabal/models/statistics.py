@@ -75,8 +75,10 @@ class StatisticsItem(Struct, kw_only=True):
     """The messages of one group, requested in one hour, day or month."""
 
     date: Annotated[Date, describe("시간, 날 또는 달의 첫 초", "First second of the hour, day or month.")]
-    product: Annotated[LabelledValue | UnsetType, describe("messageProductType", "messageProductType.")] = UNSET
-    status: Annotated[LabelledValue | UnsetType, describe("sendingStatus", "sendingStatus.")] = UNSET
+    product: Annotated[
+        LabelledValue | UnsetType, describe("메시지 종류(messageProductType)", "messageProductType.")
+    ] = UNSET
+    status: Annotated[LabelledValue | UnsetType, describe("발송 상태(sendingStatus)", "sendingStatus.")] = UNSET
     resultCode: Annotated[
         LabelledValue | UnsetType,
         describe("아직 끝나지 않았거나 취소되었으면 없습니다", "Absent: they have not ended, or were cancelled."),
@@ -132,8 +134,9 @@ class StatisticsItem(Struct, kw_only=True):
     reachedShare: Annotated[
         float | UnsetType,
         describe(
-            "`reached` / (`count` - `fallbacks`). 모두 대체 발송이면 생략합니다",
-            "`reached` / (`count` - `fallbacks`); absent if all are fallbacks.",
+            "대체 발송이 아니면서 `completed`나 `fail`로 끝난 것 중 `reached`의 비율. 그런 것이 없으면 생략합니다",
+            "Share of `reached` among those that are no fallbacks and ended as `completed` or `fail`; absent if"
+            " there are none.",
         ),
     ] = UNSET
     cost: Annotated[float | UnsetType, WON] = UNSET

@@ -22,7 +22,7 @@ Timestamp = Annotated[
     str,
     describe(
         "전송을 만든 시각. ISO 8601, 밀리초와 시간대 오프셋 포함",
-        "When the post was made, ISO 8601 with milliseconds and offset.",
+        "When the delivery was made, ISO 8601 with milliseconds and offset.",
         examples=["2026-11-15T10:12:03.123+09:00"],
     ),
 ]
@@ -260,7 +260,7 @@ class WebhookTestPost(Struct, kw_only=True, tag_field="type", tag=EventType.WEBH
 
 
 class OtherPost(Struct, kw_only=True):
-    """A post of an event that this version does not know."""
+    """A delivery of an event that this version does not know."""
 
     type: str
     timestamp: str

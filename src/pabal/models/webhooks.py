@@ -10,7 +10,7 @@ from pabal.models.description import describe
 _ID = describe("`create`나 `list`에 있는 웹훅의 ID", "Id of the webhook, from `create` or `list`.", examples=["1"])
 _URL = describe(
     "이벤트를 보낼 곳: 1,000자 이하의 https 주소",
-    "Where to post events: an https address of at most 1,000 characters.",
+    "Where to deliver events: an https address of at most 1,000 characters.",
     examples=["https://shop.example/pabal"],
 )
 _EVENTS = describe(
@@ -24,13 +24,20 @@ _PRODUCTS = describe(
     "sms나 alimTalk처럼 어느 종류의 메시지를 알릴지. 비어 있으면 모두. 메시지에 관한 것이 아닌"
     " 이벤트는 어느 경우든 보냅니다",
     "Which products' messages, such as sms or alimTalk; empty: all. Events that are not about a"
-    " message are posted all the same.",
+    " message are delivered all the same.",
     examples=[["alimTalk", "sms"]],
+)
+_FORMAT = describe(
+    "전송의 형식: pabal(기본값), 다른 중계사의 API로 만든 프로그램이 받는 solapi 또는 nhncloud."
+    " 두 형식은 message.result만 보냅니다",
+    "What deliveries look like: pabal (the default), or solapi or nhncloud, for programs that were written for"
+    " these relays. Both tell only message.result.",
+    examples=["pabal"],
 )
 _DESCRIPTION = describe("자체 메모, 최대 200자", "Your own note, at most 200 characters.")
 _SECRET = describe(
     "전송에 서명하는 값: `whsec_`와 Base64. 여기서만 보여 줍니다",
-    "What posts are signed with: `whsec_` and Base64. Shown only here.",
+    "What deliveries are signed with: `whsec_` and Base64. Shown only here.",
     examples=["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"],
 )
 
@@ -42,6 +49,7 @@ class CreateWebhook(Struct, kw_only=True, omit_defaults=True):
     events: Annotated[list[str], _EVENTS]
     products: Annotated[list[str] | None, _PRODUCTS] = None
     description: Annotated[str | None, _DESCRIPTION] = None
+    format: Annotated[str | None, _FORMAT] = None
 
 
 class UpdateWebhook(Struct, kw_only=True, omit_defaults=True):
@@ -52,12 +60,13 @@ class UpdateWebhook(Struct, kw_only=True, omit_defaults=True):
     events: Annotated[list[str] | None, _EVENTS] = None
     products: Annotated[list[str] | None, _PRODUCTS] = None
     description: Annotated[str | None, _DESCRIPTION] = None
+    format: Annotated[str | None, _FORMAT] = None
     enabled: Annotated[
         bool | None,
         describe(
             "false: 더는 보내지 않습니다. true: 다시 보냅니다. 그동안 보내지 못한 최근 7일분부터 바로 보냅니다",
-            "false: nothing is posted any more. true: posts go on, with what it has missed, of at most 7 days,"
-            " at once.",
+            "false: nothing is delivered any more. true: deliveries go on, with what it has missed, of at most"
+            " 7 days, at once.",
         ),
     ] = None
     replay: Annotated[
@@ -65,7 +74,7 @@ class UpdateWebhook(Struct, kw_only=True, omit_defaults=True):
         describe(
             "`enabled: true`와 함께 쓰는 false: 그동안 보내지 못한 것은 보내지 않고 `dropped`에 셉니다."
             " 기본값은 true",
-            "false, with `enabled: true`: what it has missed is not posted, and counted in `dropped`."
+            "false, with `enabled: true`: what it has missed is not delivered, and counted in `dropped`."
             " The default is true.",
         ),
     ] = None
@@ -91,7 +100,7 @@ class SendWebhookTest(Struct, kw_only=True, omit_defaults=True):
 
 
 class ReplayWebhook(Struct, kw_only=True, omit_defaults=True):
-    """What to post again."""
+    """What to deliver again."""
 
     webhookId: Annotated[str, _ID]
     since: Annotated[
@@ -146,14 +155,14 @@ class EventsItem(Struct, kw_only=True):
 class UnsignedPost(Struct, kw_only=True):
     """What a webhook would be told, without a signature."""
 
-    id: Annotated[str, describe("전송의 `webhook-id`", "The `webhook-id` of the post.")]
+    id: Annotated[str, describe("전송의 `webhook-id`", "The `webhook-id` of the delivery.")]
     type: Annotated[str, describe("이벤트의 종류", "The type of its events.", examples=["message.result"])]
     eventIds: Annotated[list[str], describe("전송에 담긴 이벤트의 ID", "The ids of its events.")]
     body: Annotated[
         str,
         describe(
             "전송의 본문: 받은 그대로 서명하고 보낼 JSON",
-            "The body of the post: JSON, to be signed and posted as it is.",
+            "The body of the delivery: JSON, to be signed and posted as it is.",
         ),
     ]
 
@@ -183,6 +192,7 @@ class WebhookItem(Struct, kw_only=True):
     events: Annotated[list[str], _EVENTS]
     products: Annotated[list[str], _PRODUCTS]
     description: Annotated[str | UnsetType, _DESCRIPTION] = UNSET
+    format: Annotated[str, _FORMAT]
     state: Annotated[
         LabelledValue,
         describe(
@@ -205,7 +215,7 @@ class WebhookItem(Struct, kw_only=True):
     ] = UNSET
     previousSecretUntil: Date | UnsetType = UNSET
     lastSuccess: Date | UnsetType = UNSET
-    failures: Annotated[int, describe("그때부터 실패한 전송 수", "Failed posts since then.")]
+    failures: Annotated[int, describe("그때부터 실패한 전송 수", "Failed deliveries since then.")]
     backlog: Annotated[
         int,
         describe(
@@ -219,7 +229,7 @@ class WebhookItem(Struct, kw_only=True):
 
 
 class WebhookTestItem(Struct, kw_only=True):
-    """What came back from a post."""
+    """What came back from a delivery."""
 
     status: Annotated[
         int | UnsetType,
@@ -246,17 +256,18 @@ class WebhookTestItem(Struct, kw_only=True):
 
 
 class DeliveryItem(WebhookTestItem, kw_only=True):
-    """A try to deliver a post."""
+    """One try of a delivery."""
 
     id: Annotated[
         str,
         describe(
-            "전송의 `webhook-id`. 시도할 때마다 같습니다", "The `webhook-id` of the post, the same at every try."
+            "전송의 `webhook-id`. 시도할 때마다 같습니다",
+            "The `webhook-id` of the delivery, the same at every try.",
         ),
     ]
     time: Annotated[Date, describe("시도한 시각", "When it was tried.")]
     tryNumber: Annotated[
-        int, describe("그 전송의 몇 번째 시도인지, 1부터", "Which try of its post it was, from 1.")
+        int, describe("그 전송의 몇 번째 시도인지, 1부터", "Which try of its delivery it was, from 1.")
     ]
     eventIds: Annotated[list[str], describe("들어 있는 이벤트", "The events that it contains.")]
 

@@ -41,6 +41,12 @@ class Failure(Enum):
     """The answer is longer than is read."""
 
 
+NOT_TLS = "the server does not speak TLS"
+"""Why a call to a server of plain HTTP fails."""
+_NOT_TLS_REASONS = ("WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE", "HTTP_REQUEST", "UNKNOWN_PROTOCOL")
+"""How versions of OpenSSL say it."""
+
+
 class CallFailed(Exception):
     """There is no answer. The text says why, without the URL, which may contain a key."""
 
@@ -78,7 +84,7 @@ def describe(error: BaseException) -> tuple[Failure, str]:
             break
         if isinstance(found, ssl.SSLError):
             reason = getattr(found, "verify_message", "") or found.reason or type(found).__name__
-            return Failure.TLS, reason
+            return Failure.TLS, NOT_TLS if reason in _NOT_TLS_REASONS else reason
         if isinstance(found, OSError) and found.errno:
             is_dns_error = isinstance(found, socket.gaierror)  # its codes are EAI_*, not errno
             return Failure.CONNECTION, str(found.strerror) if is_dns_error else os.strerror(found.errno)

@@ -15,6 +15,7 @@ from pabal.domain.kakao.profile import Category, Profile
 from pabal.domain.sends.message import Outcome, Product
 from pabal.openid.provider import OpenIdProvider
 from pabal.service.account_limiter import AccountLimiter
+from pabal.service.difference_counts import DifferenceCounts
 from pabal.service.fair_queue import FairQueue
 from pabal.service.metrics import Metrics
 from pabal.service.open_attempts import InFlight, RateUse
@@ -131,11 +132,14 @@ class Context:
     """What this process uses of carriers' rates."""
     max_searches_per_account: int = 1
     searches: Searches = field(init=False)
+    differences: DifferenceCounts = field(init=False)
+    """How calls of other relays' endpoints differ from what happens here."""
     nodes: Nodes = field(init=False)
     """Where each slot is, if the store is distributed."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "nodes", Nodes(self.store, self.slots.numbers))
+        object.__setattr__(self, "differences", DifferenceCounts(self.store, self.world, self.policy.zone))
         object.__setattr__(self, "searches", Searches(self.world, self.max_searches_per_account))
 
     async def close_connections(self) -> None:

@@ -160,6 +160,14 @@ class Metrics:
         self.queue_oldest_due_seconds = self._store_gauge(
             "pabal_queue_oldest_due_seconds", "Time the oldest due job has waited.", "carrier", "lane"
         )
+        self.prepared_transactions_oldest_seconds = self._gauge(
+            "pabal_prepared_transactions_oldest_seconds",
+            "How long ago the oldest transaction was prepared that Citus has not ended yet; 0: none.",
+        )
+        self.months_missing = self._store_gauge(
+            "pabal_months_missing",
+            "Months without partitions of PostgreSQL, of those that have begun or begin within 7 days.",
+        )
 
     def _add_carrier_metrics(self) -> None:
         self.receipts = self._counter("pabal_receipts_total", "Receipts received.", "carrier")

@@ -4,10 +4,13 @@ import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import NamedTuple
 
 from pabal.domain.events.event import Event
+from pabal.domain.events.webhook import WebhookFormat
 from pabal.domain.kakao.profile import Category
 from pabal.mail.mailer import Mailer
+from pabal.store.engine.base import Tx
 from pabal.store.events.events import EventData
 from pabal.store.messages.history import ReadMessages
 from pabal.webhooks.addresses import AddressRules
@@ -22,6 +25,19 @@ None: the event has no content left.
 """
 
 
+class ForeignFormat(NamedTuple):
+    """How deliveries of results look to programs that were written for another relay."""
+
+    build_items: Callable[[Tx, ReadMessages], Sequence[tuple[str, bytes]]]
+    """Builds the JSON of each message, after the word of the deliveries that it may be part of."""
+    build_body: Callable[[str, str, Sequence[bytes]], bytes]
+    """Builds a body: of deliveries of this word, with a unique id, of these items."""
+    build_sample: Callable[[str], bytes]
+    """Builds the body of a test, with a unique id: a result of no message."""
+    headers: Callable[[str], Mapping[str, str]]
+    """Says by which headers a delivery is known to come from us, who share this secret with its receiver."""
+
+
 @dataclass(frozen=True)
 class OutgoingWebhooks:
     """What posts to callers' servers, and what wakes the delivery to them."""
@@ -31,6 +47,8 @@ class OutgoingWebhooks:
     make_poster: Callable[[], Poster]
     build_items: EventItemBuilder
     """Builds the items of webhooks' posts."""
+    load_format: Callable[[WebhookFormat], ForeignFormat]
+    """Says what they look like for programs of another relay."""
     numbered: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when this process has given numbers to events."""
     changed: asyncio.Event = field(default_factory=asyncio.Event)

@@ -4,9 +4,8 @@ import logging
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 
-from pabal.store.engine import citus
 from pabal.store.engine.base import NodeUnavailable, Store, StoreUnavailable
-from pabal.store.engine.citus import SlotPlace
+from pabal.store.engine.citus.places import SlotPlace, find_places, probe
 
 PROBE_INTERVAL_S = 1.0
 """How often to probe a node that cannot be reached."""
@@ -75,7 +74,9 @@ class Nodes:
 
         Raises StoreUnavailable.
         """
-        self.places = MappingProxyType(await self._store.read(citus.find_places, self._slots))
+        self.places = MappingProxyType(await self._store.read(find_places, self._slots))
+        self._store.slot_nodes.clear()
+        self._store.slot_nodes.update({slot: place.node for slot, place in self.places.items()})
 
     async def probe(self) -> list[str]:
         """Try the nodes that cannot be reached; return those that are back."""
@@ -95,7 +96,7 @@ class Nodes:
         if slot is None:
             return True
         try:
-            await self._store.read(citus.probe, slot)
+            await self._store.read(probe, slot)
         except StoreUnavailable:
             return False
         return True
@@ -119,6 +120,8 @@ class Slots:
         self.worker = worker
         """The name of this process among the workers; empty if it is the only one."""
         self.worker_id: bytes | None = None
+        self.may_share_images = False
+        """Whether all workers are known to find images that requests share; then none starts that does not."""
 
     @property
     def total(self) -> int:

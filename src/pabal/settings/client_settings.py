@@ -18,11 +18,18 @@ class ClientSettings:
 
     url: str = setting(
         "http://127.0.0.1:8080",
-        "`pabal send`, `history`, `phone`, `status`가 호출하는 서비스의 주소입니다.",
-        "Address of the service that `pabal send`, `history`, `phone` and `status` call.",
+        "`pabal send`, `history`, `phone`, `status`, `mcp`가 호출하는 서비스의 주소입니다.",
+        "Address of the service that `pabal send`, `history`, `phone`, `status` and `mcp` call.",
     )
     api_key: str = setting(
         "", "이 명령들이 쓰는 API 키입니다.", "API key that these commands call it with.", is_secret=True
+    )
+    mcp_max_receivers: int = setting(
+        10,
+        "`pabal mcp`로 한 번에 보낼 수 있는 최대 수신자 수입니다.",
+        "Most receivers of one send through `pabal mcp`.",
+        min_value=1,
+        max_value=1000,
     )
 
 
@@ -30,7 +37,7 @@ CLIENT_FIELDS = fields(ClientSettings)
 
 
 def load_client(
-    environment: Mapping[str, str] | None = None, file: Path | None = None, **overrides: str | None
+    environment: Mapping[str, str] | None = None, file: Path | None = None, **overrides: str | int | None
 ) -> ClientSettings:
     """Return these settings; overrides win over the environment, the environment over the file.
 

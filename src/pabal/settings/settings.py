@@ -18,6 +18,7 @@ from pabal.settings.carrier_tables import (
 )
 from pabal.settings.carriers import CarrierSettings, SimulatorSettings, check_product
 from pabal.settings.client_settings import CONFIG_VARIABLE, ClientSettings, read_table
+from pabal.settings.compat_tables import read_compat
 from pabal.settings.environment import ENVIRONMENT_PREFIX, read_variables
 from pabal.settings.field import BadSetting, check_limits, convert, fields, setting, show_value, suggest
 from pabal.settings.http_settings import HttpSettings
@@ -34,7 +35,7 @@ from pabal.settings.webhook_settings import WebhookSettings, check_webhooks
 
 RESERVED_VARIABLES = (CONFIG_VARIABLE, "PABAL_TORTURE", "PABAL_TEST_CITUS")
 """Variables with our prefix that are no settings: the path of the file, and switches of the tests."""
-FILE_ONLY = ("carriers", "routes", "expire_minutes", "prices")
+FILE_ONLY = ("carriers", "routes", "expire_minutes", "prices", "compat")
 """Tables, which an environment variable cannot hold."""
 
 
@@ -142,6 +143,15 @@ class Settings(
         " a price come last.",
     )
 
+    compat: dict[str, list[str]] = setting(
+        {},
+        "다른 중계사의 주소로 만든 프로그램을 받을 때, 중계사마다 표 하나로 설정합니다. [compat.solapi]는"
+        " /compat/solapi/, [compat.nhncloud]는 /compat/nhncloud/ 아래에서 받고, hosts에 적은 호스트 이름에서는"
+        " 경로 그대로 받습니다.",
+        "Other relays whose endpoints are served, one table each: [compat.solapi] serves them below"
+        " /compat/solapi/, [compat.nhncloud] below /compat/nhncloud/, and as they are at the host names in hosts.",
+    )
+
     @property
     def must_check_sender_numbers(self) -> bool:
         if self.check_sender_numbers is not None:
@@ -203,6 +213,8 @@ def _from_table(table: Mapping[str, Any], environment: Mapping[str, str]) -> dic
             given[name] = read_carriers(value, environment)
         elif name == "routes":
             given[name] = read_routes(value)
+        elif name == "compat":
+            given[name] = read_compat(value)
         elif name == "expire_minutes":
             given[name] = read_expire_minutes(value)
         else:

@@ -15,7 +15,7 @@ from starlette.staticfiles import StaticFiles
 
 from pabal.carriers.base import Receipt
 from pabal.checks.body.locale import Locale, choose_language
-from pabal.domain.base.codes import Code, Problem, Refused
+from pabal.domain.base.codes import LANGUAGES, Code, Problem, Refused, Text
 from pabal.service.access.keys.limits import BodyBudget, HeldBody
 from pabal.service.context import Context
 from pabal.service.delivery.receipts import build_inbox, store_receipts
@@ -25,7 +25,10 @@ from pabal.store.engine.base import StoreUnavailable
 from pabal.store.queue import cursors
 from pabal.web import envelope
 from pabal.web.api_document import openapi
+from pabal.web.endpoints.similar_path import suggest_path
+from pabal.web.endpoints.table import ENDPOINT_BY_PATH
 from pabal.web.guide.site import guide_routes
+from pabal.web.http.asgi import REQUEST_ID
 
 log = logging.getLogger("pabal.web")
 COUNT_INTERVAL_S = 1.0
@@ -43,7 +46,7 @@ RETRY_AFTER_S = "1"
 _TEMPORARY = (Code.RATE_LIMITED, Code.SERVICE_UNAVAILABLE)
 _CODES = {404: Code.NOT_FOUND, 405: Code.METHOD_NOT_ALLOWED}
 _DOCS_PAGE = """<!doctype html>
-<html lang="ko">
+<html lang="{language}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -52,14 +55,19 @@ _DOCS_PAGE = """<!doctype html>
 <link rel="icon" href="/docs/assets/favicon-32x32.png">
 </head>
 <body>
+<nav style="text-align: center; padding: 0.5em">
+<a href="/docs/guide/{language}/index">{guide}</a> · <a href="/docs?lang={other}" hreflang="{other}">{switch}</a>
+</nav>
 <div id="docs"></div>
 <script src="/docs/assets/swagger-ui-bundle.js"></script>
 <script src="/docs/start.js"></script>
 </body>
 </html>
 """
+_DOCS_TEXTS = {"guide": Text("파발 안내서", "Pabal guide"), "switch": Text("English", "한국어")}
 _DOCS_SCRIPT = """SwaggerUIBundle({
-  url: "/openapi.json", dom_id: "#docs", deepLinking: true, persistAuthorization: false,
+  url: "/openapi.json?lang=" + document.documentElement.lang, dom_id: "#docs",
+  deepLinking: true, persistAuthorization: false,
   presets: [SwaggerUIBundle.presets.apis], layout: "BaseLayout"
 });
 """
@@ -173,6 +181,7 @@ class ServicePages:
         metrics.webhook_endpoints_gone.set(found.gone_webhooks)
         metrics.mails_waiting.set(found.mails_waiting)
         metrics.mail_server_failing.set(found.is_mail_server_failing)
+        metrics.months_missing.set(found.months_missing)
         metrics.set_carrier_states(found.carriers, now)
         metrics.set_workers(found.workers)
 
@@ -194,13 +203,18 @@ class ServicePages:
         return self._succeed({}, request)
 
     async def show_openapi(self, request: Request) -> Response:
-        """Answer the OpenAPI document."""
-        document = openapi.encode_document(self._context.policy.max_receivers)
-        return Response(document, media_type="application/json")
+        """Answer the OpenAPI document in the language of `lang`, else of the caller."""
+        document = openapi.encode_document(_choose_language(request), self._context.policy.max_receivers)
+        return Response(document, media_type="application/json", headers={"vary": "accept-language"})
 
     async def show_docs(self, request: Request) -> Response:
-        """Answer the Swagger UI page."""
-        return HTMLResponse(_DOCS_PAGE, headers={"content-security-policy": _CONTENT_SECURITY_POLICY})
+        """Answer the Swagger UI page in the language of `lang`, else of the browser."""
+        language = _choose_language(request)
+        other = "en" if language == "ko" else "ko"
+        texts = {name: text.in_language(language) for name, text in _DOCS_TEXTS.items()}
+        page = _DOCS_PAGE.format(language=language, other=other, **texts)
+        headers = {"content-security-policy": _CONTENT_SECURITY_POLICY, "vary": "accept-language"}
+        return HTMLResponse(page, headers=headers)
 
     async def show_docs_script(self, request: Request) -> Response:
         """Answer the script that starts Swagger UI."""
@@ -210,25 +224,38 @@ class ServicePages:
         body = envelope.encode_success(additions, self._context.world.now(), self._locale(request))
         return Response(body, media_type=envelope.CONTENT_TYPE.decode())
 
-    def _refuse(self, code: Code, request: Request) -> Response:
-        body = envelope.encode_refusal([Problem(code)], self._context.world.now(), self._locale(request))
+    def _refuse(self, code: Code, request: Request, detail: Text | None = None) -> Response:
+        problem = Problem(code, detail=detail)
+        body = envelope.encode_refusal([problem], self._context.world.now(), self._locale(request))
         headers = {"retry-after": RETRY_AFTER_S} if code in _TEMPORARY else None
         return Response(body, code.http_status, headers, media_type=envelope.CONTENT_TYPE.decode())
 
     async def _refuse_http_error(self, request: Request, error: Exception) -> Response:
         status = error.status_code if isinstance(error, HTTPException) else 404
-        response = self._refuse(_CODES.get(status, Code.NOT_FOUND), request)
+        code = _CODES.get(status, Code.NOT_FOUND)
+        detail = suggest_path(request.url.path, ENDPOINT_BY_PATH) if code is Code.NOT_FOUND else None
+        response = self._refuse(code, request, detail)
         if isinstance(error, HTTPException) and error.headers:
             response.headers.update(error.headers)
         return response
 
     async def _fail(self, request: Request, error: Exception) -> Response:
-        log.error("unhandled error", extra={"path": "pages", **describe_error(error)})
+        request_id = request.scope["extensions"][REQUEST_ID]
+        log.error("unhandled error", extra={"path": "pages", "request_id": request_id, **describe_error(error)})
         return self._refuse(Code.INTERNAL_ERROR, request)
 
     def _locale(self, request: Request) -> Locale:
-        header = request.headers.get("accept-language", "").encode("latin-1", "replace")
-        return Locale(choose_language(header), self._context.policy.zone)
+        return Locale(choose_language(_accept_language(request)), self._context.policy.zone)
+
+
+def _choose_language(request: Request) -> str:
+    """Return the language of a page: that of `lang` in the query, else the one that the header prefers."""
+    given = request.query_params.get("lang", "")
+    return given if given in LANGUAGES else choose_language(_accept_language(request))
+
+
+def _accept_language(request: Request) -> bytes:
+    return request.headers.get("accept-language", "").encode("latin-1", "replace")
 
 
 MAX_WEBHOOK_BYTES = 8 * 2**20

@@ -38,6 +38,41 @@ BUBBLES = dict(zip(FRIEND_TALK, ("TEXT", "IMAGE", "WIDE"), strict=True))
 SIGNATURE = "a signature of some length"
 
 
+TOO_HIGH = "가로 500픽셀 이상, 세로÷가로 0.5~1.333인 이미지를 쓰세요. 지금은 600×1,200픽셀입니다."
+
+
+@pytest.mark.settings(friend_talk="brand")
+async def test_friend_talk_with_a_picture_of_no_brand_message_is_refused(
+    env: Environment, fixture: NhnCloud
+) -> None:
+    """A JPEG of up to 51,200 bytes is accepted everywhere, and only warned of."""
+    call = await fixture.add_channel(env)
+    body = friendtalk_body(SENDER_KEY)
+
+    large = await call("message/sendFriendtalk", {**body, "image": sized_image(600, 1200, 60_000)})
+    small = await call_ok(call, "message/sendFriendtalk", {**body, "image": sized_image(600, 1200)})
+    fitting = await call_ok(call, "message/sendFriendtalk", {**body, "image": sized_image(600, 600, 60_000)})
+
+    assert summarize_refusal(large) == ("INVALID_IMAGE", {"image.body": "INVALID_IMAGE"})
+    assert TOO_HIGH in large.body["resultMessage"]
+    (warning,) = small.body["warnings"]
+    assert (warning["code"], warning["field"]) == ("UNSUITABLE_IMAGE", "image.body")
+    assert TOO_HIGH in warning["message"]
+    assert "warnings" not in fitting.body
+
+
+@pytest.mark.settings(friend_talk="compatible")
+async def test_compatible_friend_talk_may_have_a_picture_of_another_shape(
+    env: Environment, fixture: NhnCloud
+) -> None:
+    call = await fixture.add_channel(env)
+    body = friendtalk_body(SENDER_KEY, image=sized_image(600, 1200, 60_000))
+
+    answer = await call_ok(call, "message/sendFriendtalk", body)
+
+    assert "warnings" not in answer.body
+
+
 @pytest.mark.settings(friend_talk="brand")
 @pytest.mark.parametrize("kind", FRIEND_TALK)
 async def test_friend_talk_goes_out_as_a_brand_message_to_friends(

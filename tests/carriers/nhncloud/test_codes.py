@@ -155,7 +155,7 @@ def test_result_code_maps_to_its_outcome(is_text: bool) -> None:
     ends = SMS_ENDS if is_text else TALK_ENDS
 
     assert {code: outcome_of(code, is_text=is_text) for code in ends} == ends
-    assert set(ends) == set(codes._SMS_OUTCOMES if is_text else codes._TALK_OUTCOMES)
+    assert set(ends) == set(codes.SMS_OUTCOMES if is_text else codes.TALK_OUTCOMES)
 
 
 @pytest.mark.parametrize(

@@ -114,6 +114,25 @@ async def test_image_of_an_mms_is_uploaded_once(env: Environment, fixture: NhnCl
     assert {each.kind for each in fixture.accepted} == {"MMS"}
 
 
+async def test_messages_carry_their_own_of_several_shared_pictures(env: Environment, fixture: NhnCloud) -> None:
+    call = await fixture.add_channel(env)
+    sizes = [(3000,), (4000,), (3000,), (4000, 3000, 4000), (3000,)]
+    for number, each in zip(MANY, sizes, strict=False):
+        await call_ok(call, "message/sendMMS", sms_body(number, images=[image_body(size) for size in each]))
+    await call_ok(call, "message/sendFriendtalk", friendtalk_body(SENDER_KEY, MANY[9], image=image_body(3000)))
+    await env.wait(20)
+
+    *texts, talk = sorted(fixture.accepted, key=lambda each: each.recipient_no)
+    files = {each.number: each.body for each in fixture.relay.attachments.values()}
+    sent = [[files[one] for one in each.call.attachFileIdList] for each in texts]
+    assert [[len(body) for body in each] for each in sent] == [list(each) for each in sizes]
+    bodies = {len(body): body for each in sent for body in each}
+    assert len(set(files.values())) == 2
+    assert fixture.relay.pictures[talk.recipient.imageUrl].body == bodies[3000]
+    kept = await env.store.read(lambda tx: tx.fetch_all("select length(body) from images where length(body) > 0"))
+    assert sorted(kept) == [(3000,), (4000,)]
+
+
 @pytest.mark.settings(friend_talk="compatible")
 @pytest.mark.parametrize(
     "kind", ["counselingTalkConversion", "botConversion", "channelAddition", "deliveryTracking"]

@@ -69,10 +69,10 @@ def test_used_up_quota_is_told_by_doctor_and_by_the_status_page(
         page = wait_until(lambda: console.get(STATE).text, lambda shown: "quota" in shown)
         found = run("doctor", "--config", str(config), data=live.data)
 
-        row = re.search(r'<strong>relay</strong>.*?<span class="state (\w+)">.*?"reason">(.*?)</span>', page, re.S)
+        row = re.search(r'<h3>relay .*?<span class="state (\w+)">.*?"reason">(.*?)(?: <small>|</p>)', page, re.S)
         assert row is not None
         assert (row[1], row[2].replace("&#39;", "'")) == ("partly", QUOTA)
-        assert '<td data-name="메시지 수" class="amount">2</td>' in page
+        assert "<strong>대기 2건</strong>" in page
         assert found.returncode == 1
         assert re.search(
             rf"WRONG the carrier relay has been working only in part since [^:]+:\d\d:\d\d: {re.escape(QUOTA)}",

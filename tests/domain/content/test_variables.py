@@ -165,10 +165,67 @@ def test_every_variable_without_a_value_is_named() -> None:
     with refused(Code.MISSING_VARIABLE) as refusal:
         variables.collect_values(("a", "b", "c", "d"), {"b": "", "c": None})
 
-    assert refusal.value.problems[0].message("en").endswith(": a, c, d")
+    assert refusal.value.problems[0].message("en").endswith(": a, c, d.")
 
 
 @pytest.mark.parametrize("value", [{}, {"a": 1}, [], ["a"], [None]])
 def test_object_or_array_is_not_a_value(value: object) -> None:
     with refused(Code.INVALID_PARAMETER):
         variables.collect_values(("a",), {"a": value})
+
+
+@pytest.mark.parametrize(
+    ("template", "text", "values"),
+    [
+        ("안녕", "안녕", {}),
+        ("안녕", "안녕!", None),
+        ("#{a}", "", {"a": ""}),
+        ("#{a}님", "길동님", {"a": "길동"}),
+        ("#{a}님, #{b}님", "가님, 나님, 다님", {"a": "가", "b": "나님, 다"}),
+        ("#{a}#{b}", "글", {"a": "", "b": "글"}),
+        ("#{a}-#{a}", "x-x", {"a": "x"}),
+        ("#{a}-#{a}", "x-y", None),
+        ("[#{a}]", "[#{b}]", {"a": "#{b}"}),
+        ("가#{a}가", "가", None),
+        ("#{a}나#{b}다", "다나다", {"a": "다", "b": ""}),
+    ],
+)
+def test_values_are_found_in_a_finished_text(template: str, text: str, values: dict[str, str] | None) -> None:
+    assert variables.solve(template, text) == values
+
+
+@pytest.mark.parametrize(
+    ("template", "text", "known", "values"),
+    [
+        ("#{a}님, #{b} 도착", "홍길동님, 사과 도착", {}, {"a": "홍길동", "b": "사과"}),
+        ("도착", "도착", {}, {}),
+        ("도착", "출발", {}, None),
+        ("#{a}#{b}!", "xy!", {}, {"a": "", "b": "xy"}),
+        ("#{a}-#{b}-#{a}", "x-y-z-x", {}, {"a": "x", "b": "y-z"}),
+        ("#{a}, #{b} #{a}", "x, y z x", {}, {"a": "x", "b": "y z"}),
+        ("#{a} #{a}", "x y", {}, None),
+        ("#{a} #{a}", "x x", {}, {"a": "x"}),
+        ("#{a}#{a}", "xx", {}, None),
+        ("#{a} #{b}", "x y z", {"a": "x y"}, {"a": "x y", "b": "z"}),
+        ("#{a} #{b}", "x y z", {"b": "y z"}, {"a": "x", "b": "y z"}),
+        ("#{a}", "#{b}", {}, {"a": "#{b}"}),
+        ("(#{a})", "(", {}, None),
+        ("a#{a}a", "a", {}, None),
+        ("b", "a#{x}", {}, None),
+    ],
+)
+def test_finished_text_gives_values(
+    template: str, text: str, known: dict[str, str], values: dict[str, str] | None
+) -> None:
+    assert variables.solve(template, text, known) == values
+
+
+@given(st.lists(st.tuples(literals, variable_names), min_size=1, max_size=4), st.data())
+def test_solved_values_give_the_text_again(parts: list[tuple[str, str]], data: st.DataObject) -> None:
+    template = "".join(f"{literal}#{{{name}}}" for literal, name in parts)
+    values = {name: data.draw(literals) for name in variables.find_names(template)}
+    text = variables.fill(template, values)
+
+    found = variables.solve(template, text)
+    assert found is None or variables.fill(template, found) == text
+    assert variables.solve(template, text, values) == values

@@ -36,7 +36,8 @@ def test_other_addresses_are_refused(spelling: str) -> None:
         parse_address(spelling)
 
 
-def test_operators_are_told_of_carriers_and_owners_of_the_rest_and_both_of_limits() -> None:
+def test_each_role_is_told_of_what_it_can_act_on() -> None:
     assert usual_kinds(Role.OPERATOR) == {NoticeKind.CARRIER, NoticeKind.QUOTA}
     assert usual_kinds(Role.OWNER) == set(NoticeKind) - {NoticeKind.CARRIER}
-    assert usual_kinds(Role.SENDER) == usual_kinds(Role.VIEWER) == frozenset()
+    assert usual_kinds(Role.SENDER) == {NoticeKind.APPROVAL}
+    assert usual_kinds(Role.VIEWER) == frozenset()

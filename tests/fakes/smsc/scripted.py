@@ -8,11 +8,11 @@ from typing import NamedTuple, cast
 
 from pabal.carriers.smpp import pdu, protocol
 from pabal.carriers.smpp.pdu import Address, Pdu, ShortMessage
+from pabal.carriers.smpp.smsc import RECEIPT, Reported, ServerConnection, make_receipt
 from tests.fakes.pipes import Pipe, connect
 
 SUBMIT_SM_RESP = protocol.SUBMIT_SM | protocol.RESPONSE
 DELIVER_SM_RESP = protocol.DELIVER_SM | protocol.RESPONSE
-RECEIPT = 0x04
 INTERMEDIATE = 0x20
 BINDS = (protocol.BIND_TRANSCEIVER, protocol.BIND_TRANSMITTER, protocol.BIND_RECEIVER)
 
@@ -64,20 +64,12 @@ def in_sequence(*handlers: Handler) -> Handler:
     return handler
 
 
-class SmscConnection(asyncio.Protocol):
+class SmscConnection(ServerConnection):
     def __init__(self, smsc: "ScriptedSmsc") -> None:
+        super().__init__()
         self.smsc = smsc
         self.unanswered: dict[int, Pdu] = {}
         """Submits without a response, by sequence number."""
-        self.is_up = False
-        self._buffer = b""
-        self._transport: asyncio.Transport | None = None
-
-    @property
-    def transport(self) -> asyncio.Transport:
-        """The SMSC's end of the connection."""
-        assert self._transport is not None
-        return self._transport
 
     @property
     def pipe(self) -> Pipe:
@@ -87,23 +79,13 @@ class SmscConnection(asyncio.Protocol):
     def send(self, command: int, sequence: int, body: bytes = b"", status: int = 0) -> None:
         if command in (SUBMIT_SM_RESP, protocol.GENERIC_NACK):
             self.unanswered.pop(sequence, None)
-        self.transport.write(pdu.encode_pdu(command, sequence, body, status))
+        super().send(command, sequence, body, status)
 
-    def deliver(self, sequence: int, message: ShortMessage) -> None:
-        self.send(protocol.DELIVER_SM, sequence, pdu.encode_short_message(message))
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._transport = cast(asyncio.Transport, transport)
-        self.is_up = True
-
-    def data_received(self, data: bytes) -> None:
-        pdus, used = pdu.split_pdus(self._buffer + data)
-        self._buffer = (self._buffer + data)[used:]
-        for one in pdus:
-            self.smsc.receive(self, one)
+    def receive(self, request: Pdu) -> None:
+        self.smsc.receive(self, request)
 
     def connection_lost(self, error: Exception | None) -> None:
-        self.is_up = False
+        super().connection_lost(error)
         self.unanswered.clear()
 
 
@@ -211,17 +193,11 @@ def receipt(
     err: str = "000",
 ) -> ShortMessage:
     """Return a delivery receipt in the text form."""
-    text = (
-        f"id:{message_id} sub:001 dlvrd:001 submit date:2611151200 done date:2611151201"
-        f" stat:{stat} err:{err} text:hello"
-    )
     options = {} if reference is None else {protocol.USER_MESSAGE_REFERENCE: reference.to_bytes(2, "big")}
-    return ShortMessage(
-        Address(0, 0, phone),
-        Address(0, 0, "0212345678"),
-        text.encode(),
-        esm_class,
-        tlvs=options,
+    source, destination = Address(0, 0, phone), Address(0, 0, "0212345678")
+    reported = Reported(stat, err)
+    return make_receipt(
+        message_id, reported, 0, source=source, destination=destination, esm_class=esm_class, tlvs=options
     )
 
 

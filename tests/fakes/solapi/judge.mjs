@@ -1,4 +1,4 @@
-// Runs one call of npm's `solapi` against a local server: node --import redirect.mjs judge.mjs
+// Runs calls of npm's `solapi`, or of SOLAPI_CLIENT, against a local server: node --import redirect.mjs judge.mjs
 //
 // It reads lines of JSON, {"method": …, "arguments": […]}, calls that method of SolapiMessageService, and prints one
 // line for each: {"value": …} or {"error": {"name", "code", "message", "failed"}}.
@@ -7,9 +7,11 @@ import { createRequire } from 'node:module';
 import readline from 'node:readline';
 
 const require = createRequire(import.meta.url);
-const { SolapiMessageService } = require('solapi');
+const client = require(process.env.SOLAPI_CLIENT ?? 'solapi');
 
-const service = new SolapiMessageService(process.env.SOLAPI_KEY, process.env.SOLAPI_SECRET);
+const Service = client.SolapiMessageService ?? client.default;
+const service = new Service(process.env.SOLAPI_KEY, process.env.SOLAPI_SECRET);
+if (client.default === Service) service.baseUrl = process.env.SOLAPI_ADDRESS; // coolsms-node-sdk
 
 for await (const line of readline.createInterface({ input: process.stdin })) {
   const { method, arguments: given } = JSON.parse(line);

@@ -1,4 +1,4 @@
-"""Solapi's own client for Node as a process, redirected to the fake server."""
+"""Solapi's own client for Node as a process, redirected to another server."""
 
 import contextlib
 import json
@@ -6,12 +6,24 @@ import os
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from tests.fakes.smsc.peer import NODE, PACKAGES
-from tests.fakes.solapi.server import FakeSolapi
 
 HERE = Path(__file__).parent
+
+
+class Relay(Protocol):
+    """A server that the client is redirected to."""
+
+    @property
+    def address(self) -> str: ...
+
+    @property
+    def api_key(self) -> str: ...
+
+    @property
+    def api_secret(self) -> str: ...
 
 
 class ClientFailed(Exception):
@@ -42,13 +54,14 @@ class Judge:
 
 
 @contextlib.contextmanager
-def judging(relay: FakeSolapi, secret: str | None = None) -> Iterator[Judge]:
-    """Run the client against a server until the end of the block."""
+def judging(relay: Relay, secret: str | None = None, client: str = "solapi") -> Iterator[Judge]:
+    """Run a client of this name on npm against a server until the end of the block."""
     packages = os.pathsep.join(filter(None, (str(PACKAGES), os.environ.get("NODE_PATH"))))
     environment = {
         **os.environ,
         "NODE_PATH": packages,
         "SOLAPI_ADDRESS": relay.address,
+        "SOLAPI_CLIENT": client,
         "SOLAPI_KEY": relay.api_key,
         "SOLAPI_SECRET": secret or relay.api_secret,
     }

@@ -9,11 +9,14 @@ from pabal.domain.kakao.template import TemplateStatus
 from pabal.domain.sends.limits import AccountLimits
 from pabal.domain.users.user import Role
 from pabal.mail.mailer import Mail, MailResult
+from pabal.service.sending.campaigns import approvals
 from pabal.service.setup_cache import MAX_AGE_S
 from pabal.store.accounts import account_limits
+from pabal.store.accounts.audit_log import AuditEntry
 from pabal.store.engine.base import Tx
 from pabal.store.events import mails, notices
-from tests.fixtures.campaigns import checked_campaign, phones, start_campaign
+from pabal.store.users import users
+from tests.fixtures.campaigns import checked_campaign, get_campaign, phones, start_campaign
 from tests.fixtures.console import make_user
 from tests.fixtures.mailers import (
     ADDRESS,
@@ -119,6 +122,24 @@ async def test_each_user_is_told_of_the_own_account_and_operators_of_all(start: 
     assert "이름 2 (T2) [other]" in by_address["operator@example.com"]
 
 
+async def test_send_to_approve_is_told_to_those_who_did_not_prepare_it(start: Start) -> None:
+    mailer = RecordingMailer()
+    env = await start(mailer=mailer, **MAIL_SETTINGS)
+    for role in (Role.OWNER, Role.SENDER, Role.VIEWER):
+        await make_reader(env, role, address=f"{role.code}@example.com")
+    campaign = await get_campaign(env, await checked_campaign(env, phones(3)))
+    found = await env.store.read(users.get_by_name, "sender-of-acme")
+    assert found
+    submitter = found.user
+    entry = AuditEntry(NOON, submitter.id, submitter.name, campaign.account_id, "campaign.submit", "")
+    assert await approvals.submit(env.service.context, campaign, "여름 행사", None, submitter.id, entry)
+    await env.wait(SOON_S)
+
+    assert [each.address for each in mailer.tried] == ["owner@example.com"]
+    assert mailer.subjects == ["[파발] 승인 요청: 여름 행사 (3명, 요청한 사람 sender-of-acme)"]
+    assert f"{URL}/console/requests/approvals" in mailer.tried[0].text
+
+
 async def test_storm_of_notices_is_one_mail_and_the_next_one_waits(start: Start) -> None:
     mailer = RecordingMailer()
     env = await start(mailer=mailer, **MAIL_SETTINGS)
@@ -126,7 +147,7 @@ async def test_storm_of_notices_is_one_mail_and_the_next_one_waits(start: Start)
     for number in range(30):
         await env.store.write(tell, account_id, number)
     await env.wait(SOON_S)
-    assert mailer.subjects == ["[파발] 템플릿 심사 결과 30건"]
+    assert mailer.subjects == ["[파발] 템플릿 검수 결과 30건"]
     assert "이 밖에 10건" in mailer.tried[0].text
 
     for number in range(30, 33):
@@ -135,7 +156,7 @@ async def test_storm_of_notices_is_one_mail_and_the_next_one_waits(start: Start)
     assert len(mailer.tried) == 1
     await env.wait(PAUSE_S)
 
-    assert mailer.subjects[1:] == ["[파발] 템플릿 심사 결과 3건"]
+    assert mailer.subjects[1:] == ["[파발] 템플릿 검수 결과 3건"]
 
 
 async def test_mails_wait_for_a_server_that_is_away(start: Start) -> None:

@@ -214,6 +214,16 @@ async def test_thumbnail_of_a_highlight_is_uploaded_and_sent(stage: RelayEnviron
     assert describe_outcome(await get_message(call)) == "completed 1000"
 
 
+async def test_thumbnail_may_be_as_large_as_other_images_of_templates(stage: RelayEnvironment) -> None:
+    call, key = await stage.open()
+
+    await call_ok(call, "template/create", template_body(key, **thumbnail(size_bytes=500_000)))
+    larger = await call("template/create", template_body(key, templateCode="T2", **thumbnail(size_bytes=500_001)))
+
+    assert [len(each.body) for each in stage.relay.pictures.values()] == [500_000]
+    assert summarize_refusal(larger).errors == {"itemHighlight.image.body": "INVALID_IMAGE"}
+
+
 async def test_template_is_not_stored_if_its_thumbnail_cannot_be_uploaded(stage: RelayEnvironment) -> None:
     call, key = await stage.open()
     stage.relay.inject_fault("refuse", "template-image")

@@ -13,7 +13,7 @@ from pabal.service.relay.profiles import register
 from pabal.service.sending.accept import IdempotencyKey, accept, find_accepted
 from pabal.service.upkeep.housekeeping import run_round
 from pabal.service.upkeep.retention import ERASE_BATCH
-from pabal.store.messages import requests
+from pabal.store.messages import images, requests
 from pabal.store.messages.history import MessageFilter
 from pabal.store.queue import cursors
 from tests.fixtures.engines import sqlite_only
@@ -154,7 +154,7 @@ async def test_numbers_and_texts_are_blanked_after_retention_and_counts_stay(sta
     for request_id in old:
         kept = (await env.store.read(requests.get, [request_id]))[request_id]
         assert (kept.content, kept.subject, kept.sender, kept.variables) == ("", None, "", ())
-        assert await env.store.read(requests.get_images, request_id) == ()
+        assert await env.store.read(images.get, request_id) == ()
     outlook = await history.get_request_details(env.context, owner, old[0], 1, 10)
     assert outlook.counts == {DONE: 1, FAILED: 1}
     found = await history.find_messages(env.context, MessageFilter(owner, receiver=PHONE), 1, 100)

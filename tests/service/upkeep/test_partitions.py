@@ -27,10 +27,8 @@ async def test_month_is_dropped_when_all_of_it_exceeds_the_retention(start: Star
 
     env = await start(world=VirtualWorld(2, END + RETENTION + MINUTE))
     await env.wait(70)  # the first full round makes its statistics final
-    ((_, _, by_status, counts),) = await env.store.read(
-        statistics.list_groups, await account_id_of(env), [Period(0, END)], [], 10
-    )
-    assert (by_status[Status.COMPLETED.number], counts.messages) == (1, 1)
+    (row,) = await env.store.read(statistics.list_groups, await account_id_of(env), [Period(0, END)], [], 10)
+    assert (row.by_status[Status.COMPLETED.number], row.counts.messages) == (1, 1)
     assert await env.store.read(requests.get, sent) == {}
     assert await env.store.read(messages.get, [message_id_of(sent[0])]) == {}
 

@@ -1,5 +1,6 @@
 """The OpenAPI document says all that generators of clients and readers need."""
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -23,6 +24,7 @@ from pabal.web.endpoints.table import ENDPOINTS
 from tests.fixtures.full_bodies import bodies_of, replace_value, value_paths
 from tests.fixtures.virtual import Caller
 from tests.fixtures.web import approve_template, call_ok, register_channel
+from tests.web.api_document.test_openapi_names import without_descriptions
 
 DOCUMENT = build_document()
 SCHEMAS = DOCUMENT["components"]["schemas"]
@@ -54,6 +56,25 @@ def test_every_schema_and_every_property_is_described() -> None:
     assert [name for name, of in _properties() if of["description"].startswith("yyyy-MM-dd")] == []
     assert [name for name, schema in SCHEMAS.items() if not schema["description"]] == []
     assert all(each["description"] for operation in OPERATIONS for each in operation["parameters"])
+
+
+def _texts(part: Any, path: str = "") -> Iterator[tuple[str, str]]:
+    """Yield every summary and description of a part of the document, by its place."""
+    if isinstance(part, dict | list):
+        for key, value in part.items() if isinstance(part, dict) else enumerate(part):
+            if key in ("summary", "description") and isinstance(value, str):
+                yield f"{path}/{key}", value
+            elif key not in ("example", "examples"):
+                yield from _texts(value, f"{path}/{key}")
+
+
+def test_every_text_has_a_korean_and_nothing_else_of_the_document_differs() -> None:
+    korean, english = build_document("ko"), build_document("en")
+
+    assert [place for place, text in _texts(korean) if not re.search("[가-힣]", text)] == []
+    assert [place for place, text in _texts(english) if re.search("[가-힣]", re.sub("`.*?`", "", text))] == []
+    assert dict(_texts(korean)).keys() == dict(_texts(english)).keys()
+    assert without_descriptions(korean) == without_descriptions(english)
 
 
 def test_optional_fields_are_only_not_required() -> None:
@@ -159,7 +180,7 @@ async def test_examples_of_bodies_are_accepted(call: Caller) -> None:
 
 
 def test_receivers_are_as_many_as_the_operator_allows() -> None:
-    wide = msgspec.json.decode(encode_document(5000))["components"]["schemas"]
+    wide = msgspec.json.decode(encode_document("ko", 5000))["components"]["schemas"]
 
     assert SCHEMAS["SendSms"]["properties"]["receivers"]["maxItems"] == 1000
     assert wide["SendSms"]["properties"]["receivers"]["maxItems"] == 5000

@@ -131,7 +131,7 @@ async def test_search_with_invalid_parameters_is_refused(
 
 @pytest.mark.parametrize(
     ("language", "kind", "status", "outcome"),
-    [("ko", "단문 문자", "완료", "전달됨"), ("en", "SMS", "Completed", "Delivered")],
+    [("ko", "단문(SMS)", "완료", "전달됨"), ("en", "SMS", "Completed", "Delivered")],
 )
 async def test_labels_follow_the_language_and_values_do_not(
     env: Environment, language: str, kind: str, status: str, outcome: str

@@ -20,7 +20,7 @@ from pabal.web.http.connections import (
     max_connections_for,
 )
 from pabal.web.http.messages import AsgiApp, HttpApp, Receive, Scope, Send
-from pabal.web.http.protocol import serving
+from pabal.web.http.server import serving
 from pabal.world import RealWorld
 
 T = TypeVar("T")
@@ -329,7 +329,9 @@ def test_connection_whose_first_head_is_refused_is_counted_once() -> None:
         async with serving_app(answering(b"never"), table=table) as connect:
             peer = await connect()
             await peer.ask(b"\0\r\n\r\n")
-            assert (await peer.read_head()).startswith(b"HTTP/1.1 400")  # it waits for the caller's end
+            head = await peer.read_head()
+            assert head.startswith(b"HTTP/1.1 400")  # it waits for the caller's end
+            assert b"x-request-id: " in head
             assert (count("all"), count("waiting")) == (1, 1)
 
     run(scenario())

@@ -164,7 +164,7 @@ def _outcomes(rows: Iterable[tuple[Outcome, Iterable[str]]]) -> Mapping[str, Out
     return {code: outcome for outcome, codes in rows for code in codes}
 
 
-_SMS_OUTCOMES = _outcomes(
+SMS_OUTCOMES = _outcomes(
     [
         (Outcome.DELIVERED, ("1000",)),
         (Outcome.TIMED_OUT, ("1019", "2000")),
@@ -177,7 +177,7 @@ _SMS_OUTCOMES = _outcomes(
         (Outcome.CARRIER_ERROR, ("1001", "3011", "4007", "4009", "E900", "E999")),
     ]
 )
-_TALK_OUTCOMES = _outcomes(
+TALK_OUTCOMES = _outcomes(
     [
         (Outcome.DELIVERED, ("1000",)),
         (Outcome.UNKNOWN, ("3005", "4000", "4001")),  # sent, but the arrival is not confirmed
@@ -196,7 +196,7 @@ _TALK_OUTCOMES = _outcomes(
 
 def outcome_of(code: str, *, is_text: bool) -> Outcome:
     """Return the outcome for a result code."""
-    return (_SMS_OUTCOMES if is_text else _TALK_OUTCOMES).get(code, Outcome.UNDELIVERABLE)
+    return (SMS_OUTCOMES if is_text else TALK_OUTCOMES).get(code, Outcome.UNDELIVERABLE)
 
 
 def own_code_of(row: Mapping[str, Any]) -> str | None:

@@ -31,7 +31,8 @@ _TALK_RESULT = codes(
     " 3018..3048 3050..3058 4000 4001 4100..4104 4110 4120..4122 4130..4134 4137..4144 4156 4161 9998 9999",
 )
 """The same page, "발송 결과 코드"."""
-_STATUS = codes(str, "COMPLETED FAILED CANCEL DUPLICATED FAILED_AD")
+_STATUS = codes(str, "READY COMPLETED FAILED CANCEL DUPLICATED FAILED_AD")
+"""READY is that of recipients of "대량 발송 수신자 조회" which have not been sent yet."""
 
 
 def _answer(error: Shape, **fields: Shape) -> Shape:

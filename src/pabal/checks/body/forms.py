@@ -1,5 +1,6 @@
 """Parses input into typed bodies and collects every problem with it."""
 
+import codecs
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -100,14 +101,14 @@ class Form(Generic[B]):
         if not self.problems:
             return
         found = [
-            self._name_misspelt(problem) for problem in self.problems if not problem.field.startswith("receivers[")
+            self.name_misspelt(problem) for problem in self.problems if not problem.field.startswith("receivers[")
         ]
         if found:
             order = {name: place for place, name in enumerate(self.body.__struct_fields__)}
             found.sort(key=lambda problem: order.get(re.split(r"[.\[]", problem.field)[0], -1))
             raise Refused.from_problems(found)
 
-    def _name_misspelt(self, problem: Problem) -> Problem:
+    def name_misspelt(self, problem: Problem) -> Problem:
         """Return the problem of a missing field with the unknown field that resembles it, if there is one."""
         if problem.code is not Code.MISSING_PARAMETER or problem.detail is not None:
             return problem
@@ -159,6 +160,12 @@ def _parse_open(body_type: type[B], raw: bytes) -> Form[B] | None:
     return Form(body, [], warnings=warnings)
 
 
+HAS_BOM = Text(
+    "본문 맨 앞에 BOM(EF BB BF)이 있습니다. 빼고 보내세요. 파일이라면 'UTF-8(BOM 없음)'으로 저장하세요.",
+    "It begins with a byte order mark (EF BB BF): send it without one; save a file as UTF-8 without BOM.",
+)
+
+
 def _explain_encoding(raw: bytes, position: int) -> Text:
     """Return where a body is not UTF-8, and what it seems to be."""
     try:
@@ -181,6 +188,8 @@ def parse_json_object(raw: bytes) -> dict[str, Any]:
     except RecursionError:
         raise Refused(Code.INVALID_JSON, detail=_TOO_DEEP) from None
     except json.JSONDecodeError as error:
+        if raw.startswith(codecs.BOM_UTF8):
+            raise Refused(Code.INVALID_JSON, detail=HAS_BOM) from None
         detail = Text(
             f"{error.lineno}행 {error.colno}열을 확인하세요.", f"See line {error.lineno}, column {error.colno}."
         )

@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+from codecs import BOM_UTF8
 from functools import lru_cache
 from typing import Any, NamedTuple, TypeVar, get_args, get_origin
 
@@ -9,6 +10,7 @@ import msgspec
 from msgspec import Raw, Struct
 
 from pabal.checks.body.forms import (
+    HAS_BOM,
     MAX_LIST_ITEMS,
     NOT_AN_OBJECT,
     TYPE_NAMES,
@@ -151,7 +153,8 @@ def _decode(decoder: msgspec.json.Decoder[Any], raw: bytes | Raw, place: str = "
     except msgspec.ValidationError as error:
         raise _first_problem(str(error), place.format(index)) from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        raise Refused(Code.INVALID_JSON, detail=_TOO_LONG_TO_EXPLAIN) from None
+        has_mark = bytes(raw).startswith(BOM_UTF8)
+        raise Refused(Code.INVALID_JSON, detail=HAS_BOM if has_mark else _TOO_LONG_TO_EXPLAIN) from None
 
 
 def _first_problem(error: str, part: str) -> Refused:

@@ -24,8 +24,10 @@ from pabal.domain.base import dates
 from pabal.domain.base.codes import Code, Problem, Refused, Text
 from pabal.domain.base.dates import Instant
 from pabal.domain.brand.message import BrandMessage, BrandType
+from pabal.domain.brand.rules import check_picture
 from pabal.domain.content import button, text, variables
 from pabal.domain.content.button import Button
+from pabal.domain.content.image import MAX_IMAGE_BYTES, Image
 from pabal.domain.sends.field_warning import FieldWarning, WarningCode
 from pabal.domain.sends.filled import ButtonChecker, LengthChecker, compose_within
 from pabal.domain.sends.message import Product
@@ -98,6 +100,8 @@ def check_friendtalk_fields(form: Form[bodies.SendFriendtalk], policy: Policy, n
     product = _choose_product(form, product)
     image = read_image_field(form, policy.image_limits_of(product))
     brand = BrandMessage(_BRAND_TYPES[product]) if policy.sends_as_brand(product) else None
+    if brand and image:
+        _check_brand_picture(form, _BRAND_TYPES[product], image)
     add_label: Callable[[str], str] = text.add_ad_label if body.adFlag and brand is None else str
     content = form.read_optional("content", lambda raw: add_label(clean_template(raw))) if body.content else None
     image_link = form.read_optional("imageLink", parse_web_link)
@@ -138,6 +142,17 @@ def check_friendtalk_fields(form: Form[bodies.SendFriendtalk], policy: Policy, n
         expire_minutes=expire_minutes,
         brand=brand,
     )
+
+
+def _check_brand_picture(form: Form[Any], kind: BrandType, image: Image) -> None:
+    """Refuse a picture whose shape no brand message has; warn of a small one, which is always accepted."""
+    try:
+        check_picture(kind, image)
+    except Refused as refused:
+        if len(image.body) > MAX_IMAGE_BYTES:
+            form.add_refusal(refused, "image")
+        else:
+            form.warn(FieldWarning(WarningCode.UNSUITABLE_IMAGE, "image.body", refused.problems[0].detail))
 
 
 def apply_ad_hours(sending: Sending, policy: Policy, now: Instant, form: Form[Any] | None = None) -> Sending:

@@ -69,7 +69,7 @@ def check_receivers(
     if problems:
         if bad_fields:
             problems.sort(key=lambda problem: int(problem.field[len("receivers[") :].split("]")[0]))
-        raise Refused.from_problems(problems, form.max_receiver_problems)
+        raise Refused.from_problems([form.name_misspelt(each) for each in problems], form.max_receiver_problems)
     return found
 
 

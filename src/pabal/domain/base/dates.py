@@ -158,7 +158,7 @@ def _span(spelling: str, zone: ZoneInfo) -> tuple[Instant, Instant]:
     minute = _MINUTE.fullmatch(spelling)
     first = _moment(minute or _DAY.fullmatch(spelling) or _PLAIN_DAY.fullmatch(spelling), zone)
     if first is None:
-        raise _unreadable("yyyy-MM-dd HH:mm")
+        raise _unreadable("yyyy-MM-dd", "yyyy-MM-dd HH:mm")
     # A day ends a minute after its last 23:59: 9999-12-31, often used for "forever", has no next day.
     last = first if minute else first.replace(hour=23, minute=59, fold=1)
     return _ms(first), _ms(last) + MINUTE
@@ -186,5 +186,6 @@ def _ms(moment: datetime) -> Instant:
     return round((moment - datetime(1970, 1, 1, tzinfo=UTC)) / timedelta(milliseconds=1))
 
 
-def _unreadable(form: str) -> Refused:
-    return Refused(Code.INVALID_DATE, detail=Text(f"{form} 형식으로 보내세요.", f"Write it as {form}."))
+def _unreadable(*forms: str) -> Refused:
+    detail = Text(f"{' 또는 '.join(forms)} 형식으로 보내세요.", f"Write it as {' or '.join(forms)}.")
+    return Refused(Code.INVALID_DATE, detail=detail)

@@ -33,7 +33,6 @@ _TWO_LINKS = Text(
     "schemeAndroid, schemeIos, linkMo 가운데 두 개 이상 넣으세요.",
     "Give at least two of schemeAndroid, schemeIos and linkMo.",
 )
-_REQUIRED = Text("이 종류의 버튼에 꼭 필요한 항목입니다.", "This type of button requires it.")
 
 
 def from_button(given: Button) -> BrandButton | None:
@@ -102,7 +101,7 @@ def _check_fields(report: Report, path: str, one: BrandButton) -> None:
     report.check_text(f"{path}.chatEvent", one.chat_event, limits.MAX_CHAT_CHARACTERS)
     report.check_text(f"{path}.bizFormKey", one.biz_form_key, limits.MAX_FORM_KEY_CHARACTERS)
     if one.type == "BF" and not one.biz_form_key:
-        report.add(Code.INVALID_BUTTON, f"{path}.bizFormKey", _REQUIRED)
+        report.add(Code.INVALID_BUTTON, f"{path}.bizFormKey", button.REQUIRED)
 
 
 def _check_names_and_places(

@@ -35,6 +35,7 @@ FRIENDTALK_BUTTON_TYPES = tuple(each for each in DEFAULT_NAMES if each != "phone
 PHONE_CALL_NAMES = ("전화 연결", "고객센터 연결", "상담원 연결")
 """The names that a button which calls a number may have."""
 MAX_TEL_NUMBER_CHARACTERS = 14
+REQUIRED = Text("이 종류의 버튼에 꼭 필요한 항목입니다.", "This type of button requires it.")
 _REQUIRED_FIELDS = {
     "webLink": ("mobile_url",),
     "counselingTalkConversion": ("chat_extra",),
@@ -182,8 +183,7 @@ def _find_problems(button: Button, types: Collection[str], max_link: int) -> lis
         problems.append(("name", too_long(MAX_NAME_CHARACTERS)))
     for field in _REQUIRED_FIELDS.get(button.type, ()):
         if getattr(button, field) is None:
-            detail = Text("이 종류의 버튼에 꼭 필요한 항목입니다.", "This type of button requires it.")
-            problems.append((field, detail))
+            problems.append((field, REQUIRED))
     if button.type == "appLink":
         problems += _find_app_link_problems(button)
     if button.type == "phoneCall" and button.name not in PHONE_CALL_NAMES:

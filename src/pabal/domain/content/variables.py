@@ -53,6 +53,33 @@ def fill(text: str, values: Mapping[str, str]) -> str:
     return "".join(filled)
 
 
+def solve(template: str, text: str, known: Mapping[str, str] | None = None) -> dict[str, str] | None:
+    """Return values with which a template gives a text, the shortest first ones; None where there are none.
+
+    Of variables that touch each other, the last one gets everything. `known` are values that are certain already;
+    they are among those that are returned.
+    """
+    values = dict(known or {})
+    wanted: str | None = None
+    literal, place = "", 0
+    pieces = split(template)
+    for index, piece in enumerate(pieces):
+        if index % 2 == 0:
+            literal += piece
+        elif piece in values:
+            literal += values[piece]
+        else:
+            end = place if wanted is None else text.find(literal, place)
+            if not text.startswith(literal, end) or end < 0:
+                return None
+            if wanted is not None:
+                values[wanted] = text[place:end]
+            place, literal, wanted = end + len(literal), values.get(piece, ""), None if piece in values else piece
+    if wanted is not None:
+        values[wanted] = text[place : max(place, len(text) - len(literal))]
+    return values if fill(template, values) == text else None
+
+
 def collect_values(wanted: Sequence[str], data: Mapping[str, object] | None) -> list[str]:
     """Return the values of a receiver's `templateData` for the wanted names, in their order.
 
@@ -80,7 +107,9 @@ def collect_values(wanted: Sequence[str], data: Mapping[str, object] | None) -> 
                 break
     if missing:
         listed = ", ".join(missing)
-        raise Refused(Code.MISSING_VARIABLE, detail=Text(f"변수: {listed}", f"Variables: {listed}"))
+        raise Refused(
+            Code.MISSING_VARIABLE, detail=Text(f"값이 없는 변수: {listed}.", f"Without a value: {listed}.")
+        )
     return found  # type: ignore[return-value]
 
 

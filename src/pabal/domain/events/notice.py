@@ -21,7 +21,8 @@ WRONG_ADDRESS = Text(
 class NoticeKind(Enum):
     """What a notice is about; `roles` are told unless they choose otherwise."""
 
-    TEMPLATE = ("template", Text("템플릿 심사 결과", "Template reviewed"), {Role.OWNER})
+    APPROVAL = ("approval", Text("발송 승인 요청", "Send to approve"), {Role.OWNER, Role.SENDER})
+    TEMPLATE = ("template", Text("템플릿 검수 결과", "Template reviewed"), {Role.OWNER})
     CAMPAIGN = ("campaign", Text("캠페인 종료", "Campaign finished"), {Role.OWNER})
     FAILURE = ("failure", Text("높은 실패율", "Failure rate high"), {Role.OWNER})
     CARRIER = ("carrier", Text("발송 경로 장애와 복구", "Carrier down, and up again"), {Role.OPERATOR})

@@ -30,6 +30,24 @@ class WebhookState(LabelledEnum):
 WEBHOOK_STATE_BY_CODE = {each.code: each for each in WebhookState}
 
 
+class WebhookFormat(LabelledEnum):
+    """What deliveries look like; `code` is the stored value."""
+
+    PABAL = ("pabal", Text("기본 형식", "Our own"))
+    SOLAPI = ("solapi", Text("Solapi의 SINGLE-REPORT", "Solapi's SINGLE-REPORT"))
+    NHN_CLOUD = ("nhncloud", Text("NHN Cloud의 MESSAGE_RESULT_UPDATE", "NHN Cloud's MESSAGE_RESULT_UPDATE"))
+
+    @property
+    def events(self) -> frozenset[EventType]:
+        """The events that it can tell."""
+        if self is WebhookFormat.PABAL:
+            return frozenset(ORDERED_EVENTS)
+        return frozenset([EventType.MESSAGE_RESULT])
+
+
+WEBHOOK_FORMAT_BY_CODE = {each.code: each for each in WebhookFormat}
+
+
 def secret_context(account_id: int) -> str:
     """Return the context in which the secrets of an account's webhooks are encrypted."""
     return f"webhooks of account {account_id}"
@@ -62,6 +80,7 @@ class Webhook(NamedTuple):
     gone: int
     """How often it has answered 410 since any other result."""
     gone_since: Instant | None
+    format: WebhookFormat = WebhookFormat.PABAL
 
     @property
     def is_gone(self) -> bool:

@@ -19,9 +19,14 @@ def describe_duplicate(first_row: int) -> Text:
     return Text(f"{first_row}행과 같은 번호입니다.", f"The same number is in row {first_row}.")
 
 
+def is_duplicate(reason: Sequence[str]) -> bool:
+    """Return whether a row was left out because another one has its number."""
+    return any(_DUPLICATE.fullmatch(each) for each in reason)
+
+
 def is_correctable(reason: Sequence[str]) -> bool:
     """Return whether a row that was left out can be corrected and sent; the others got it, or want none."""
-    return not any(_DUPLICATE.fullmatch(each) or each == OPTED_OUT_ROW.ko for each in reason)
+    return not is_duplicate(reason) and OPTED_OUT_ROW.ko not in reason
 
 
 class CampaignState(LabelledEnum):

@@ -33,6 +33,10 @@ class WarningCode(Enum):
         "같은 내용을 이 번호로 얼마 전에 보냈습니다. 보내지 않습니다.",
         "The same text was sent to this number recently; it is not sent again.",
     )
+    UNSUITABLE_IMAGE = Text(
+        "발송 경로가 받지 않을 이미지입니다. 메시지가 실패할 수 있습니다.",
+        "The carrier is not expected to take this image; the message may fail.",
+    )
     PARTIAL_RESULT = Text(
         "저장소 일부에 연결할 수 없어 거기 있는 메시지는 빠졌습니다.",
         "A part of the store cannot be reached; messages that are there are missing.",

@@ -14,9 +14,9 @@ from pabal.domain.kakao.template_parts import NO_PARTS, TemplateParts
 class Product(NumberedEnum):
     """The kinds of message; `number` is the stored value."""
 
-    SMS = ("sms", 1, Text("단문 문자", "SMS"))
-    LMS = ("lms", 2, Text("장문 문자", "LMS"))
-    MMS = ("mms", 3, Text("멀티미디어 문자", "MMS"))
+    SMS = ("sms", 1, Text("단문(SMS)", "SMS"))
+    LMS = ("lms", 2, Text("장문(LMS)", "LMS"))
+    MMS = ("mms", 3, Text("멀티미디어(MMS)", "MMS"))
     EMAIL = ("email", 4, Text("이메일", "E-mail"))
     PUSH = ("push", 5, Text("푸시", "Push"))
     ALIMTALK = ("alimTalk", 6, Text("알림톡", "Alimtalk"))
@@ -72,7 +72,7 @@ class Outcome(Enum):
     OPTED_OUT = (9003, Text("수신거부한 번호", "Opted out of advertising"))
     EXPIRED = (9004, Text("발송 기한 지남", "Expired before it could be sent"))
     DUPLICATE = (9005, Text("중복 발송", "Duplicate"))
-    CARRIER_ERROR = (9999, Text("통신사 시스템 오류", "Carrier system error"))
+    CARRIER_ERROR = (9999, Text("발송 경로의 시스템 오류", "Carrier system error"))
 
     __hash__ = object.__hash__
 

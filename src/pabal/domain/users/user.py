@@ -8,6 +8,7 @@ from pabal.domain.base.codes import Code, LabelledEnum, Refused, Text
 from pabal.domain.base.dates import Instant
 
 MAX_NAME_CHARACTERS = 64
+MAX_FULL_NAME_CHARACTERS = 40
 MIN_PASSWORD_CHARACTERS = 10
 MAX_PASSWORD_CHARACTERS = 200
 
@@ -54,6 +55,12 @@ class User(NamedTuple):
     created_at: Instant
     disabled_at: Instant | None
     account_disabled_at: Instant | None
+    full_name: str = ""
+
+    @property
+    def label(self) -> str:
+        """What people call the user."""
+        return self.full_name or self.name
 
     @property
     def is_active(self) -> bool:
@@ -73,6 +80,21 @@ def parse_name(spelling: str) -> str:
             f"A name can have letters, digits and . @ + - _, at most {limit} characters.",
         )
         raise Refused(Code.INVALID_PARAMETER, "name", detail)
+    return found
+
+
+def parse_full_name(spelling: str) -> str:
+    """Return what people call a user, as stored; empty: by the name that the user signs in with.
+
+    Raises Refused(INVALID_PARAMETER).
+    """
+    found = " ".join(unicodedata.normalize("NFC", spelling).split())
+    if len(found) > MAX_FULL_NAME_CHARACTERS or any(unicodedata.category(each)[0] == "C" for each in found):
+        detail = Text(
+            f"이름은 {MAX_FULL_NAME_CHARACTERS}자까지 입력하세요.",
+            f"Enter a name of at most {MAX_FULL_NAME_CHARACTERS} characters.",
+        )
+        raise Refused(Code.INVALID_PARAMETER, "full_name", detail)
     return found
 
 

@@ -13,7 +13,7 @@ from pabal.service.context import Context
 from pabal.service.delivery import inbound
 from pabal.service.delivery.outcome.finish import FinishResult, finish
 from pabal.service.policy import Policy
-from pabal.store.engine.base import NodeUnavailable, StoreUnavailable, Tx
+from pabal.store.engine.base import NodeUnavailable, StoreUnavailable, Tx, transaction
 from pabal.store.queue import receipts
 from pabal.store.queue.receipts import PostponedReceipt
 
@@ -80,7 +80,7 @@ async def store_receipts(context: Context, carrier: str, incoming: Sequence[Rece
     # a repeated one would match no message any more after the write of the first, which counts
     usable = list({each.reference: each for each in reversed(usable)}.values())[::-1]
     try:
-        if context.nodes.lost:
+        if context.nodes.is_distributed:
             await _store_by_node(context, carrier, usable)
         else:
             parts = [usable[at : at + RECEIPTS_PER_WRITE] for at in range(0, len(usable), RECEIPTS_PER_WRITE)]
@@ -91,8 +91,22 @@ async def store_receipts(context: Context, carrier: str, incoming: Sequence[Rece
     context.metrics.receipts.add(len(incoming), carrier)
 
 
-async def _write_received(context: Context, carrier: str, incoming: Sequence[Receipt]) -> None:
-    received = await context.store.write(receive, carrier, incoming, context.policy, context.world.now())
+@transaction(slot_of=lambda slot, *_: slot)
+def receive_near(
+    tx: Tx, slot: int, carrier: str, incoming: Sequence[Receipt], policy: Policy, now: Instant
+) -> ReceiveResult:
+    """Do so for receipts whose messages are on the node of a slot."""
+    return receive(tx, carrier, incoming, policy, now)
+
+
+async def _write_received(
+    context: Context, carrier: str, incoming: Sequence[Receipt], slot: int | None = None
+) -> None:
+    given = (carrier, incoming, context.policy, context.world.now())
+    if slot is None:
+        received = await context.store.write(receive, *given)
+    else:
+        received = await context.store.write(receive_near, slot, *given)
     announce_received(context, carrier, received)
 
 
@@ -104,28 +118,45 @@ def announce_received(context: Context, carrier: str, received: ReceiveResult) -
 
 
 async def _store_by_node(context: Context, carrier: str, incoming: Sequence[Receipt]) -> None:
-    """Store receipts while a node cannot be reached: those of its messages for later, all others as usual.
+    """Store receipts, those of the messages of each node together; while it cannot be reached, for later.
 
-    The carrier must not be kept waiting for the lost node: it would soon report nothing more at all.
+    The carrier must not be kept waiting for a lost node: it would soon report nothing more at all.
     """
     names = [name for each in incoming for name in (each.reference, each.in_doubt_reference) if name is not None]
     messages = await context.store.read(receipts.find_held, carrier, names)
     by_node: dict[str, list[PostponedReceipt]] = {}
     arrived: dict[str, list[Receipt]] = {}
+    slots: dict[str, int] = {}
     for each in incoming:
         found = messages.get(each.reference) or messages.get(each.in_doubt_reference or "")
         slot = identifiers.slot_of(found) if found else context.slots.numbers[0]
         node = context.nodes.node_of(slot) if found else ""
+        if found:
+            slots[node] = slot
         arrived.setdefault(node, []).append(each)
         kept = PostponedReceipt(slot, each.reference, each.outcome, each.in_doubt_reference, tidy_code(each.code))
         by_node.setdefault(node, []).append(kept)
-    for node, some in arrived.items():
-        try:
-            if node in context.nodes.lost:
-                raise NodeUnavailable(node)
-            await _write_received(context, carrier, some)
-        except NodeUnavailable:
-            await context.store.write(receipts.postpone, carrier, by_node[node], context.world.now())
+    await asyncio.gather(
+        *(_store_at(context, carrier, node, slots.get(node), some, by_node[node]) for node, some in arrived.items())
+    )
+
+
+async def _store_at(
+    context: Context,
+    carrier: str,
+    node: str,
+    slot: int | None,
+    incoming: Sequence[Receipt],
+    postponed: Sequence[PostponedReceipt],
+) -> None:
+    """Store the receipts of one node's messages; without one, those that match no message yet."""
+    try:
+        if node in context.nodes.lost:
+            raise NodeUnavailable(node)
+        for at in range(0, len(incoming), RECEIPTS_PER_WRITE):
+            await _write_received(context, carrier, incoming[at : at + RECEIPTS_PER_WRITE], slot)
+    except NodeUnavailable:
+        await context.store.write(receipts.postpone, carrier, postponed, context.world.now())
 
 
 def build_inbox(context: Context, carrier: str) -> Inbox:

@@ -14,7 +14,7 @@ from pabal.service.context import Context
 from pabal.service.delivery.carrier.circuit_breaker import CircuitBreaker
 from pabal.service.delivery.carrier.flow_control import Backpressure, Window
 from pabal.service.delivery.outcome.finish import FinishResult
-from pabal.service.delivery.outcome.settle import BatchVerdicts, settle, settle_late
+from pabal.service.delivery.outcome.settle import BatchVerdicts, expect_receipts, settle, settle_late
 from pabal.service.errors import describe_error
 from pabal.service.sending import compose
 from pabal.store.engine.base import StoreUnavailable
@@ -191,6 +191,8 @@ class Submitter:
             while True:
                 try:
                     context.nodes.check(slot)
+                    if context.nodes.is_distributed and not verdicts.are_expected:
+                        verdicts = await context.store.write(expect_receipts, verdicts)
                     now = context.world.now()
                     finished = await context.store.write(
                         settle, verdicts, context.policy, context.world.random(), now

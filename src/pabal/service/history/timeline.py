@@ -1,6 +1,6 @@
 """Searches an account's messages, and reads the timeline of one."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from enum import Enum
 from typing import NamedTuple
 
@@ -82,6 +82,17 @@ async def get_timeline(context: Context, account_id: int, message_id: bytes) -> 
     Raises RecordDamaged for one that cannot be read.
     """
     return await context.store.read(_read_timeline, account_id, message_id)
+
+
+async def get_fallback_statuses(context: Context, found: Sequence[tuple[Message, Request]]) -> dict[bytes, Status]:
+    """Return the status of the fallback of each failed message that has one."""
+    fallbacks = {
+        identifiers.make_message_id(request.id, identifiers.number_of(message.id) + request.total): message.id
+        for message, request in found
+        if message.status is Status.FAIL and request.fallback_sender and not compose.is_fallback(message, request)
+    }
+    stored = await context.store.read(messages.get, list(fallbacks)) if fallbacks else {}
+    return {fallbacks[each.id]: each.status for each in stored.values()}
 
 
 @transaction(reader=Reader.SEARCHES)

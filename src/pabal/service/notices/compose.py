@@ -7,6 +7,7 @@ from pabal.domain.base.codes import Text
 from pabal.domain.events.notice import CONFIRMATION, NOTICE_KIND_BY_CODE, NoticeKind
 from pabal.domain.kakao.template import TEMPLATE_STATUS_BY_CODE
 from pabal.domain.sends.limits import LIMIT_BY_CODE
+from pabal.domain.users.user import Role
 from pabal.mail.mailer import Mail
 from pabal.mail.message import to_one_line
 from pabal.service.context import Context
@@ -14,6 +15,7 @@ from pabal.store.events.mails import ClaimedMail
 from pabal.webhooks.secrets import UnreadableSecret
 
 PAGES = {
+    NoticeKind.APPROVAL: "/console/requests/approvals",
     NoticeKind.TEMPLATE: "/console/templates",
     NoticeKind.CAMPAIGN: "/console/requests",
     NoticeKind.FAILURE: "/console/statistics",
@@ -39,12 +41,25 @@ _CONFIRM = Text(
     " and confirm it.\nIf you have not asked for that, delete this mail. Before, nothing else is sent here.\n\n"
     "{url}\n",
 )
+_INVITE_SUBJECT = Text("{account} 계정에 초대합니다", "Invitation to {account}")
+_INVITE = Text(
+    "{inviter} 님이 파발 콘솔의 {account} 계정에 초대했습니다(역할: {role}).\n"
+    "72시간 안에 아래 주소를 열어 가입하세요. 한 번만 쓸 수 있습니다.\n\n{url}\n\n"
+    "초대를 받을 이유가 없다면 이 메일을 지우세요.\n",
+    "{inviter} invites you to the account {account} of the Pabal console, as {role}.\n"
+    "Open this link within 72 hours to join. It works once.\n\n{url}\n\n"
+    "If you did not expect an invitation, delete this mail.\n",
+)
 _TEST_SUBJECT = Text("시험 메일", "Test mail")
 _TEST = Text(
     "파발에서 보낸 시험 메일입니다. 메일 서버 설정이 올바릅니다.\n",
     "This is a test mail of Pabal: its mail server is set up.\n",
 )
 _LINES: Mapping[NoticeKind, Text] = {
+    NoticeKind.APPROVAL: Text(
+        "승인 요청: {name} ({receivers}명, 요청한 사람 {user})",
+        "To be approved: {name} ({receivers} receivers, submitted by {user})",
+    ),
     NoticeKind.TEMPLATE: Text("템플릿 {status}: {name} ({code})", "Template {status}: {name} ({code})"),
     NoticeKind.CAMPAIGN: Text(
         "캠페인 종료: {name} (완료 {completed}, 실패 {fail}, 취소 {cancel}, 대체 발송 {fallbacks})",
@@ -106,6 +121,16 @@ def compose_confirmation(user: str, url: str, language: str) -> tuple[str, str]:
     """Return subject and text of the mail that asks whether an address is right."""
     text = _CONFIRM.in_language(language).format(user=to_one_line(user, MAX_NAME_CHARACTERS), url=url)
     return _with_product(_CONFIRM_SUBJECT.in_language(language), language), text
+
+
+def compose_invitation(inviter: str, account: str, role: Role, url: str, language: str) -> tuple[str, str]:
+    """Return subject and text of the mail that invites somebody to an account."""
+    named, within = to_one_line(inviter, MAX_NAME_CHARACTERS), to_one_line(account, MAX_NAME_CHARACTERS)
+    subject = _INVITE_SUBJECT.in_language(language).format(account=within)
+    text = _INVITE.in_language(language).format(
+        inviter=named, account=within, role=role.label.in_language(language), url=url
+    )
+    return _with_product(subject, language), text
 
 
 def compose_test(language: str) -> tuple[str, str]:

@@ -15,7 +15,7 @@ from pabal.store.accounts import accounts
 from pabal.store.engine.base import Reader, StoreUnavailable, Tx, transaction
 from pabal.store.events import mails, notices
 from pabal.store.events.mails import ClaimedMail, MailServer, NewMail
-from pabal.store.events.notices import Notice, Recipient
+from pabal.store.events.notices import CAUSED_BY, Notice, Recipient
 
 POLL_INTERVAL_S = 10.0
 """How often to look for notices and mails."""
@@ -183,7 +183,12 @@ def fan_out(
 
 
 def _concerns(notice: Notice, recipient: Recipient) -> bool:
-    """Return whether a notice is for a user: operators get those of all accounts, others those of their own."""
+    """Return whether a notice is for a user: operators get those of all accounts, others those of their own.
+
+    Those who have caused it know it.
+    """
+    if recipient.user_id in notice.data.get(CAUSED_BY, ()):
+        return False
     return None in (notice.account_id, recipient.account_id) or notice.account_id == recipient.account_id
 
 

@@ -7,7 +7,6 @@ from typing import NamedTuple
 from pabal.domain.base import identifiers
 from pabal.domain.base.codes import Code, Refused, Text
 from pabal.domain.base.dates import Instant
-from pabal.domain.content.image import Image
 from pabal.domain.people.opt_out import AdReceiver
 from pabal.domain.sends.message import Outcome, Product
 from pabal.domain.sends.price import Hundredths, encode_amounts
@@ -22,11 +21,11 @@ from pabal.service.sending.preconditions import WAKE_HORIZON_MS, build_ad_receiv
 from pabal.store.accounts import audit_log
 from pabal.store.accounts.audit_log import AuditEntry
 from pabal.store.engine.base import NodeUnavailable, Priority, Tx, transaction
-from pabal.store.messages import idempotency_keys, messages, requests
+from pabal.store.messages import idempotency_keys, images, messages, requests
 from pabal.store.messages.idempotency_keys import KeyedRequest, KeyId
 from pabal.store.people import opt_outs
 from pabal.store.people.hash_keys import HashKeys
-from pabal.store.queue import queue
+from pabal.store.queue import queue, slots
 from pabal.world import new_request_id
 
 MAX_SLOT_TRIES = 3
@@ -63,7 +62,7 @@ class NewRequest(NamedTuple):
     account_id: int
     request: requests.RequestRow
     messages: Sequence[messages.MessageRow]
-    images: tuple[Image, ...]
+    images: Sequence[images.ImageRow]
     carrier: str
     lane: int
     scheduled_at: Instant
@@ -83,6 +82,10 @@ class NewRequest(NamedTuple):
     """The time of its jobs, if not the scheduled one: their position among the due jobs of other accounts."""
     amounts: Sequence[Hundredths] = ()
     """What is reserved of the account's budget for each message; empty: nothing."""
+
+    @property
+    def slot(self) -> int:
+        return identifiers.slot_of(self.request_id)
 
     @property
     def ready_at(self) -> Instant:
@@ -112,7 +115,6 @@ async def accept_request(
     """Store a send, requested with an API key if any, and return its request once it is durable.
 
     An audit entry is stored with it, with the request as its target.
-
     Where the node of its slot cannot be reached, it gets another slot; not if it has an Idempotency-Key, which
     decides the slot, nor if it may have been stored: then this raises NodeUnavailable.
 
@@ -148,7 +150,7 @@ async def _store_where_reachable(
     """Store a request, or another one like it in the next slot while nothing can have been stored."""
     for _ in range(MAX_SLOT_TRIES - 1):
         try:
-            context.nodes.check(identifiers.slot_of(new_request.request_id))
+            context.nodes.check(new_request.slot)
             return new_request, await context.store.write(store_request, new_request)
         except NodeUnavailable as error:
             if error.is_uncertain or new_request.idempotency_key:
@@ -169,19 +171,24 @@ async def prepare_request(
     drops_duplicates: bool | None = None,
     key_id: int | None = None,
     user_id: int | None = None,
+    slot: int | None = None,
+    lane: int | None = None,
 ) -> NewRequest:
     """Return all rows of a send, requested with an API key or by a user; `drops_duplicates` replaces the setting.
 
-    An audit entry gets the request as its target, and says which user.
+    An audit entry gets the request as its target, and says which user. A send that is a part of a larger call gets
+    the slot and the lane of the whole.
     Raises Refused: PRODUCT_NOT_AVAILABLE, SENDER_NUMBER_NOT_REGISTERED.
     """
     carrier = await choose_carrier(context, account_id, sending)
-    slot = choose_slot(context, account_id, idempotency_key.key if idempotency_key else None)
+    if slot is None:
+        slot = choose_slot(context, account_id, idempotency_key.key if idempotency_key else None)
     request_id = new_request_id(context.world, slot)
     now = identifiers.requested_at(request_id)  # read the clock once: "now" is the request's time
     scheduled_at = now if sending.scheduled_at is None else sending.scheduled_at
     rows = messages.build_rows(request_id, account_id, sending.product, sending.receivers)
-    few, lane = rows if len(rows) <= SMALL_RECEIVERS else (), sending.lane
+    few = rows if len(rows) <= SMALL_RECEIVERS else ()
+    lane = sending.lane if lane is None else lane
     limits = await context.limiter.limits_of(account_id)
     amounts = amounts_of(context.policy, limits, sending)
     ready_at = _position(context, account_id, LaneKey(carrier, slot, lane), sending, now, scheduled_at)
@@ -199,7 +206,7 @@ async def prepare_request(
             request_id, account_id, sending, scheduled_at, key_id, user_id, deadline, encode_amounts(amounts)
         ),
         rows,
-        sending.images,
+        await _build_images(context, request_id, account_id, sending),
         carrier,
         lane,
         scheduled_at,
@@ -214,6 +221,16 @@ async def prepare_request(
         position=ready_at,
         amounts=amounts,
     )
+
+
+async def _build_images(
+    context: Context, request_id: bytes, account_id: int, sending: Sending
+) -> list[images.ImageRow]:
+    """Return the rows of a send's images, which are shared unless a worker would not find them."""
+    here = context.slots
+    if sending.images and not here.may_share_images:
+        here.may_share_images = not await context.store.read(slots.has_older_workers, images.SHARED_SINCE_MIGRATION)
+    return images.build_rows(request_id, account_id, sending.images, are_shared=here.may_share_images)
 
 
 def _position(
@@ -259,8 +276,8 @@ def store_requests(tx: Tx, requests_to_store: Sequence[NewRequest]) -> list[Acce
         if new_request.duplicate_guard
     }
     requests.add_all(tx, [new_request.request for new_request in new])
+    images.add_all(tx, [row for new_request in new for row in new_request.images])
     for new_request in new:
-        requests.add_images(tx, new_request.request_id, new_request.images)
         if new_request.audit_entry:
             audit_log.add(tx, new_request.audit_entry)
     messages.add_all(tx, [row for new_request in new for row in new_request.messages])
@@ -307,7 +324,7 @@ def _find_unwilling(tx: Tx, ads: Sequence[NewRequest]) -> set[AdReceiver]:
     return opt_outs.find(tx, keys, {one for each in ads for one in each.ad_receivers}) if keys else set()
 
 
-@transaction(retryable=True, priority=Priority.PROMPT, batched_by=store_requests)
+@transaction(retryable=True, priority=Priority.PROMPT, batched_by=store_requests, slot_of=lambda one: one.slot)
 def store_request(tx: Tx, request: NewRequest) -> AcceptedRequest:
     """Store one request; the store batches concurrent calls through `store_requests`."""
     return store_requests(tx, [request])[0]
@@ -334,7 +351,7 @@ def _find_stored(tx: Tx, requests_with_key: Sequence[NewRequest]) -> dict[bytes,
 
 def _key_id_of(request: NewRequest) -> KeyId:
     assert request.idempotency_key is not None
-    return KeyId(identifiers.slot_of(request.request_id), request.account_id, request.idempotency_key.key)
+    return KeyId(request.slot, request.account_id, request.idempotency_key.key)
 
 
 def choose_slot(context: Context, account_id: int, key: str | None) -> int:
@@ -359,6 +376,14 @@ async def find_accepted(context: Context, account_id: int, idempotency_key: Idem
     context.nodes.check(slot)
     key_id = KeyId(slot, account_id, idempotency_key.key)
     earlier = (await context.store.read(idempotency_keys.find, [key_id])).get(key_id)
+    return find_same(earlier, idempotency_key, since)
+
+
+def find_same(earlier: KeyedRequest | None, idempotency_key: IdempotencyKey, since: Instant) -> bytes | None:
+    """Return the request of a key's earlier use, None where that is older than `since` or there is none.
+
+    Raises Refused(DUPLICATE) where the key was used for a different request.
+    """
     return _check_same(earlier, idempotency_key) if earlier and earlier.created_at >= since else None
 
 

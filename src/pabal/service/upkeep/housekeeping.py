@@ -23,12 +23,21 @@ from pabal.service.upkeep.deadline_sweep import DeadlineSweep
 from pabal.service.upkeep.latency import LATENCY_RETENTION_MS, LatencyReporter, ThroughputReporter
 from pabal.service.upkeep.retention import EventRetention, erase_ended, erase_expired, maintain_partitions
 from pabal.service.upkeep.statistics import STATISTICS_RETENTION_MS, update_statistics
-from pabal.store.accounts import audit_log
+from pabal.store.accounts import audit_log, compat_differences
 from pabal.store.campaigns import campaigns, drafts, unapproved_sends
 from pabal.store.engine.base import StoreUnavailable, Tx
 from pabal.store.events import events, mails, notices, webhooks
 from pabal.store.kakao import profiles
-from pabal.store.messages import idempotency_keys, inbound, recent_texts, statistics
+from pabal.store.messages import (
+    compat_files,
+    compat_groups,
+    compat_names,
+    compat_requests,
+    idempotency_keys,
+    inbound,
+    recent_texts,
+    statistics,
+)
 from pabal.store.queue import carriers, cursors, queue, queue_admin, receipts, simulator
 from pabal.store.queue.slots import SlotNotHeld
 from pabal.store.users import form_idempotency, invites, openid_identities, sessions, sign_in_attempts, user_grants
@@ -45,6 +54,8 @@ TOKEN_RETENTION_MS = 2 * HOUR
 SIMULATED_MESSAGE_RETENTION_MS = 1 * MINUTE
 UNMATCHED_RECEIPT_RETENTION_MS = 1 * HOUR
 """How long a receipt may come before the answer to its submission; short, for carriers reuse references."""
+NUMBERED_FILES_MS = 7 * DAY
+"""How long pictures are kept that were uploaded through NHN Cloud's endpoint, as there."""
 AUDIT_LOG_RETENTION_MS = 400 * DAY
 """A little more than a year."""
 NOTICE_RETENTION_MS = 1 * DAY
@@ -167,6 +178,11 @@ def _list_deletions(policy: Policy) -> list[tuple[Callable[[Tx, Instant, int], i
         (idempotency_keys.delete_old, policy.idempotency_ms),
         (events.delete_old_data, policy.results_retention_ms + DAY),
         (recent_texts.delete_expired, 0),
+        (compat_requests.delete_old, policy.retention_ms),
+        (compat_names.delete_old, policy.retention_ms),
+        (compat_groups.delete_old, policy.draft_ms),
+        (compat_files.delete_numbered, NUMBERED_FILES_MS),
+        (compat_differences.delete_old, compat_differences.RETENTION_DAYS * DAY),
         (user_grants.delete_old, DEPENDENCE_MS),
         (unapproved_sends.delete_old, COUNTED_MS),
         (profiles.delete_expired_tokens, TOKEN_RETENTION_MS),

@@ -10,6 +10,7 @@ from pabal.service.delivery.receipts import ReceiveResult, announce_received, re
 from pabal.service.policy import Policy
 from pabal.service.slots import HOUSEKEEPING_SLOT, PROBE_INTERVAL_S, REFRESH_INTERVAL_S
 from pabal.store.engine.base import NodeUnavailable, StoreUnavailable, Tx
+from pabal.store.engine.citus.problems import oldest_prepared_s
 from pabal.store.queue import receipts
 from pabal.store.queue.receipts import PostponedReceipt
 
@@ -27,6 +28,7 @@ async def watch_nodes(context: Context) -> None:
             if clock() - read_at >= REFRESH_INTERVAL_S:
                 await context.nodes.refresh()
                 read_at = clock()
+                await _watch_prepared(context)
             if await context.nodes.probe():
                 context.wake(context.carriers)
                 context.new_events.set()
@@ -34,6 +36,13 @@ async def watch_nodes(context: Context) -> None:
         except StoreUnavailable:
             log.debug("store unavailable; the nodes are watched again in a moment")
         await asyncio.sleep(PROBE_INTERVAL_S)
+
+
+async def _watch_prepared(context: Context) -> None:
+    """Show how old the oldest prepared transaction is; one process asks the nodes for all."""
+    is_mine = HOUSEKEEPING_SLOT in context.slots.held
+    ages = await context.store.read(oldest_prepared_s) if is_mine else {}
+    context.metrics.prepared_transactions_oldest_seconds.set(max(ages.values(), default=0))
 
 
 async def process_postponed(context: Context) -> None:

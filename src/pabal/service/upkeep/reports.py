@@ -10,6 +10,7 @@ from pabal.service.history.history import take_search_turn
 from pabal.service.upkeep.statistics import QUICK_MS, update_statistics
 from pabal.store.accounts import accounts
 from pabal.store.engine.base import Reader, Tx, transaction
+from pabal.store.engine.postgres import partitions
 from pabal.store.events import mails, webhooks
 from pabal.store.kakao import templates
 from pabal.store.messages import statistics
@@ -38,7 +39,11 @@ class AccountReport(NamedTuple):
 
     statistics: list[dict[StatisticsKey, int]]
     by_product: list[PeriodCounts]
-    """The messages of the last periods together, one row for each product."""
+    """The messages of each period, one row for each product."""
+    month: list[PeriodCounts]
+    """Those of the month, together."""
+    before: list[PeriodCounts]
+    """Those of the period to compare the last one with, together."""
     carriers: list[CarrierState]
     as_of: Instant | None
 
@@ -57,15 +62,14 @@ class DeliveryReport(NamedTuple):
 
 
 async def get_account_report(
-    context: Context, account_id: int, periods: list[Period], last_periods: int
+    context: Context, account_id: int, periods: list[Period], month: Period, before: Period
 ) -> AccountReport:
-    """Return an account's statistics of some periods in a row, and of so many of the last ones together.
+    """Return an account's statistics of some periods, of a month, and of the period to compare the last one with.
 
     The newest are updated first, where that is quick.
     """
     await update_statistics(context, max_ms=QUICK_MS)
-    together = Period(periods[-last_periods].start, periods[-1].end)
-    return await context.store.read(_read_account_report, account_id, periods, together)
+    return await context.store.read(_read_account_report, account_id, periods, month, before)
 
 
 class GroupNames(NamedTuple):
@@ -143,6 +147,8 @@ class StoreFigures(NamedTuple):
     """Every worker, with the number of slots it holds."""
     mails_waiting: int
     is_mail_server_failing: bool
+    months_missing: int
+    """Months without partitions that have begun or begin soon."""
 
 
 @transaction(reader=Reader.BACKGROUND)
@@ -163,14 +169,22 @@ def store_figures(
         slot_store.list_workers(tx),
         mails.count_waiting(tx).waiting,
         mails.get(tx, mail_server).failing_since is not None,
+        partitions.count_late_months(tx, now),
     )
 
 
 @transaction(reader=Reader.SEARCHES)
-def _read_account_report(tx: Tx, account_id: int, periods: list[Period], together: Period) -> AccountReport:
-    counted = statistics.count_by_account(tx, account_id, periods)
-    by_product = statistics.list_groups(tx, account_id, [together], ["product"], len(Product))
-    return AccountReport(counted, by_product, carriers.list_states(tx), statistics.counted_as_of(tx))
+def _read_account_report(
+    tx: Tx, account_id: int, periods: list[Period], month: Period, before: Period
+) -> AccountReport:
+    return AccountReport(
+        statistics.count_by_account(tx, account_id, periods),
+        statistics.list_groups(tx, account_id, periods, ["product"], len(periods) * len(Product)),
+        statistics.list_groups(tx, account_id, [month], [], 1),
+        statistics.list_groups(tx, account_id, [before], [], 1),
+        carriers.list_states(tx),
+        statistics.counted_as_of(tx),
+    )
 
 
 @transaction(reader=Reader.SEARCHES)

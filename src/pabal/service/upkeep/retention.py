@@ -1,15 +1,19 @@
 """Erases what is older than the retention: requests, partitions, events, and what was postponed."""
 
+import asyncio
+import contextlib
 import logging
+from collections.abc import Callable
 
 from pabal.domain.base import identifiers
 from pabal.domain.base.dates import Instant
 from pabal.service.context import Context
 from pabal.service.policy import Policy
-from pabal.store.engine.base import Reader, StoreUnavailable, Tx, transaction
+from pabal.store.engine.base import Reader, StoreUnavailable, T, Tx, transaction
 from pabal.store.engine.postgres import partitions
+from pabal.store.engine.postgres.partitions import Partition
 from pabal.store.events import events, webhook_posts
-from pabal.store.messages import requests
+from pabal.store.messages import images, requests
 from pabal.store.people import erased_tables, personal_data
 from pabal.store.queue import cursors
 
@@ -19,6 +23,10 @@ CHECK_BATCH = 200
 """Most postponed erasures that one transaction looks at."""
 DELETE_BATCH = 500
 """Most stray rows, or events, that one transaction deletes."""
+LOCK_TRIES = 5
+"""How often a round tries to lock a table, a second each, before it leaves the rest to the next round."""
+LOCK_PAUSE_S = 1.0
+"""Pause between tries, and between steps: others queue behind them."""
 _ERASED_CURSOR = "blanked"
 
 log = logging.getLogger("pabal.partitions")
@@ -67,8 +75,9 @@ def erase_old_requests(tx: Tx, policy: Policy, now: Instant) -> tuple[int, int]:
     return len(found), len(found) - len(queued)
 
 
+@transaction(exclusive=True)  # what others note in the same transaction would be taken for committed
 def erase_some_ended(tx: Tx, after: bytes, now: Instant) -> tuple[int, bytes]:
-    """Erase some postponed requests and messages that have ended.
+    """Erase some postponed requests and messages that have ended, and bytes of images that nobody uses.
 
     Returns how many, and after which id to go on; empty at the end.
     """
@@ -78,33 +87,52 @@ def erase_some_ended(tx: Tx, after: bytes, now: Instant) -> tuple[int, bytes]:
     for one in ended:
         for message_id, account_id in personal_data.list_messages(tx, one):
             by_account.setdefault(account_id, []).append(message_id)
-        personal_data.erase(tx, one)
+    erased = [one for one in ended if personal_data.erase(tx, one)]
     for account_id, ids in by_account.items():
         webhook_posts.erase(tx, account_id, ids)
-    personal_data.delete_pending(tx, ended)
+    personal_data.delete_pending(tx, erased)
     if ended:
         erased_tables.record(tx, ended, now)
     if len(ended) == ERASE_BATCH:
-        return len(ended), ended[-1]
-    return len(ended), found[-1] if len(found) == CHECK_BATCH else b""
+        return len(erased), ended[-1]
+    return len(erased), found[-1] if len(found) == CHECK_BATCH else b""
 
 
 async def maintain_partitions(context: Context) -> None:
-    """Create and drop partitions, if the store has any; if a lock is in the way, wait for the next round."""
+    """Create and drop partitions, if the store has any; what locks still prevent waits for the next round."""
     store, now = context.store, context.world.now()
     before = now - context.policy.retention_ms
     due = await store.read(partitions.pending_tasks, now, before)
     try:
-        if due.has_missing_months:
-            await store.write(partitions.create_ahead, now)
-        for month in due.expired_months:
-            if await store.write(partitions.drop_month, month):
-                log.info("dropped a partition older than the retention", extra={"month": month})
+        for part in due.missing:
+            await _complete(context, part)
+        for part in due.expired:
+            if await store.read(partitions.is_droppable, part.month) and await _retry(
+                context, partitions.drop_part, part
+            ):
+                log.info("dropped a partition older than the retention", extra={"partition": part.name})
         if due.has_expired_default_rows:
-            while await store.write(partitions.delete_expired_default_rows, before, DELETE_BATCH):
+            while await store.write(partitions.delete_expired_default_rows, before, DELETE_BATCH, images.delete):
                 pass
-    except StoreUnavailable:
-        log.warning("partitions could not be maintained; retrying in the next round")
+    except StoreUnavailable as error:
+        log.warning("partitions could not be maintained; retrying in the next round", extra={"error": str(error)})
+
+
+async def _complete(context: Context, part: Partition) -> None:
+    """Create a partition, and move what the default partition has for it, some rows at a time."""
+    while (step := await context.store.read(partitions.next_step, part)) is not None:
+        await _retry(context, partitions.take_step, step)
+        log.info("a partition got rows, or is new", extra={"partition": part.name, "until": step.until.hex()})
+        await asyncio.sleep(LOCK_PAUSE_S)
+
+
+async def _retry(context: Context, work: Callable[[Tx, T], bool], about: T) -> bool:
+    """Return what a write returns that locks a table; it is tried a few times, for others may hold locks."""
+    for _ in range(LOCK_TRIES - 1):
+        with contextlib.suppress(StoreUnavailable):
+            return await context.store.write(work, about)
+        await asyncio.sleep(LOCK_PAUSE_S)
+    return await context.store.write(work, about)
 
 
 class EventRetention:

@@ -1,11 +1,15 @@
-"""Counts and encrypts stored secrets: those of webhooks, and those of two-factor sign-ins."""
+"""Counts and encrypts stored secrets: those of webhooks, of two-factor sign-ins, and of keys that sign."""
 
 from collections.abc import AsyncIterator, Callable, Sequence
 from typing import NamedTuple
 
 from pabal.domain.events.webhook import Webhook, secret_context
+from pabal.service.access.keys.compat_keys import SIGNING_KINDS
+from pabal.service.access.keys.compat_keys import secret_context as secret_context_of_key
 from pabal.service.access.sign_in import two_factor
 from pabal.service.context import Context
+from pabal.store.accounts import compat_keys
+from pabal.store.accounts.compat_keys import SigningKey
 from pabal.store.events import webhooks
 from pabal.store.users import second_factors
 from pabal.store.users.second_factors import SecondFactor
@@ -31,7 +35,7 @@ class StoredSecrets(NamedTuple):
 
     stored: Sequence[bytes]
     owner: str
-    row: Webhook | SecondFactor
+    row: Webhook | SecondFactor | SigningKey
     replace: Callable[..., bool]
     """A transaction that takes the row and its secrets."""
 
@@ -57,6 +61,13 @@ async def of_second_factors(context: Context) -> AsyncIterator[StoredSecrets]:
             owner = two_factor.secret_context(each.user_id)
             yield StoredSecrets([each.secret], owner, each, second_factors.replace_secret)
         last = found[-1].user_id
+
+
+async def of_signing_keys(context: Context) -> AsyncIterator[StoredSecrets]:
+    """Yield the secrets of the keys of programs that were written for another relay."""
+    for each in await context.store.read(compat_keys.list_secrets, SIGNING_KINDS):
+        owner = secret_context_of_key(*each.public_id)
+        yield StoredSecrets([each.secret], owner, each, compat_keys.replace_secret)
 
 
 async def count_states(context: Context, found: AsyncIterator[StoredSecrets]) -> SecretStates:

@@ -188,7 +188,7 @@ class EndpointPoster:
             self._known = batch
             return batch.has_more
         posts = [
-            WebhookPost(self._new_id(), self.webhook.id, each.event_ids, each.body, now, 0, now)
+            WebhookPost(self._new_id(), self.webhook.id, each.event_ids, each.body, now, 0, now, each.format)
             for each in batch.posts
         ]
         self._known = None
@@ -218,7 +218,7 @@ class EndpointPoster:
         """Post, and record what came of it."""
         try:
             webhook, tried_at = self.webhook, self._context.world.now()
-            result = await post_once(self._context, webhook, post.id, post.body)
+            result = await post_once(self._context, webhook, post.id, post.body, post.format)
             delivery = Delivery(
                 webhook.id,
                 tried_at,

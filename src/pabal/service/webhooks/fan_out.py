@@ -5,8 +5,15 @@ from typing import NamedTuple
 
 from pabal.domain.base import dates
 from pabal.domain.base.dates import Instant
-from pabal.domain.events.event import NUMBERS_PER_MS, Event, EventType, Positions, lowest_number
-from pabal.domain.events.webhook import Webhook
+from pabal.domain.events.event import (
+    NUMBERS_PER_MS,
+    Event,
+    EventType,
+    Positions,
+    format_event_id,
+    lowest_number,
+)
+from pabal.domain.events.webhook import Webhook, WebhookFormat
 from pabal.service.context import Context
 from pabal.service.events import read_messages
 from pabal.service.relay.categories import read_sender_categories
@@ -26,6 +33,7 @@ class NewPost(NamedTuple):
     event_ids: list[bytes]
     body: bytes
     """Compressed, where it is to be stored."""
+    format: WebhookFormat = WebhookFormat.PABAL
 
 
 class PostBatch(NamedTuple):
@@ -64,7 +72,7 @@ def read_batch(
             return PostBatch(stored, begin, [], held_until=ready_at)
     posts = [
         each._replace(body=webhook_posts.pack_body(each.body))
-        for each in _make_posts(tx, context, wanted, dates.format_iso(now, context.policy.zone))
+        for each in _make_posts(tx, context, webhook.format, wanted, now)
     ]
     oldest = min((each.number // NUMBERS_PER_MS for each in page.events), default=now)
     return PostBatch(stored, page.positions, posts, page.has_more, lag_ms=now - oldest if page.has_more else 0)
@@ -100,9 +108,7 @@ def _read_posts(
     elif events.is_expired(tx, begin):
         return None
     page = events.read_after(tx, account_id, begin, MAX_ITEMS)
-    return PostPage(
-        _make_posts(tx, context, page.events, dates.format_iso(now, context.policy.zone)), page.positions
-    )
+    return PostPage(_make_posts(tx, context, WebhookFormat.PABAL, page.events, now), page.positions)
 
 
 def store_batch(
@@ -124,8 +130,13 @@ def make_body(type: EventType, timestamp: str, items: Sequence[bytes]) -> bytes:
     return head + b",".join(items) + b"]}}"
 
 
-def _make_posts(tx: Tx, context: Context, wanted: Sequence[Event], timestamp: str) -> list[NewPost]:
+def _make_posts(
+    tx: Tx, context: Context, webhook_format: WebhookFormat, wanted: Sequence[Event], now: Instant
+) -> list[NewPost]:
     ends = [each for each in wanted if each.type is EventType.MESSAGE_RESULT]
+    if webhook_format is not WebhookFormat.PABAL:
+        return _make_foreign_posts(tx, context, webhook_format, ends)
+    timestamp = dates.format_iso(now, context.policy.zone)
     others = [each for each in wanted if each.type is not EventType.MESSAGE_RESULT]
     has_profiles = any(each.type is EventType.SENDER_AUTH for each in wanted)
     items = context.webhooks.build_items(
@@ -143,6 +154,24 @@ def _make_posts(tx: Tx, context: Context, wanted: Sequence[Event], timestamp: st
         for type, encoded in by_type.items()
         for part in _parts(encoded)
     ]
+
+
+def _make_foreign_posts(
+    tx: Tx, context: Context, webhook_format: WebhookFormat, ends: Sequence[Event]
+) -> list[NewPost]:
+    """Return deliveries of results in the shape of another relay; those of an erased message tell nothing."""
+    foreign = context.webhooks.load_format(webhook_format)
+    read = read_messages(tx, ends)
+    by_word: dict[str, list[tuple[bytes, bytes]]] = {}
+    for (message, _), (word, item) in zip(read.found, foreign.build_items(tx, read), strict=True):
+        by_word.setdefault(word, []).append((message.id, item))
+    posts: list[NewPost] = []
+    for word, encoded in by_word.items():
+        for part in _parts(encoded):
+            ids = [id for id, _ in part]
+            body = foreign.build_body(word, format_event_id(ids[0]), [each for _, each in part])
+            posts.append(NewPost(EventType.MESSAGE_RESULT, ids, body, webhook_format))
+    return posts
 
 
 def _parts(encoded: Sequence[tuple[bytes, bytes]]) -> Iterator[list[tuple[bytes, bytes]]]:

@@ -6,7 +6,7 @@ from typing import NamedTuple, TypeVar
 from pabal.domain.base.codes import Code, Refused, Text
 from pabal.domain.base.dates import Instant
 from pabal.domain.events.event import EventType
-from pabal.domain.events.webhook import MAX_WEBHOOKS, Webhook, WebhookState, secret_context
+from pabal.domain.events.webhook import MAX_WEBHOOKS, Webhook, WebhookFormat, WebhookState, secret_context
 from pabal.domain.sends.message import Product
 from pabal.service.context import Context
 from pabal.service.webhooks.backlog import skip_backlog
@@ -47,6 +47,7 @@ class WebhookFields(NamedTuple):
     rotates_secret: bool = False
     skips_missed: bool = False
     """Whether what it has missed is given up when it is enabled."""
+    format: WebhookFormat | None = None
 
 
 class ListedWebhook(NamedTuple):
@@ -77,6 +78,8 @@ async def create(context: Context, account_id: int, fields: WebhookFields, entry
     Raises Refused: INVALID_PARAMETER for an address that is not allowed, INVALID_STATE where there are too many.
     """
     assert fields.url is not None
+    webhook_format = fields.format or WebhookFormat.PABAL
+    _check_format(webhook_format, fields.events or ())
     await _check_address(context, account_id, fields.url)
     secret = poster.new_secret(context.world)
     new = NewWebhook(
@@ -86,6 +89,7 @@ async def create(context: Context, account_id: int, fields: WebhookFields, entry
         fields.products or (),
         fields.description or "",
         context.secrets.seal(secret, secret_context(account_id)),
+        webhook_format,
     )
     webhook_id = await context.store.write(_create, new, context.world.now(), entry)
     context.webhooks.announce_change()
@@ -190,6 +194,15 @@ async def _check_address(context: Context, account_id: int, spelling: str) -> No
     context.webhooks.address_rules.check_literal(account.name if account else "", parse_url(spelling))
 
 
+def _check_format(webhook_format: WebhookFormat, events: Collection[EventType]) -> None:
+    """Raise Refused(INVALID_PARAMETER) where a format cannot tell one of the events."""
+    if not webhook_format.events.issuperset(events):
+        told = ", ".join(sorted(each.code for each in webhook_format.events))
+        name = webhook_format.code
+        detail = Text(f"{name} 형식으로 보낼 수 있는 이벤트: {told}", f"The format {name} can only tell: {told}")
+        raise Refused(Code.INVALID_PARAMETER, "events", detail)
+
+
 def _create(tx: Tx, new: NewWebhook, now: Instant, entry: AuditEntry) -> int:
     accounts.lock(tx, new.account_id)
     if webhooks.count(tx, new.account_id) >= MAX_WEBHOOKS:
@@ -214,7 +227,9 @@ def _update(
         events=found.events if fields.events is None else frozenset(fields.events),
         products=found.products if fields.products is None else frozenset(fields.products),
         description=found.description if fields.description is None else fields.description,
+        format=fields.format or found.format,
     )
+    _check_format(changed.format, changed.events)
     if sealed is not None:
         overlap_end = now + poster.ROTATION_OVERLAP
         changed = changed._replace(secret=sealed, previous_secret=found.secret, previous_until=overlap_end)

@@ -3,8 +3,9 @@
 import msgspec
 
 from pabal.domain.base import dates
+from pabal.domain.base.dates import Instant
 from pabal.domain.events.event import EventType, format_event_id, make_event_id
-from pabal.domain.events.webhook import Webhook, secret_context
+from pabal.domain.events.webhook import Webhook, WebhookFormat, secret_context
 from pabal.service.context import Context
 from pabal.service.webhooks import manage
 from pabal.service.webhooks.fan_out import make_body
@@ -12,7 +13,7 @@ from pabal.service.webhooks.manage import check_pause, remember
 from pabal.store.engine.base import Tx
 from pabal.store.events import webhook_posts, webhooks
 from pabal.store.events.webhook_posts import Delivery
-from pabal.webhooks.poster import PostError, PostResult, sign
+from pabal.webhooks.poster import PostError, PostResult, format_secret, sign
 from pabal.webhooks.secrets import UnreadableSecret
 
 POST_ID_PREFIX = "msg_"
@@ -23,8 +24,13 @@ def format_post_id(post_id: bytes) -> str:
     return f"{POST_ID_PREFIX}{post_id.hex()}"
 
 
-async def post_once(context: Context, webhook: Webhook, post_id: bytes, body: bytes) -> PostResult:
-    """Post a body to an endpoint, and return what came back; a secret that cannot be read is a failure, too."""
+async def post_once(
+    context: Context, webhook: Webhook, post_id: bytes, body: bytes, webhook_format: WebhookFormat
+) -> PostResult:
+    """Post a body to an endpoint, and return what came back; a secret that cannot be read is a failure, too.
+
+    Whatever its format, a post has our own headers; those of another relay have only the current secret.
+    """
     now = context.world.now()
     place = secret_context(webhook.account_id)
     try:
@@ -32,6 +38,8 @@ async def post_once(context: Context, webhook: Webhook, post_id: bytes, body: by
     except UnreadableSecret as error:
         return PostResult(None, b"", 0, PostError.SECRET, str(error))
     headers = sign(secrets, format_post_id(post_id), now, body)
+    if webhook_format is not WebhookFormat.PABAL:
+        headers |= context.webhooks.load_format(webhook_format).headers(format_secret(secrets[0]))
     return await context.webhooks.poster.post(webhook.url, webhook.account, headers, body)
 
 
@@ -57,9 +65,8 @@ async def send_test(context: Context, account_id: int, webhook_id: int) -> PostR
     post_id = context.world.random_bits(8 * POST_ID_BYTES).to_bytes(POST_ID_BYTES, "big")
     event_id = make_event_id(account_id, EventType.WEBHOOK_TEST, post_id.hex())
     now = context.world.now()
-    item = msgspec.json.encode({"eventId": format_event_id(event_id), "webhookId": str(webhook_id)})
-    body = make_body(EventType.WEBHOOK_TEST, dates.format_iso(now, context.policy.zone), [item])
-    result = await post_once(context, webhook, post_id, body)
+    body = _make_test(context, webhook, format_event_id(event_id), now)
+    result = await post_once(context, webhook, post_id, body, webhook.format)
     delivery = Delivery(
         webhook_id,
         now,
@@ -73,6 +80,14 @@ async def send_test(context: Context, account_id: int, webhook_id: int) -> PostR
     )
     await context.store.write(_add_delivery, account_id, delivery)
     return result
+
+
+def _make_test(context: Context, webhook: Webhook, event_id: str, now: Instant) -> bytes:
+    """Return the body of a test; in the format of another relay it is a result of no message."""
+    if webhook.format is not WebhookFormat.PABAL:
+        return context.webhooks.load_format(webhook.format).build_sample(event_id)
+    item = msgspec.json.encode({"eventId": event_id, "webhookId": str(webhook.id)})
+    return make_body(EventType.WEBHOOK_TEST, dates.format_iso(now, context.policy.zone), [item])
 
 
 def describe_error(result: PostResult) -> str:

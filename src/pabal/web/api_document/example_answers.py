@@ -80,7 +80,7 @@ _MESSAGE = {
     "label": PHONE,
     "messageId": MESSAGE_ID,
     "requestId": REQUEST_ID,
-    "messageProductType": _labelled("sms", "단문 문자"),
+    "messageProductType": _labelled("sms", "단문(SMS)"),
     "sendingStatus": _labelled("completed", "완료"),
     "resultCode": _labelled("1000", "전달됨"),
     "receiver": PHONE,
@@ -93,7 +93,7 @@ _MESSAGE = {
 }
 _REQUEST = {
     "requestId": REQUEST_ID,
-    "messageProductType": _labelled("sms", "단문 문자"),
+    "messageProductType": _labelled("sms", "단문(SMS)"),
     "requestDate": _DATE,
     "scheduledDate": _DATE,
     "totalCount": 1,
@@ -101,7 +101,7 @@ _REQUEST = {
 }
 _STATISTICS = {
     "date": "2026-11-15 00:00:00",
-    "product": _labelled("sms", "단문 문자"),
+    "product": _labelled("sms", "단문(SMS)"),
     "status": _labelled("completed", "완료"),
     "count": 120,
     "counts": {"waiting": 0, "sending": 0, "completed": 120, "fail": 0, "cancel": 0},
@@ -153,6 +153,7 @@ _WEBHOOK = {
     "events": ["message.result", "optOut.added"],
     "products": ["alimTalk", "sms"],
     "description": "주문 알림",
+    "format": "pabal",
     "state": _labelled("active", "사용 중"),
     "lastSuccess": _DATE,
     "failures": 0,

@@ -28,14 +28,24 @@ def build_schemas(language: str = "en") -> dict[str, Schema]:
 
     Raises KeyError for a struct that `SCHEMA_NAMES` does not name, and for a field without a description.
     """
+    found: dict[str, Schema] = pick_language(_schemas_with_defaults(), language)
     return {
         name: {**schema, "properties": {field: _without_default(of) for field, of in schema["properties"].items()}}
-        for name, schema in _schemas_with_defaults(language).items()
+        for name, schema in found.items()
     }
 
 
+def pick_language(part: Any, language: str) -> Any:
+    """Return a part of the document with each `Text` in it as its string in a language."""
+    if isinstance(part, Text):
+        return part.in_language(language)
+    if isinstance(part, dict):
+        return {key: pick_language(value, language) for key, value in part.items()}
+    return [pick_language(each, language) for each in part] if isinstance(part, list) else part
+
+
 def query_fields(body: type[msgspec.Struct]) -> Iterator[tuple[str, bool, Schema]]:
-    """Yield name, whether it is required, and schema of each parameter of a query string."""
+    """Yield name, whether it is required, and schema of each parameter of a query string; texts are `Text`."""
     schema = _schemas_with_defaults()[SCHEMA_NAMES[body]]
     for name, of in schema["properties"].items():
         yield name, name in schema["required"], of
@@ -67,7 +77,7 @@ def _refs_in(part: Any) -> set[str]:
 
 
 @cache
-def _schemas_with_defaults(language: str = "en") -> dict[str, Schema]:
+def _schemas_with_defaults() -> dict[str, Schema]:
     refs, components = msgspec.json.schema_components(SCHEMA_NAMES, ref_template=_REF)
     names = {ref["$ref"]: name for ref, name in zip(refs, SCHEMA_NAMES.values(), strict=True)}
     raw = {
@@ -78,11 +88,9 @@ def _schemas_with_defaults(language: str = "en") -> dict[str, Schema]:
     for shape, name in SCHEMA_NAMES.items():
         fields = {}
         for field, of in raw[name]["properties"].items():
-            described = _field(shape, field, of, is_limited=name in limited)
-            fields[field] = {**described, "description": described["description"].in_language(language)}
-        found[name] = {**raw[name], "title": name, "properties": fields}
-        if language == "ko" and shape in KOREAN_DESCRIPTIONS:
-            found[name]["description"] = KOREAN_DESCRIPTIONS[shape]
+            fields[field] = _field(shape, field, of, is_limited=name in limited)
+        text = Text(KOREAN_DESCRIPTIONS[shape], raw[name]["description"])
+        found[name] = {**raw[name], "title": name, "description": text, "properties": fields}
     return found
 
 

@@ -118,7 +118,7 @@ ENDPOINTS = (
         _list_inbound,
         "read",
         Text(
-            "가입자가 계정의 번호로 보낸 메시지를 오래된 것부터 조회",
+            "수신자가 계정의 번호로 보낸 메시지(MO)를 오래된 것부터 조회",
             "List the messages that subscribers have sent to the account's numbers, oldest first",
         ),
         Code.UNSUPPORTED_CHARACTER,

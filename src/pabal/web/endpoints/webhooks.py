@@ -118,7 +118,7 @@ ENDPOINTS = (
         "manage",
         Text(
             "`webhook.test` 이벤트를 보내고 무엇이 돌아왔는지 응답",
-            "Post a `webhook.test` event, and answer with what came back",
+            "Deliver a `webhook.test` event, and answer with what came back",
         ),
         *_ID_CODES,
     ),
@@ -128,7 +128,7 @@ ENDPOINTS = (
         "manage",
         Text(
             "최근 며칠의 이벤트를 새 webhook-id와 같은 이벤트 ID로 다시 보내기",
-            "Post events of the last days again, with new webhook ids and the same event ids",
+            "Deliver events of the last days again, with new webhook ids and the same event ids",
         ),
         *_ID_CODES,
         Code.INVALID_DATE,
@@ -146,7 +146,7 @@ ENDPOINTS = (
         "manage",
         Text(
             "웹훅의 최근 전송 시도를 최신순으로 조회",
-            "List recent tries to deliver posts of a webhook, newest first",
+            "List recent tries of a webhook's deliveries, newest first",
         ),
         *_ID_CODES,
     ),

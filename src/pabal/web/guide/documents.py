@@ -23,6 +23,7 @@ _COMMENT = re.compile(r"^<!--.*-->\n", re.MULTILINE)
 _LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
 _TABLE_RULE = re.compile(r"^\|(?: --- \|)+$", re.MULTILINE)
 _COLUMN = re.compile(r"\\?\|")
+_PROGRAM = re.compile(r"^\[[^\]]*\]\(([./]+/examples/[^)]+)\)$", re.MULTILINE)
 _MARKS = re.compile(r"^```\w*$|`|\*\*", re.MULTILINE)
 
 
@@ -113,8 +114,16 @@ CHAPTERS = (
             "how-to/look-up-messages",
             "how-to/webhooks",
             "how-to/command-line",
+            "how-to/ai-assistants",
             "how-to/python-client",
             "how-to/other-languages",
+            "how-to/java",
+            "how-to/kotlin",
+            "how-to/php",
+            "how-to/go",
+            "how-to/node",
+            "how-to/django",
+            "how-to/fastapi",
             "how-to/error-handling",
             "how-to/idempotency",
             "how-to/dry-run",
@@ -126,6 +135,8 @@ CHAPTERS = (
             "how-to/opt-outs",
             "how-to/legal-duties",
             "how-to/move-from-a-relay",
+            "how-to/solapi-endpoints",
+            "how-to/nhncloud-endpoints",
         ),
     ),
     Chapter(
@@ -144,6 +155,7 @@ CHAPTERS = (
         (
             "how-to/operate",
             "how-to/console",
+            "how-to/console-design",
             "how-to/keys-and-accounts",
             "how-to/notifications",
             "how-to/monitoring",
@@ -194,13 +206,23 @@ def _render(source: Path, language: str, page: str) -> str:
     from markdown_it import MarkdownIt  # a start need not wait for it
 
     markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
-    tokens = markdown.parse(read_texts(language)[page])
+    tokens = markdown.parse(_show_programs(read_texts(language)[page], source.parent))
     for position, token in enumerate(tokens):
         if token.type == "heading_open":
             token.attrSet("id", make_anchor(tokens[position + 1].content))
         if token.children:
             token.children = _link(token.children, source.parent)
     return str(markdown.renderer.render(tokens, markdown.options, {}))
+
+
+def _show_programs(text: str, folder: Path) -> str:
+    """Return a document in which each paragraph that is only a link to an example has its program after it."""
+
+    def show(paragraph: re.Match[str]) -> str:
+        program = (folder / paragraph[1]).read_text(encoding="utf-8")
+        return f"{paragraph[0]}\n\n```\n{program}```"
+
+    return _PROGRAM.sub(show, text)
 
 
 def _link(children: "Sequence[Token]", folder: Path) -> "list[Token]":

@@ -1,7 +1,6 @@
 """The HTTP API: routes a request to its endpoint, authorizes it, and answers in the envelope."""
 
 import asyncio
-import difflib
 import logging
 import math
 from collections.abc import Mapping
@@ -16,16 +15,18 @@ from pabal.checks.body.large_bodies import parse_large_json
 from pabal.checks.body.locale import Locale, choose_language
 from pabal.checks.body.misspelt_fields import check_body, check_query
 from pabal.domain.base.codes import LANGUAGES, Code, Problem, Refused, Text
-from pabal.service.access.keys.limits import BodyBudget, HeldBody, RateLimitResult
+from pabal.service.access.keys.limits import BodyBudget, RateLimitResult
 from pabal.service.context import Context
 from pabal.service.errors import describe_error
 from pabal.store.engine.base import StoreUnavailable
 from pabal.web import envelope
 from pabal.web.endpoints.endpoint import Endpoint
+from pabal.web.endpoints.similar_path import suggest_path
 from pabal.web.endpoints.table import ENDPOINT_BY_PATH
+from pabal.web.http.body import read_body, too_large_refusal
 from pabal.web.http.call_options import read_options
 from pabal.web.http.guard import ApiGuard
-from pabal.web.http.messages import ClientDisconnected, HeaderLines, HttpResponse, ReceivedRequest
+from pabal.web.http.messages import ClientDisconnected, HttpResponse, ReceivedRequest
 
 PREFIX = "/api/"
 SEND_SCOPE = "send"
@@ -34,11 +35,13 @@ FORM_MEDIA_TYPE = b"application/x-www-form-urlencoded"
 JSON_MEDIA_TYPE = b"application/json"
 MAX_QUERY_FIELDS = 100
 MAX_CONTENT_TYPE_BYTES = 200
-MAX_COMPARED_PATH_CHARACTERS = 100
-"""For a longer path no similar endpoint is looked for."""
 RETRY_AFTER_UNAVAILABLE_S = 1
 """Retry-After of SERVICE_UNAVAILABLE."""
 _SEND_JSON = Text("application/json으로 보내세요.", "Send application/json in UTF-8.")
+_SEND_UTF_8 = Text(
+    "본문을 UTF-8로 바꾸어 Content-Type: application/json으로 보내세요. 다른 charset은 받지 않습니다.",
+    "Encode the body as UTF-8 and send Content-Type: application/json; no other charset is accepted.",
+)
 _SEND_UNCOMPRESSED = Text("압축하지 않은 본문을 보내세요.", "Send the body without compression.")
 _SEND_JSON_OR_FORM = Text(
     "application/json 또는 application/x-www-form-urlencoded로 보내세요.",
@@ -90,13 +93,11 @@ class Api:
             if has_simulator or not path.startswith("/api/simulator/")
         }
         self._locales = {language: Locale(language, context.policy.zone) for language in LANGUAGES}
-        # Request ids count up from a random start, so that they do not repeat after a restart.
-        self._request_count = context.world.random_bits(32) << 32
         self.is_stopping = False
 
-    def serves(self, path: str) -> bool:
-        """Tell whether a path belongs to the API, be it that of an endpoint or not."""
-        return path.startswith(PREFIX)
+    def serves(self, request: ReceivedRequest) -> bool:
+        """Tell whether a request is for the API, be its path that of an endpoint or not."""
+        return request.path.startswith(PREFIX)
 
     async def respond(self, request: ReceivedRequest) -> HttpResponse:
         """Answer a call.
@@ -107,29 +108,24 @@ class Api:
         started_at = world.monotonic()
         endpoint = self._endpoints.get(request.path)
         locale = self._locales[choose_language(request.headers.get(b"accept-language", b""))]
-        self._request_count += 1
-        request_id = f"{self._request_count:016x}"
-        answer = await self._answer(endpoint, request, locale, request_id)
+        answer = await self._answer(endpoint, request, locale)
         path = endpoint.path if endpoint else "unknown"
         self._context.metrics.http_requests.add(1, path, answer.code.name)
         if self._logs_all_requests or answer.code is not Code.SUCCESS:
-            self._log(path, answer, request_id, world.monotonic() - started_at)
+            self._log(path, answer, request.request_id, world.monotonic() - started_at)
         header_lines = [
             (b"content-type", envelope.CONTENT_TYPE),
             (b"content-length", b"%d" % len(answer.body)),
-            (b"x-request-id", request_id.encode()),
             *answer.headers,
         ]
         return HttpResponse(answer.status, header_lines, answer.body)
 
-    async def _answer(
-        self, endpoint: Endpoint | None, request: ReceivedRequest, locale: Locale, request_id: str
-    ) -> ApiResponse:
+    async def _answer(self, endpoint: Endpoint | None, request: ReceivedRequest, locale: Locale) -> ApiResponse:
         extra_headers: list[tuple[bytes, bytes]] = []
         retry_after_s: float | None = None
         try:
             if endpoint is None:
-                raise Refused(Code.NOT_FOUND, detail=self._suggest_endpoint(request.path))
+                raise Refused(Code.NOT_FOUND, detail=suggest_path(request.path, self._endpoints))
             fields = await self._call_endpoint(endpoint, request, locale, extra_headers)
             body = envelope.encode_success(fields, self._context.world.now(), locale)
             return ApiResponse(Code.SUCCESS, 200, body, extra_headers)
@@ -140,8 +136,9 @@ class Api:
         except ClientDisconnected:
             raise
         except Exception as error:
-            log.error("unhandled error", extra={"request_id": request_id, **describe_error(error)})
-            problems = (Problem(Code.INTERNAL_ERROR, detail=Text(f"ID: {request_id}", f"ID: {request_id}")),)
+            log.error("unhandled error", extra={"request_id": request.request_id, **describe_error(error)})
+            number = f"ID: {request.request_id}"
+            problems = (Problem(Code.INTERNAL_ERROR, detail=Text(number, number)),)
         code = problems[0].code
         if code is Code.METHOD_NOT_ALLOWED and endpoint:
             extra_headers.append((b"allow", endpoint.method.encode()))
@@ -151,17 +148,6 @@ class Api:
             extra_headers.append((b"retry-after", b"%d" % max(1, math.ceil(retry_after_s))))
         body = envelope.encode_refusal(problems, self._context.world.now(), locale)
         return ApiResponse(code, self._http_status(code), body, extra_headers)
-
-    def _suggest_endpoint(self, path: str) -> Text | None:
-        """Return the endpoint whose path resembles one that does not exist."""
-        if len(path) > MAX_COMPARED_PATH_CHARACTERS:
-            return None
-        by_lower = {each.lower(): each for each in self._endpoints}
-        near = difflib.get_close_matches(path.lower(), by_lower, n=1)
-        if not near:
-            return None
-        found = by_lower[near[0]]
-        return Text(f"혹시 {found}인가요?", f"Did you mean {found}?")
 
     async def _call_endpoint(
         self,
@@ -180,19 +166,18 @@ class Api:
         length = headers.get(b"content-length")
         size = int(length) if length is not None else 0
         if size > self._max_body_bytes:
-            raise _too_large_refusal(self._max_body_bytes)
+            raise too_large_refusal(self._max_body_bytes)
         if self.is_stopping:
             raise Refused(Code.SERVICE_UNAVAILABLE)
         try:
             key = await self._guard.authorize(
                 headers[b"apikey"].decode("latin-1") if b"apikey" in headers else None,
                 endpoint.scope,
-                request.peer,
-                _join_forwarded_for(request.header_lines) if b"x-forwarded-for" in headers else "",
+                request,
             )
         except Refused:
             if length is None:  # a body that is too large is reported before the key, but is not stored
-                await self._read_body(request)
+                await read_body(request, self._max_body_bytes)
             raise
         if key.rate:
             allowance = await self._guard.consume_rate(key)
@@ -200,7 +185,7 @@ class Api:
             if not allowance.is_allowed:
                 raise Refused(Code.RATE_LIMITED, retry_after_s=allowance.retry_after_s)
         with self._bodies.hold(key.id, size) as held:
-            raw = await self._read_body(request, held)
+            raw = await read_body(request, self._max_body_bytes, held)
             if headers.get(b"content-encoding", b"identity").lower() != b"identity":
                 raise Refused(Code.UNSUPPORTED_MEDIA_TYPE, detail=_SEND_UNCOMPRESSED)
             form = await _read_form(endpoint, request.query, headers.get(b"content-type", b""), raw)
@@ -233,24 +218,6 @@ class Api:
         if form.warnings and not form.problems:
             check_body(endpoint.known_fields, _SENDING_FIELDS, raw)
 
-    async def _read_body(self, request: ReceivedRequest, held: HeldBody | None = None) -> bytes:
-        """Return the whole body, which `held` grows with; without `held`, only measure it.
-
-        Raises Refused: PAYLOAD_TOO_LARGE as soon as the body exceeds the limit, else as `HeldBody.grow` does.
-        """
-        parts: list[bytes] = []
-        size = 0
-        while True:
-            part = await request.read()
-            size += len(part)
-            if size > self._max_body_bytes:
-                raise _too_large_refusal(self._max_body_bytes)
-            if held:
-                held.grow(size)
-                parts.append(part)
-            if request.is_received:
-                return b"".join(parts)
-
     def _http_status(self, code: Code) -> int:
         status = code.http_status
         return 200 if self._always_ok and 400 <= status < 500 and status != 429 else status
@@ -274,38 +241,33 @@ async def _read_form(endpoint: Endpoint, query: bytes, content_type: bytes, raw:
     media_type = _parse_media_type(content_type) if raw else JSON_MEDIA_TYPE
     if endpoint.input_source == "anywhere":
         if len(raw) > forms.MAX_EXPLAINED_BYTES:
-            raise _too_large_refusal(forms.MAX_EXPLAINED_BYTES)
+            raise too_large_refusal(forms.MAX_EXPLAINED_BYTES)
         from_query = forms.convert_text_fields(endpoint.body, _parse_pairs(query))
         if media_type == FORM_MEDIA_TYPE:
             given: dict[str, Any] = forms.convert_text_fields(endpoint.body, _parse_pairs(raw))
         elif media_type == JSON_MEDIA_TYPE:
             given = forms.parse_json_object(raw)
         else:
-            raise Refused(Code.UNSUPPORTED_MEDIA_TYPE, detail=_SEND_JSON_OR_FORM)
+            raise _media_type_refusal(content_type, _SEND_JSON_OR_FORM)
         form = forms.parse_fields(endpoint.body, {**given, **from_query})
         for name, value in from_query.items():
             if given.get(name) is not None and given[name] != value:
                 form.add(_conflict_problem(name))
         return form
     if media_type != JSON_MEDIA_TYPE:
-        raise Refused(Code.UNSUPPORTED_MEDIA_TYPE, detail=_SEND_JSON)
+        raise _media_type_refusal(content_type, _SEND_JSON)
     if len(raw) > forms.MAX_EXPLAINED_BYTES:
         return await parse_large_json(endpoint.body, raw)
     return forms.parse_json(endpoint.body, raw)
 
 
+def _media_type_refusal(content_type: bytes, usual: Text) -> Refused:
+    is_json = content_type.lower().startswith(JSON_MEDIA_TYPE)  # so its charset is what is wrong
+    return Refused(Code.UNSUPPORTED_MEDIA_TYPE, detail=_SEND_UTF_8 if is_json else usual)
+
+
 def _wrong_method_refusal(method: str) -> Refused:
     return Refused(Code.METHOD_NOT_ALLOWED, detail=Text(f"{method}로 보내세요.", f"Use {method}."))
-
-
-def _too_large_refusal(limit: int) -> Refused:
-    detail = Text(f"최대 {limit:,}바이트입니다.", f"The limit is {limit:,} bytes.")
-    return Refused(Code.PAYLOAD_TOO_LARGE, detail=detail)
-
-
-def _join_forwarded_for(header_lines: HeaderLines) -> str:
-    """Return the addresses of all X-Forwarded-For headers; each proxy may add a header of its own."""
-    return b",".join([value for name, value in header_lines if name == b"x-forwarded-for"]).decode("latin-1")
 
 
 def _parse_media_type(header: bytes) -> bytes:

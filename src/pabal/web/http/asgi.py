@@ -10,6 +10,8 @@ from pabal.web.http.messages import AsgiApp, ClientDisconnected, HeaderLines
 _VERSIONS = {"version": "3.0", "spec_version": "2.3"}
 CALLER_LEFT = "pabal.caller_left"
 """An extension of ASGI: awaits `HttpExchange.wait_until_left`."""
+REQUEST_ID = "pabal.request_id"
+"""An extension of ASGI: `HttpExchange.request_id`."""
 _WITHOUT_BODY = (204, 304)
 _NAME = re.compile(rb"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _NOT_IN_VALUE = re.compile(rb"[\x00-\x08\x0a-\x1f\x7f]")
@@ -41,7 +43,7 @@ async def run_asgi(app: AsgiApp, exchange: HttpExchange, client: Address, server
         "headers": exchange.header_lines,
         "client": client,
         "server": server,
-        "extensions": {CALLER_LEFT: exchange.wait_until_left},
+        "extensions": {CALLER_LEFT: exchange.wait_until_left, REQUEST_ID: exchange.request_id},
     }
     adapter = _AsgiResponse(exchange)
     await app(scope, adapter.receive, adapter.send)

@@ -99,6 +99,8 @@ class ConnectionTable:
         """Those that wait for a further request, and since when, longest first."""
         self._receiving: dict[OpenConnection, float] = {}
         """Those that wait for a body, and since when, longest first."""
+        # Request ids count up from a random start, so that they do not repeat after a restart.
+        self._request_count = world.random_bits(32) << 32
         self._sweeper: asyncio.TimerHandle | None = None
         self._tasks: dict[object, asyncio.Task[None]] = {}
         """The requests in progress, also those whose connection is closed already."""
@@ -134,6 +136,11 @@ class ConnectionTable:
         self._idle.pop(connection, None)
         self._receiving.pop(connection, None)
         self._note_end()
+
+    def new_request_id(self) -> str:
+        """Return what an answer has as X-Request-Id."""
+        self._request_count += 1
+        return f"{self._request_count:016x}"
 
     def start(self, request: object, work: Coroutine[Any, Any, None]) -> None:
         """Answer a request in a task of its own."""

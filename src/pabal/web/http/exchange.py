@@ -27,6 +27,7 @@ class HttpExchange:
         now: Callable[[], Instant],
         on_finish: Callable[["HttpExchange"], None],
         *,
+        request_id: str,
         keeps_alive: bool,
     ) -> None:
         self.method, self.path, self.raw_path, self.query, self.version, self.header_lines, self.headers, _ = head
@@ -34,6 +35,7 @@ class HttpExchange:
         self._flow = flow
         self._now = now
         self._on_finish = on_finish
+        self.request_id = request_id
         self.keeps_alive = keeps_alive
         """Whether the connection stays open after the response."""
         self.expects_continue = self.headers.get(b"expect", b"").lower() == b"100-continue"
@@ -126,7 +128,7 @@ class HttpExchange:
 
     def encode_head(self, status: int, header_lines: HeaderLines) -> bytes:
         """Return the status line and headers of the response, with the connection's own."""
-        return encode_head(status, header_lines, self._now(), keeps_alive=self.keeps_alive)
+        return encode_head(status, header_lines, self.request_id, self._now(), keeps_alive=self.keeps_alive)
 
     async def drain(self) -> None:
         """Wait until the caller has received most of what was sent."""
@@ -148,11 +150,14 @@ class HttpExchange:
             self._on_finish(self)
 
 
-def encode_head(status: int, header_lines: HeaderLines, now: Instant, *, keeps_alive: bool) -> bytes:
+def encode_head(
+    status: int, header_lines: HeaderLines, request_id: str, now: Instant, *, keeps_alive: bool
+) -> bytes:
     """Return the status line and headers of a response."""
     lines = b"".join([b"%b: %b\r\n" % line for line in header_lines])
     close = b"" if keeps_alive else b"connection: close\r\n"
-    return b"%b%b%b%b\r\n" % (_STATUS_LINES[status], _encode_date(now // 1000), lines, close)
+    own = b"%bx-request-id: %b\r\n" % (_encode_date(now // 1000), request_id.encode())
+    return b"%b%b%b%b\r\n" % (_STATUS_LINES[status], own, lines, close)
 
 
 def _encode_status_line(status: int) -> bytes:

@@ -48,9 +48,23 @@ def read_head(
     version = parser.get_http_version()
     headers = dict(header_lines)
     _check(version, url, header_lines, headers, raw_bytes)
-    keeps_alive = version == "1.1" and parser.should_keep_alive() and not parser.should_upgrade()
+    keeps_alive = version == "1.1" and parser.should_keep_alive()
     method = parser.get_method().decode("ascii")
     return RequestHead(method, *_split_target(url), version, header_lines, headers, keeps_alive)
+
+
+def asks_for_upgrade(header_lines: Sequence[tuple[bytes, bytes]]) -> bool:
+    """Tell whether a head names another protocol."""
+    return any(name == b"upgrade" for name, _ in header_lines)
+
+
+def encode_plain_head(
+    parser: httptools.HttpRequestParser, url: bytes, header_lines: Sequence[tuple[bytes, bytes]]
+) -> bytes:
+    """Return the head that a parser has read, without the wish to change to another protocol."""
+    first = b"%b %b HTTP/%b" % (parser.get_method(), url, parser.get_http_version().encode("ascii"))
+    lines = [b"%b: %b" % line for line in header_lines if line[0] != b"upgrade"]
+    return b"\r\n".join([first, *lines, b"", b""])
 
 
 def _check(

@@ -35,6 +35,8 @@ class ReceivedRequest(Protocol):
     """The address that the connection comes from."""
     is_received: bool
     """Whether the whole body has arrived."""
+    request_id: str
+    """What the answer has as X-Request-Id and the log as `request_id`."""
 
     async def read(self) -> bytes:
         """Return what has arrived of the body since the last call; wait if that is nothing but not the end.
@@ -54,8 +56,8 @@ class HttpResponse(NamedTuple):
 class DirectApp(Protocol):
     """An app that answers with whole responses, without ASGI's messages."""
 
-    def serves(self, path: str) -> bool:
-        """Tell whether the app answers requests for a path."""
+    def serves(self, request: ReceivedRequest) -> bool:
+        """Tell whether the app answers a request."""
 
     async def respond(self, request: ReceivedRequest) -> HttpResponse:
         """Return the answer to a request.

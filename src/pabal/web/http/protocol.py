@@ -1,12 +1,8 @@
-"""Listens for connections; on each, parses requests, hands them to the apps and sends their answers."""
+"""Parses the requests of a connection, hands them to the app and sends its answers."""
 
 import asyncio
-import contextlib
-import functools
 import logging
-import socket
 from collections import deque
-from collections.abc import AsyncIterator, Mapping
 
 import httptools
 
@@ -15,7 +11,14 @@ from pabal.web.http.asgi import run_asgi
 from pabal.web.http.connections import HEALTH_PATHS, CloseReason, ConnectionTable
 from pabal.web.http.exchange import HttpExchange, encode_head
 from pabal.web.http.flow import ByteFlow
-from pabal.web.http.head import MAX_HEAD_BYTES, MAX_HEADERS, UnacceptableHead, read_head
+from pabal.web.http.head import (
+    MAX_HEAD_BYTES,
+    MAX_HEADERS,
+    UnacceptableHead,
+    asks_for_upgrade,
+    encode_plain_head,
+    read_head,
+)
 from pabal.web.http.messages import (
     FAILED,
     MALFORMED,
@@ -111,9 +114,7 @@ class HttpProtocol(asyncio.Protocol):
             return
         self._raw_bytes += len(data)
         try:
-            self._parser.feed_data(data)
-        except httptools.HttpParserUpgrade:  # it is answered as a plain request
-            return
+            self._parse(data)
         except httptools.HttpParserError:
             if not self._ignores_input:
                 self._refuse(MALFORMED, CloseReason.MALFORMED)
@@ -129,6 +130,14 @@ class HttpProtocol(asyncio.Protocol):
                 self._refuse(MALFORMED, CloseReason.MALFORMED)
         elif self._raw_bytes > MAX_HEAD_BYTES:
             self._refuse(MALFORMED, CloseReason.MALFORMED)
+
+    def _parse(self, data: bytes) -> None:
+        while True:  # for each of the requests that may wait
+            try:
+                return self._parser.feed_data(data)
+            except httptools.HttpParserUpgrade as upgrade:  # the parser has skipped the body, which is one like any
+                data = encode_plain_head(self._parser, self._url, self._header_lines) + data[upgrade.args[0] :]
+                self._parser = httptools.HttpRequestParser(self)
 
     def stop(self) -> None:
         """Close the connection as soon as what was received is answered."""
@@ -162,12 +171,25 @@ class HttpProtocol(asyncio.Protocol):
         self._header_lines.append((name.lower(), value))
 
     def on_headers_complete(self) -> None:
-        """Start the request, unless earlier ones wait; its head is complete."""
+        """Start the request, unless earlier ones wait; its head is complete.
+
+        One that asks for another protocol is parsed again without that wish: we speak none.
+        """
+        if asks_for_upgrade(self._header_lines) and self._parser.should_upgrade():
+            return
         if len(self._exchanges) > MAX_PIPELINED:
             raise UnacceptableHead("too many requests at once")
         head = read_head(self._parser, self._url, self._header_lines, self._raw_bytes)
         keeps_alive = head.keeps_alive and self._is_regular
-        self._newest = HttpExchange(head, self._peer, self._flow, self._now, self._finish, keeps_alive=keeps_alive)
+        self._newest = HttpExchange(
+            head,
+            self._peer,
+            self._flow,
+            self._now,
+            self._finish,
+            request_id=self._table.new_request_id(),
+            keeps_alive=keeps_alive,
+        )
         self._phase, self._since = _BODY, None
         self._raw_bytes = self._body_bytes = self._bytes_before_since = 0
         self._table.set_busy(self)
@@ -185,6 +207,8 @@ class HttpProtocol(asyncio.Protocol):
 
     def on_message_complete(self) -> None:
         """Prepare for the next request's head."""
+        if self._phase != _BODY:  # its head is parsed again
+            return
         assert self._newest
         is_draining = self._is_draining()
         if self._since is not None:  # it came in several parts
@@ -204,14 +228,15 @@ class HttpProtocol(asyncio.Protocol):
         try:
             if not self._is_regular and exchange.path not in HEALTH_PATHS:
                 await exchange.respond(TOO_MANY_CONNECTIONS.build_response(self._now()))
-            elif app.direct and app.direct.serves(exchange.path):
+            elif app.direct and app.direct.serves(exchange):
                 await exchange.respond(await app.direct.respond(exchange))
             else:
                 await run_asgi(app.asgi, exchange, self._client, _address(self.transport, "sockname"))
         except ClientDisconnected:
             return
         except Exception as error:
-            log.error("unhandled error", extra={"path": "server", **describe_error(error)})
+            about = {"path": "server", "request_id": exchange.request_id, **describe_error(error)}
+            log.error("unhandled error", extra=about)
             if not exchange.is_started:
                 exchange.keeps_alive = False
                 await exchange.respond(FAILED.build_response(self._now()))
@@ -321,7 +346,7 @@ class HttpProtocol(asyncio.Protocol):
             self._table.count_close(reason)
         now = self._now()
         status, header_lines, body = refusal.build_response(now)
-        answer = encode_head(status, header_lines, now, keeps_alive=False) + body
+        answer = encode_head(status, header_lines, self._table.new_request_id(), now, keeps_alive=False) + body
         if self._is_draining():  # it has its answer already
             self.transport.close()
         elif not self._exchanges:
@@ -355,27 +380,3 @@ class HttpProtocol(asyncio.Protocol):
 def _address(transport: asyncio.BaseTransport, name: str) -> tuple[str, int] | None:
     found = transport.get_extra_info(name)
     return (str(found[0]), int(found[1])) if isinstance(found, tuple) else None
-
-
-LISTEN_BACKLOG = 2048
-"""Connections that the system queues before the server accepts them."""
-
-
-@contextlib.asynccontextmanager
-async def serving(
-    apps: Mapping[socket.socket, HttpApp], table: ConnectionTable, stop_s: float
-) -> AsyncIterator[None]:
-    """Serve an app at each socket until the end of the block; then finish answers, for `stop_s` at most."""
-    loop = asyncio.get_running_loop()
-    servers = [
-        await loop.create_server(functools.partial(HttpProtocol, app, table), sock=listener, backlog=LISTEN_BACKLOG)
-        for listener, app in apps.items()
-    ]
-    try:
-        yield
-    finally:
-        for server in servers:
-            server.close()
-        for listener in apps:
-            listener.close()
-        await table.stop(stop_s)

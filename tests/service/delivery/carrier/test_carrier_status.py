@@ -123,6 +123,7 @@ class UnreliableStore:
         self.read = store.read
         self.write_relaxed = store.write_relaxed
         self.lost_nodes = store.lost_nodes
+        self.slot_nodes = store.slot_nodes
         self.close = store.close
 
     @property

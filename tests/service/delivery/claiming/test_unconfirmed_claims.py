@@ -25,6 +25,7 @@ class LosesClaimResults:
         self.results_to_lose = lost
         self.read = inner.read
         self.lost_nodes = inner.lost_nodes
+        self.slot_nodes = inner.slot_nodes
         self.close = inner.close
 
     @property
@@ -88,6 +89,7 @@ class UnavailableFromSettlement:
         self._seconds = seconds
         self._available_at: float | None = None
         self.lost_nodes = inner.lost_nodes
+        self.slot_nodes = inner.slot_nodes
         self.close = inner.close
 
     @property

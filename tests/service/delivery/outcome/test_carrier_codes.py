@@ -17,11 +17,11 @@ CARRIER = DEFAULT_CARRIER
 
 
 async def delivery_of(env: Environment) -> list[Any]:
-    """Return carrier, code and seconds until the submit of every message, in order."""
+    """Return carrier, code and whole seconds until the submit of every message, in order."""
 
     def read(tx: Tx) -> list[Any]:
         return tx.fetch_all(
-            "select carrier, carrier_code, (submitted_at - ?) / 1000 from messages order by id", (NOON,)
+            "select carrier, carrier_code, (submitted_at - ? + 500) / 1000 from messages order by id", (NOON,)
         )
 
     return await env.store.read(read)

@@ -1,22 +1,29 @@
 """What operators do with accounts, their API keys and their users."""
 
+import asyncio
+from collections.abc import Mapping
+from functools import partial
 from typing import NamedTuple
 
 from pabal.domain.base.codes import Code, Refused
 from pabal.domain.users.user import Role, User
 from pabal.service.access.accounts import accounts
 from pabal.service.access.accounts.audit import Actor, AuditEntry
-from pabal.service.access.keys import keys
+from pabal.service.access.keys import compat_keys, keys
 from pabal.service.access.keys.keys import NewKey
 from pabal.service.access.users import users
 from pabal.service.context import Context
 from pabal.store.accounts import accounts as account_store
+from pabal.store.accounts import compat_keys as compat_key_store
 from pabal.store.accounts.accounts import Account, ApiKey
+from pabal.store.accounts.compat_keys import PublicId
 from pabal.store.engine.base import Tx
 from pabal.store.users import users as user_store
+from pabal.world import new_api_key
 
 __all__ = [
-    "Account", "AccountMembers", "ApiKey", "create_account", "create_key", "create_user", "get_account",
+    "Account", "AccountMembers", "ApiKey", "NewCompatKey", "PublicId", "create_account", "create_compat_key",
+    "create_key", "create_user", "get_account",
     "get_members",
     "list_accounts", "list_recent_keys", "reset_password", "revoke_key", "set_account_disabled", "set_key_rate",
     "set_user_disabled",
@@ -28,6 +35,16 @@ class AccountMembers(NamedTuple):
 
     keys: list[ApiKey]
     users: list[User]
+    public_ids: Mapping[int, PublicId]
+    """By the id of the key, for those of programs that were written for another relay."""
+
+
+class NewCompatKey(NamedTuple):
+    """What a key of programs that were written for another relay has besides."""
+
+    public_id: PublicId
+    secret: str
+    is_generated: bool
 
 
 async def list_accounts(context: Context) -> list[Account]:
@@ -108,6 +125,27 @@ async def create_key(
     await context.store.write(keys.store_key, account_id, key, new_key, newest_known_id, most, audit_entry)
 
 
+async def create_compat_key(
+    context: Context,
+    account_id: int,
+    compat: NewCompatKey,
+    new_key: NewKey,
+    newest_known_id: int,
+    audit_entry: AuditEntry,
+) -> None:
+    """Store a key of programs that were written for another relay, as `create_key` does.
+
+    Raises Refused: DUPLICATE, also for an id that another key has, INVALID_STATE, INVALID_PARAMETER.
+    """
+    public_id, secret, is_generated = compat
+    world, secrets, most = context.world, context.secrets, context.policy.max_keys
+    protect = partial(compat_keys.protect_secret, world, secrets, public_id, secret, is_generated=is_generated)
+    stored = await asyncio.to_thread(protect) if world.has_threads else protect()
+    unused = new_api_key(world)
+    given = (account_id, unused, public_id, stored, new_key, newest_known_id, most, audit_entry)
+    await context.store.write(compat_keys.store_compat_key, *given)
+
+
 async def revoke_key(context: Context, account_id: int, key_id: int, audit_entry: AuditEntry) -> None:
     """Revoke an API key of an account.
 
@@ -125,6 +163,6 @@ async def set_key_rate(context: Context, account_id: int, key_id: int, rate: int
 
 
 def _read_members(tx: Tx, account_id: int) -> AccountMembers:
-    return AccountMembers(
-        account_store.list_keys_by_account(tx, account_id), user_store.list_by_account(tx, account_id)
-    )
+    found = account_store.list_keys_by_account(tx, account_id)
+    public_ids = compat_key_store.list_public_ids(tx, [each.id for each in found])
+    return AccountMembers(found, user_store.list_by_account(tx, account_id), public_ids)

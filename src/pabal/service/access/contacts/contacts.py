@@ -13,6 +13,7 @@ from pabal.store.accounts import audit_log
 from pabal.store.accounts.audit_log import AuditEntry
 from pabal.store.engine.base import Reader, Tx, transaction
 from pabal.store.people import contact_groups, contacts, opt_outs
+from pabal.store.people.contacts import LAST as LAST  # for pages, which do not import the store
 from pabal.store.people.contacts import AddressBook as AddressBook  # for pages, which do not import the store
 from pabal.store.people.contacts import ContactPage as ContactPage
 from pabal.store.people.contacts import Place as Place
@@ -46,14 +47,26 @@ async def get_book(context: Context, account_id: int) -> tuple[AddressBook, list
 
 
 async def search(
-    context: Context, account_id: int, typed: str, group: ContactGroup | None, after: Place, limit: int
+    context: Context,
+    account_id: int,
+    typed: str,
+    group: ContactGroup | None,
+    after: Place,
+    limit: int,
+    *,
+    before: Place | None = None,
+    field: tuple[str, str] | None = None,
 ) -> ListedContacts:
     """Return some contacts whose name or number fits what was typed, of a group if one is given.
+
+    With `before`, those just before a place; `field` is a name and a value that they have.
 
     Raises Refused: RATE_LIMITED, and SERVICE_UNAVAILABLE for a search that takes too long.
     """
     async with context.searches.acquire(account_id):
-        return await context.store.read(_search, context.policy.hash_keys, account_id, typed, group, after, limit)
+        return await context.store.read(
+            _search, context.policy.hash_keys, account_id, typed, group, after, limit, before, field
+        )
 
 
 async def get_contact(context: Context, account_id: int, contact_id: int) -> tuple[Contact, list[int]]:
@@ -180,10 +193,19 @@ def _read_book(tx: Tx, account_id: int) -> tuple[AddressBook, list[ContactGroup]
 
 @transaction(reader=Reader.SEARCHES)
 def _search(
-    tx: Tx, keys: HashKeys, account_id: int, typed: str, group: ContactGroup | None, after: Place, limit: int
+    tx: Tx,
+    keys: HashKeys,
+    account_id: int,
+    typed: str,
+    group: ContactGroup | None,
+    after: Place,
+    limit: int,
+    before: Place | None,
+    field: tuple[str, str] | None,
 ) -> ListedContacts:
     wanted = rules.parse_search(typed)
-    page = contacts.search(tx, account_id, wanted, (group.id, group.contacts) if group else None, after, limit)
+    within = (group.id, group.contacts) if group else None
+    page = contacts.search(tx, account_id, wanted, within, after, limit, before, field)
     ids, phones = [each.id for each in page.contacts], [each.phone for each in page.contacts]
     return ListedContacts(
         page, contact_groups.groups_of(tx, ids), _find_opted_out(tx, keys, account_id, phones, EVERY_SENDER)

@@ -48,17 +48,48 @@ def issue(
 
     The audit log names `actor`, if there is one. Raises Refused(INVALID_STATE) where the account has `max_keys`.
     """
-    now = world.now()
     key = new_api_key(world)
+    issue_hashed(
+        tx,
+        world,
+        account,
+        name,
+        hash_key(key),
+        scopes=scopes,
+        allow=allow,
+        rate=rate,
+        expires_at=expires_at,
+        actor=actor,
+        max_keys=max_keys,
+    )
+    return key
+
+
+def issue_hashed(
+    tx: Tx,
+    world: World,
+    account: str,
+    name: str,
+    hash: bytes,
+    *,
+    scopes: Sequence[str],
+    allow: Sequence[str],
+    rate: int,
+    expires_at: Instant | None,
+    actor: Actor | None,
+    max_keys: int | None,
+) -> int:
+    """Create a key as `issue` does, of which only the hash is known, and return its id."""
+    now = world.now()
     account_id = accounts.ensure_account(tx, account, now)
     if max_keys is not None:
         accounts.lock(tx, account_id)
         _check_room(tx, account_id, max_keys, now)
     limits = (" ".join(scopes), " ".join(allow), rate)
-    key_id = accounts.add_key(tx, account_id, name, hash_key(key), *limits, now, expires_at)
+    key_id = accounts.add_key(tx, account_id, name, hash, *limits, now, expires_at)
     if actor:
         audit_log.add(tx, AuditEntry(now, *actor, account_id, "key.create", str(key_id)))
-    return key
+    return key_id
 
 
 class NewKey(NamedTuple):
@@ -85,8 +116,8 @@ def store_key(
     newest_known_id: int,
     max_keys: int,
     audit_entry: AuditEntry,
-) -> None:
-    """Store a new key of an account, with an audit entry.
+) -> int:
+    """Store a new key of an account, with an audit entry; return its id.
 
     `newest_known_id` is the newest key that the caller has seen, 0 for none: a form that is sent twice creates one
     key, not a second one that nobody sees. Raises Refused: DUPLICATE where there is a newer key, INVALID_STATE
@@ -100,6 +131,7 @@ def store_key(
     _check_room(tx, account_id, max_keys, now)
     added = accounts.add_key(tx, account_id, name, hash, " ".join(scopes), " ".join(allow), rate, now, expires_at)
     audit_log.add(tx, audit_entry._replace(target=str(added)))
+    return added
 
 
 def revoke(tx: Tx, account_id: int, key_id: int, audit_entry: AuditEntry) -> None:

@@ -29,6 +29,11 @@ async def end_other_sessions(context: Context, who: User, token: str, audit_entr
     await context.store.write(_end_others, who.id, hash_token(token), audit_entry)
 
 
+async def change_full_name(context: Context, who: User, full_name: str, audit_entry: AuditEntry) -> None:
+    """Change what people call a user."""
+    await context.store.write(_change_full_name, who.id, full_name, audit_entry)
+
+
 async def change_password(
     context: Context, who: User, hash: str, token: str, device_token: str | None, audit_entry: AuditEntry
 ) -> None:
@@ -55,6 +60,11 @@ def _end_others(tx: Tx, user_id: int, session_hash: bytes, audit_entry: AuditEnt
     sessions.delete_pending_by_user(tx, user_id)
     if sessions.delete_others(tx, user_id, session_hash):
         audit_log.add(tx, audit_entry)
+
+
+def _change_full_name(tx: Tx, user_id: int, full_name: str, audit_entry: AuditEntry) -> None:
+    users.set_full_name(tx, user_id, full_name)
+    audit_log.add(tx, audit_entry)
 
 
 def _change_password(

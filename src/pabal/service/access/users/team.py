@@ -85,12 +85,13 @@ async def find_invite(context: Context, token: str) -> Invite:
     return _check_usable(found, context.world.now())
 
 
-async def accept_invite(context: Context, token: str, name: str, password_hash: str) -> str:
+async def accept_invite(context: Context, token: str, name: str, password_hash: str, full_name: str = "") -> str:
     """Create the user that an invitation is for; return the name as it is stored. It works once.
 
     Raises Refused: INVALID_STATE, INVALID_PARAMETER, DUPLICATE where the name is taken.
     """
-    created = await context.store.write(accept, hash_token(token), name, password_hash, context.world.now())
+    now = context.world.now()
+    created = await context.store.write(accept, hash_token(token), name, password_hash, now, full_name)
     return created.name
 
 
@@ -201,7 +202,9 @@ def _withdraw(tx: Tx, account_id: int, invite_id: int, audit_entry: AuditEntry) 
         audit_log.add(tx, audit_entry)
 
 
-def accept(tx: Tx, hash: bytes, spelling: str, password_hash: str | None, now: Instant) -> User:
+def accept(
+    tx: Tx, hash: bytes, spelling: str, password_hash: str | None, now: Instant, full_name: str = ""
+) -> User:
     """Create the user that the invitation with this hash is for, and return the user; without a password if None.
 
     Raises Refused: INVALID_STATE, INVALID_PARAMETER, DUPLICATE where the name is taken.
@@ -213,6 +216,8 @@ def accept(tx: Tx, hash: bytes, spelling: str, password_hash: str | None, now: I
     created = user_store.add(tx, found.account_id, name, found.role, password_hash, now)
     if created is None:
         raise Refused(Code.DUPLICATE, "name", users.NAME_TAKEN_BY_ANOTHER)
+    if full_name:
+        user_store.set_full_name(tx, created, full_name)
     user_grants.add(tx, found.inviter.id, created, now)
     audit_log.add(tx, AuditEntry(now, created, name, found.account_id, "user.join", found.inviter.name))
     return users.find(tx, name, found.account_id)

@@ -15,7 +15,7 @@ from pabal.service.delivery.claiming.claim_tx import (
 )
 from pabal.service.delivery.outcome.finish import FinishResult
 from pabal.service.next_due import Watermarks, read_next_due
-from pabal.store.engine.base import NodeUnavailable, StoreUnavailable, Tx
+from pabal.store.engine.base import NodeUnavailable, StoreUnavailable, Tx, transaction
 from pabal.store.queue import queue, slots
 from pabal.store.queue.queue import Lane, LaneDue
 
@@ -99,6 +99,7 @@ class Claimer:
             self._skipped_until[slot] = self._context.world.monotonic() + LOCKED_SLOT_PAUSE_S
         return claimed
 
+    @transaction(slot_of=lambda choice, *_: choice.slot)
     def _claim_in_tx(
         self,
         tx: Tx,

@@ -10,7 +10,7 @@ from pabal.domain.sends.message import Attempt, Outcome, Product
 from pabal.domain.sends.route import FIRST_DELAY_MS, MAX_TRIES, backoff_ms
 from pabal.service.delivery.outcome.finish import FinishResult, finish
 from pabal.service.policy import Policy
-from pabal.store.engine.base import Tx
+from pabal.store.engine.base import Tx, transaction
 from pabal.store.queue import attempts, deadlines, doubts, queue, receipts
 from pabal.store.queue.attempts import NO_DOUBT, EndedAttempt
 from pabal.store.queue.doubts import LateAcceptance, UnsettledJob
@@ -39,8 +39,30 @@ class BatchVerdicts(NamedTuple):
     """The carriers whose circuit is open."""
     can_look_up: bool = False
     """Whether the carrier can look up messages in doubt: they stay with it until it has."""
+    are_expected: bool = False
+    """Whether `expect_receipts` has stored the references of accepted messages."""
 
 
+def expect_receipts(tx: Tx, verdicts: BatchVerdicts) -> BatchVerdicts:
+    """Store the references of accepted messages ahead of the verdicts, for stores whose nodes commit one by one.
+
+    If only this is stored, a receipt ends its message as well. Without it, no receipt could end a message whose
+    verdict is stored.
+    """
+    receipts.expect(tx, verdicts.carrier, _list_expected(verdicts.results))
+    return verdicts._replace(are_expected=True)
+
+
+def _list_expected(results: Iterable[tuple[Attempt, Verdict]]) -> list[receipts.ExpectedReceipt]:
+    return [
+        receipts.ExpectedReceipt(reference, attempt.message_id, len(references))
+        for attempt, verdict in results
+        if (references := _references(attempt, verdict, is_held=False))
+        for reference in references
+    ]
+
+
+@transaction(slot_of=lambda verdicts, *_: identifiers.slot_of(verdicts.results[0][0].message_id))
 def settle(tx: Tx, verdicts: BatchVerdicts, policy: Policy, chance: float, now: Instant) -> FinishResult:
     """Store verdicts; one on an attempt that is no longer the current one changes nothing."""
     carrier = verdicts.carrier
@@ -65,12 +87,14 @@ def settle(tx: Tx, verdicts: BatchVerdicts, policy: Policy, chance: float, now: 
         if (references := _references(attempt, verdict, attempt.message_id in held))
     ]
     waiting = _wait_for_receipts(tx, results, accepted, leased, policy, now)
-    expected = [
+    ended += receipts.expect(tx, carrier, _list_expected(results), is_known=verdicts.are_expected)
+    in_doubt = [
         receipts.ExpectedReceipt(reference, one.message_id, len(references))
         for one, references in accepted
+        if one.message_id in held
         for reference in references
     ]
-    ended += receipts.expect(tx, carrier, expected)
+    ended += receipts.expect(tx, carrier, in_doubt)
     unsettled = [
         (one, verdict)
         for one, verdict in results

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from pabal.domain.base.codes import LANGUAGES, Code, Refused, Text
 from pabal.domain.base.dates import DAY, Instant
-from pabal.domain.sends.campaign import CampaignState
+from pabal.domain.events.notice import NoticeKind
 from pabal.domain.sends.limits import approval_threshold
 from pabal.domain.sends.sending import Sending, encode_shared
 from pabal.domain.users.user import Role, User
@@ -19,6 +19,7 @@ from pabal.store.accounts.audit_log import AuditEntry
 from pabal.store.campaigns import campaign_list, campaigns, unapproved_sends
 from pabal.store.campaigns.campaigns import Campaign, CampaignDraft, FileFindings, FileSummary, ReceiverBlock
 from pabal.store.engine.base import Tx
+from pabal.store.events import notices
 from pabal.store.messages import requests
 from pabal.store.messages.requests import Request
 from pabal.store.users import user_grants, users
@@ -49,7 +50,7 @@ CHANGED = Text(
     "It has changed since you opened this page. Look at it again.",
 )
 TIME_PASSED = Text(
-    "예약한 시각이 지났습니다. 되돌린 다음 새 시각으로 다시 승인을 요청하세요.",
+    "예약한 시각이 지났습니다. 반려하거나 취소한 다음 새 시각으로 다시 승인을 요청하세요.",
     "Its scheduled time has passed. Send it back, and submit it again with another time.",
 )
 NEEDS_NEW_REQUEST = Text(
@@ -162,22 +163,19 @@ async def submit(
     audit_entry: AuditEntry,
 ) -> bool:
     """Submit a checked campaign for approval; return False if it has changed meanwhile."""
-    return await context.store.write(
-        with_audit_entry,
-        campaign_list.submit,
-        audit_entry,
-        campaign.id,
-        campaign.changed_at,
-        name,
-        scheduled_at,
-        user_id,
-        max(context.world.now(), campaign.changed_at + 1),
+    now = max(context.world.now(), campaign.changed_at + 1)
+    done = await context.store.write(
+        with_audit_entry, _submit, audit_entry, campaign._replace(name=name), scheduled_at, user_id, now
     )
+    context.mail.added.set()
+    return done
 
 
 async def submit_typed(context: Context, draft: CampaignDraft, sending: Sending, audit_entry: AuditEntry) -> bool:
     """Store a typed send as a campaign that waits for approval; return False if that was done before."""
-    return await context.store.write(_add_typed, draft, sending, audit_entry, context.world.now())
+    done = await context.store.write(_add_typed, draft, sending, audit_entry, context.world.now())
+    context.mail.added.set()
+    return done
 
 
 async def approve(
@@ -297,6 +295,21 @@ def _approvers(found: list[User], dependents: set[int]) -> list[User]:
     return [each for each in found if each.is_active and each.role in APPROVING_ROLES and each.id not in dependents]
 
 
+def _submit(tx: Tx, campaign: Campaign, scheduled_at: Instant | None, user_id: int, now: Instant) -> bool:
+    """Submit a campaign and tell others who may approve it; return False if it has changed meanwhile."""
+    if not campaign_list.submit(tx, campaign.id, campaign.changed_at, campaign.name, scheduled_at, user_id, now):
+        return False
+    data = {
+        "name": campaign.name,
+        "receivers": campaign.receivers,
+        "user": users.get_name(tx, user_id),
+        notices.CAUSED_BY: sorted({user_id, campaign.user_id}),
+    }
+    notice_id = hashlib.blake2b(campaign.id + now.to_bytes(8, "big"), digest_size=_DIGEST_BYTES).digest()
+    notices.add(tx, notice_id, NoticeKind.APPROVAL, campaign.account_id, data, now)
+    return True
+
+
 def _add_typed(tx: Tx, draft: CampaignDraft, sending: Sending, audit_entry: AuditEntry, now: Instant) -> bool:
     """Store a campaign with one block of receivers, checked and submitted."""
     if campaigns.get_account_id(tx, draft.id) is not None:
@@ -306,7 +319,8 @@ def _add_typed(tx: Tx, draft: CampaignDraft, sending: Sending, audit_entry: Audi
     block = ReceiverBlock(1, len(sending.receivers), encode_receivers(sending.receivers))
     campaigns.add_findings(tx, draft.id, FileFindings(block, (), 0), now, now)
     campaigns.end_reading(tx, draft.id, FileSummary(encode_shared(sending), (), ()), now, now)
-    done = campaign_list.submit(tx, draft.id, now, draft.name, sending.scheduled_at, draft.user_id, now)
-    assert done, f"a campaign in state {CampaignState.CHECKED.code} was just stored"
+    checked = campaigns.get(tx, draft.id)
+    assert checked, "it was just stored"
+    _submit(tx, checked, sending.scheduled_at, draft.user_id, now)
     audit_log.add(tx, audit_entry)
     return True

@@ -1,6 +1,6 @@
 """Reads what was sent before, to be sent again, to the failed receivers only, or in another form."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import NamedTuple
 
 from pabal.domain.base import identifiers
@@ -9,10 +9,12 @@ from pabal.domain.content.image import Image
 from pabal.domain.sends.campaign import is_correctable
 from pabal.domain.sends.message import Outcome, Status
 from pabal.service.context import Context
-from pabal.store.campaigns import campaigns
-from pabal.store.campaigns.campaigns import InvalidRow
+from pabal.service.sending.campaigns.campaign_files import get_sending
+from pabal.service.sending.campaigns.campaigns import decode_receivers
+from pabal.store.campaigns import campaign_list, campaigns, invalid_rows
+from pabal.store.campaigns.campaigns import Campaign, InvalidRow
 from pabal.store.engine.base import Reader, Tx, transaction
-from pabal.store.messages import campaign_requests, messages, requests
+from pabal.store.messages import campaign_requests, images, messages, requests
 from pabal.store.messages.messages import Message as Message  # for pages, which do not import the store
 from pabal.store.messages.requests import Request as Request
 
@@ -20,6 +22,14 @@ FAILED_BATCH = 1000
 """Failed messages that are read at a time."""
 _NOT_REACHED = (Status.FAIL, Status.CANCEL)
 """How the fallback of a receiver ends whom it does not reach; one that is on its way may still arrive."""
+
+
+class KnownReceiver(NamedTuple):
+    """A number, and what fills in variables."""
+
+    phone: str
+    values: Mapping[str, str]
+    reference: str = ""
 
 
 class RequestCopy(NamedTuple):
@@ -97,6 +107,35 @@ async def iterate_failed(
             yield variables, found
 
 
+async def iterate_receivers(context: Context, campaign: Campaign) -> AsyncIterator[list[KnownReceiver]]:
+    """Yield everybody to whom a campaign that has not begun will be sent, some at a time."""
+    sending = await get_sending(context, campaign.id)
+    names: Sequence[str] = sending.variables if sending else ()
+    number = 0
+    while block := await context.store.read(campaign_list.get_block_after, campaign.id, number):
+        number = block.number
+        yield [_known(each.phone, names, each.values, each.reference) for each in decode_receivers(block)]
+    for request_id in await context.store.read(_list_request_ids, campaign.id):
+        after: bytes | None = b""
+        while after is not None:
+            names, found, after = await context.store.read(_read_waiting, campaign.account_id, request_id, after)
+            yield [_known(each.receiver, names, each.values, each.reference) for each in found if each.receiver]
+
+
+def _known(number: str, names: Sequence[str], values: Sequence[str], reference: str | None) -> KnownReceiver:
+    return KnownReceiver(number, dict(zip(names, values, strict=False)), reference or "")
+
+
+def _read_waiting(
+    tx: Tx, account_id: int, request_id: bytes, after: bytes
+) -> tuple[Sequence[str], list[Message], bytes | None]:
+    request = requests.get(tx, [request_id]).get(request_id)
+    if request is None:
+        return (), [], None
+    found = messages.list_of_request(tx, account_id, request_id, request.total, Status.WAITING, FAILED_BATCH, after)
+    return request.variables, found, found[-1].id if len(found) == FAILED_BATCH else None
+
+
 def _read_owner(tx: Tx, sent_id: bytes) -> int | None:
     owner = campaigns.get_account_id(tx, sent_id)
     return requests.account_ids(tx, [sent_id]).get(sent_id) if owner is None else owner
@@ -131,8 +170,8 @@ def _read_request(
         if only is Status.FAIL
         else messages.list_of_request(tx, account_id, request_id, request.total, only, limit + 1)
     )
-    images = requests.get_images(tx, request_id) if request.images else ()
-    return RequestCopy(request, images, found[:limit], len(found) > limit)
+    pictures = images.get(tx, request_id) if request.images else ()
+    return RequestCopy(request, pictures, found[:limit], len(found) > limit)
 
 
 @transaction(reader=Reader.SEARCHES)
@@ -161,7 +200,7 @@ def _read_rest(tx: Tx, account_id: int, campaign_id: bytes, limit: int) -> RestC
     rows: list[InvalidRow] = []
     after: int | None = 0
     while after is not None and len(rows) <= limit:
-        some = campaigns.list_invalid_rows(tx, campaign_id, after, FAILED_BATCH)
+        some = invalid_rows.list_invalid_rows(tx, campaign_id, after, FAILED_BATCH)
         rows += [each for each in some if is_correctable(each.reason)]
         after = some[-1].number if len(some) == FAILED_BATCH else None
     body = campaigns.get_body(tx, campaign_id)
