@@ -26,11 +26,11 @@ CLIENTS = 4
 SINGLES = 75
 """How many one-receiver sends each client makes for every kill."""
 CAMPAIGN = 1000
-MAX_SUBMITS_BEFORE_KILL = 800
+MAX_ANSWERS_BEFORE_KILL = 800
 MAX_RESENDS = KILLS
 """A message may be in flight at every crash; with fewer resends it would be held in the end."""
-ANSWER_AFTER_MS = 10
-"""The delay leaves messages without a response when the SMSC is killed."""
+UNANSWERED = WINDOW // 2
+"""How many submits at least have no response when the SMSC is killed."""
 
 Phones = Iterator[str]
 
@@ -97,13 +97,15 @@ def _last_before_crash(runs: list[list[int]]) -> set[int]:
 def _run_with_crashes(folder: Path, behavior: CarrierBehavior) -> DeliveryResult:
     """Run a load while the SMSC is killed and restarted, and return the result."""
     log = folder / "smsc.log"
+    rng = Random(7)
+    answers = [rng.randint(1, MAX_ANSWERS_BEFORE_KILL) for _ in range(KILLS)]
     with (
         running_peer(
-            "node", log=str(log), echo_reference=behavior.echoes_reference, answer_after_ms=ANSWER_AFTER_MS
+            "node", log=str(log), echo_reference=behavior.echoes_reference, silent_after=answers[0]
         ) as peer,
         serve_with_smsc(peer, folder, window=WINDOW, on_doubt=behavior.on_doubt, max_resends=MAX_RESENDS) as live,
     ):
-        sent = asyncio.run(_send_during_crashes(live, peer, Random(7)))
+        sent = asyncio.run(_send_during_crashes(live, peer, answers))
         wait_until(lambda: count_unsent(live), 0)
         wait_for_all_receipts(peer, log)
         in_doubt = _count_unknown(live)
@@ -113,18 +115,20 @@ def _run_with_crashes(folder: Path, behavior: CarrierBehavior) -> DeliveryResult
     return DeliveryResult(status, _submitted_per_run(log), in_doubt)
 
 
-async def _send_during_crashes(live: LiveService, peer: Peer, rng: Random) -> int:
-    """Return how many messages were sent."""
+async def _send_during_crashes(live: LiveService, peer: Peer, answers: list[int]) -> int:
+    """Kill the SMSC after so many answers of each of its runs; return how many messages were sent."""
     phones = (f"010-{number // 10_000:04}-{number % 10_000:04}" for number in itertools.count(20_000_000))
     headers = {"apiKey": live.key}
     async with httpx.AsyncClient(base_url=live.base_url, headers=headers, timeout=30) as client:
-        for _ in range(KILLS):
-            submits = len(peer.events("submit_sm")) + rng.randint(1, MAX_SUBMITS_BEFORE_KILL)
+        submits = 0
+        for answered, answered_next in zip(answers, [*answers[1:], None], strict=True):
             async with asyncio.TaskGroup() as group:
                 group.create_task(_send(client, phones, CAMPAIGN))
                 for _ in range(CLIENTS):
                     group.create_task(_keep_sending(client, phones))
-                group.create_task(asyncio.to_thread(_kill_and_restart, peer, submits))
+                enough = submits + answered + UNANSWERED
+                killed = group.create_task(asyncio.to_thread(_kill_and_restart, peer, enough, answered_next))
+            submits = killed.result()
     return KILLS * (CAMPAIGN + CLIENTS * SINGLES)
 
 
@@ -140,10 +144,13 @@ async def _send(client: httpx.AsyncClient, phones: Phones, count: int) -> None:
     assert answer["result"] == "SUCCESS", answer
 
 
-def _kill_and_restart(peer: Peer, submits: int) -> None:
-    peer.wait_for_many("submit_sm", submits)
+def _kill_and_restart(peer: Peer, enough: int, silent_after: int | None) -> int:
+    """Kill the SMSC once it has seen `enough` submits; return how many it had seen."""
+    peer.wait_for_many("submit_sm", enough)
     peer.kill()
-    peer.start()
+    seen = len(peer.events("submit_sm"))
+    peer.start(silent_after=silent_after)
+    return seen
 
 
 def count_unsent(live: LiveService) -> float:

@@ -7,6 +7,7 @@
 //   hex_ids              responses have hexadecimal ids, receipts zero-padded decimal ones
 //   echo_reference       receipts have the user_message_reference of the message
 //   answer_after_ms      delay of a submit_sm_resp; default 0
+//   silent_after         submits after the nth of this run get no submit_sm_resp
 //   receipt_first        a receipt is sent before the submit_sm_resp of its message
 //   throttle_every       every nth submit_sm gets ESME_RTHROTTLED
 //   withhold_part        receipts of this segment are sent only after the command `release`
@@ -102,6 +103,7 @@ function submit(session, pdu) {
   addPending(submit);
   if (options.receipt_first) report(submit.message_id);
   const wait = options.receipt_first ? RECEIPT_AFTER_MS : options.answer_after_ms;
+  if (options.silent_after != null && ++submits > options.silent_after) return;
   if (wait) setTimeout(answer, wait, session, pdu, status, id);
   else answer(session, pdu, status, id);
 }
