@@ -32,7 +32,7 @@ HEADERS = (
 )
 OPTIONS = {
     "listen_addresses": "127.0.0.1",
-    "shared_preload_libraries": "citus",
+    "shared_preload_libraries": "citus,pg_stat_statements",
     "wal_level": "logical",
     "max_prepared_transactions": "200",
     "max_connections": "200",

@@ -91,12 +91,12 @@ async def locate(store: PostgresStore) -> list[int]:
     return spread(SLOTS, places)
 
 
-async def send_and_deliver(store: PostgresStore, slots: Sequence[int]) -> int:
+async def send_and_deliver(store: PostgresStore, slots: Sequence[int], per_slot: int = PER_SLOT) -> int:
     """Send some messages in each slot, all at once, and deliver them; return how many have ended."""
     new = [
         request_in(slot, number, f"key-{slot}-{number}" if number % 2 else None)
         for slot in slots
-        for number in range(PER_SLOT)
+        for number in range(per_slot)
     ]
     await asyncio.gather(*(store.write(store_request, each) for each in new))
     leased = await asyncio.gather(*(store.write(claim_all, slot) for slot in slots))
