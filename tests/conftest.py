@@ -4,7 +4,7 @@ import asyncio
 import inspect
 import os
 import signal
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,21 @@ import pytest
 import uvloop
 
 from tests.fixtures import citus, postgres
+from tests.fixtures.cases import once
 from tests.fixtures.engines import AVAILABLE_ENGINES
+from tests.fixtures.prepared import (
+    Prepared,
+    account,
+    alimtalk_key,
+    browser,
+    call,
+    failing_store,
+    operator,
+    owner,
+    sender,
+    sender_key,
+    viewer,
+)
 from tests.fixtures.virtual import (
     Environment,
     VirtualWorld,
@@ -22,6 +36,19 @@ from tests.fixtures.virtual import (
     settings_for,
     settings_of,
 )
+
+__all__ = [
+    "account",
+    "alimtalk_key",
+    "browser",
+    "call",
+    "failing_store",
+    "operator",
+    "owner",
+    "sender",
+    "sender_key",
+    "viewer",
+]
 
 Scenario = Callable[[Environment], Awaitable[None]]
 
@@ -182,8 +209,7 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
     test = pyfuncitem.obj
     if not inspect.iscoroutinefunction(test):
         return None
-    given = {name: pyfuncitem.funcargs[name] for name in inspect.signature(test).parameters}
-    work = _enter_and_call(test, given)
+    work = _enter_and_call(test, pyfuncitem.funcargs)
     if pyfuncitem.get_closest_marker("real_time"):
         factory: Any = pyfuncitem.funcargs.get("loop_factory")
         with asyncio.Runner(loop_factory=factory) as runner:
@@ -193,13 +219,19 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
     return True
 
 
-async def _enter_and_call(test: Callable[..., Awaitable[None]], given: dict[str, Any]) -> None:
-    """Call a test; fixtures that are asynchronous context managers are entered first, where the clock runs."""
+async def _enter_and_call(test: Callable[..., Awaitable[None]], found: Mapping[str, Any]) -> None:
+    """Call a test; what it asks for, among `found`, is first entered or made where the clock runs."""
+    wanted = list(inspect.signature(test).parameters)
+    given = {name: found[name] for name in wanted}
     async with AsyncExitStack() as stack:
+        if any(isinstance(each, Prepared) for each in given.values()):
+            given = {"env": found["env"]} | given
         for name, value in given.items():
             if isinstance(value, AbstractAsyncContextManager):
                 given[name] = await stack.enter_async_context(value)
-        await test(**given)
+            elif isinstance(value, Prepared):
+                given[name] = await once(given["env"], value.make)
+        await test(**{name: given[name] for name in wanted})
 
 
 @pytest.fixture(params=["asyncio", "uvloop"])

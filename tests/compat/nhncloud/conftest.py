@@ -1,6 +1,5 @@
-"""Runs every test of this folder on each engine, with callers of NHN Cloud's endpoints in its environment."""
+"""Runs every test of this folder on each engine."""
 
 from tests.fixtures.engines import engine
-from tests.fixtures.prepared import alimtalk_key, call, pytest_pyfunc_call, sender_key
 
-__all__ = ["alimtalk_key", "call", "engine", "pytest_pyfunc_call", "sender_key"]
+__all__ = ["engine"]
