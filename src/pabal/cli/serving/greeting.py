@@ -3,7 +3,7 @@
 import socket
 from typing import NamedTuple
 
-from pabal.cli.shared.printed_commands import program, store_options
+from pabal.cli.shared.language import program, store_options
 from pabal.domain.base.codes import Text
 from pabal.settings.environment import choose_language
 from pabal.settings.settings import Settings
