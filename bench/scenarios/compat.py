@@ -14,7 +14,7 @@ from typing import NamedTuple
 import msgspec
 
 from bench import bodies, load
-from bench.environment import ACCOUNT, Environment
+from bench.environment import ACCOUNT, KEY_RATE, Environment
 from bench.figures import Figure, p99_ms
 from bench.server import Server
 
@@ -42,7 +42,14 @@ def measure(env: Environment) -> list[Figure]:
     data = env.copy_store()
     env.configure(data, SETTINGS)
     env.run_command(
-        data, "key", "create", "--account", ACCOUNT, "--kind", "solapi", "--id", API_KEY, "--secret", SECRET
+        data,
+        *("key", "create", "--account", ACCOUNT, "--rate", str(KEY_RATE)),
+        "--kind",
+        "solapi",
+        "--id",
+        API_KEY,
+        "--secret",
+        SECRET,
     )
     figures: list[Figure] = []
     with env.run(data, "compat") as server:
