@@ -6,12 +6,14 @@ from typing import Any, NamedTuple
 from pabal.checks.body.call import ApiCall
 from pabal.checks.body.forms import Form
 from pabal.checks.sends.alimtalk import check_alimtalk
+from pabal.checks.sends.brand import check_brand_message
 from pabal.checks.sends.friendtalk import apply_ad_hours, check_friendtalk
 from pabal.checks.sends.text_messages import check_text_message
 from pabal.compat.differences import CallDifference
 from pabal.compat.solapi import codes
 from pabal.compat.solapi.authentication import parse_time
 from pabal.compat.solapi.bodies import MessageBody, SendManyBody, SendOneBody, decode
+from pabal.compat.solapi.brand import build_brand_body
 from pabal.compat.solapi.call import (
     KIND,
     CompatCall,
@@ -31,6 +33,7 @@ from pabal.compat.solapi.translation import (
     encode_custom_fields,
     find_refusal,
     group_items,
+    image_id_of,
     list_items,
     variables_of,
 )
@@ -247,6 +250,8 @@ async def _check(
         opt_out_number = call.key.opt_out_number or context.policy.opt_out_number
         sending = check_text_message(product, form, context.policy, call.now, opt_out_number)
         return items, apply_ad_hours(sending, context.policy, call.now, form) if sending.is_ad else sending
+    if product is Product.BRAND_MESSAGE:
+        return items, await check_brand_message(_api_call(call, build_brand_body(items, send_date, image)))
     return items, await check_friendtalk(_api_call(call, build_friendtalk_body(items, send_date, image)))
 
 
@@ -297,11 +302,12 @@ async def _get_image(call: CompatCall, item: Item) -> Image | None:
 
     Raises Refused(INVALID_IMAGE) where it was not uploaded.
     """
-    options = item.body.kakaoOptions
-    spelling = item.body.imageId or (options.imageId if options else None)
+    spelling = image_id_of(item.body)
     if not spelling:
         return None
     file_id = parse_file_id(spelling)
+    if file_id is None and item.product is Product.BRAND_MESSAGE:
+        return None  # it is at the relay behind
     image = await call.context.store.read(compat_files.get, call.account_id, file_id) if file_id else None
     if image is None:
         raise Refused(Code.INVALID_IMAGE, "image")

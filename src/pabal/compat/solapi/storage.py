@@ -16,8 +16,13 @@ from pabal.store.messages import compat_files
 
 MAX_FILES = 1000
 """Pictures of an account."""
-PRODUCTS = {"MMS": Product.MMS, "KAKAO": Product.FRIENDTALK_IMAGE}
-"""The types of files that can be sent here, and for what."""
+PRODUCTS = {
+    "MMS": Product.MMS,
+    "KAKAO": Product.FRIENDTALK_IMAGE,
+    "BMS": Product.BRAND_MESSAGE,
+    "BMS_WIDE": Product.BRAND_MESSAGE,
+}
+"""The types of files that can be sent here, and for what; pictures of lists and carousels stay where they are."""
 SHOWN_BALANCE = 1_000_000
 """What the balance says: there is no money here, and programs may stop sending when it is low."""
 _PNG = b"\x89PNG"
