@@ -83,7 +83,7 @@ def build_brand_body(items: Sequence[Item], send_date: str | None, image: Image 
         body = msgspec.convert(fields, SendBrandMessage, strict=False)
     except msgspec.ValidationError:
         raise Refused(Code.INVALID_PARAMETER, "bms") from None
-    if _is_lost(attached, msgspec.to_builtins(body.attachment)):
+    if attached and _is_lost(attached, msgspec.to_builtins(body.attachment)):
         raise Refused(Code.INVALID_PARAMETER, "bms")
     return body
 

@@ -20,11 +20,11 @@ from pabal.compat.solapi.call import (
     format_group_id,
     format_message_id,
     let_others_run,
-    parse_file_id,
 )
 from pabal.compat.solapi.errors import CallRefused, from_refusal, invalid, is_other_use
 from pabal.compat.solapi.groups import describe_new_group
 from pabal.compat.solapi.noted import note_body, note_refusals
+from pabal.compat.solapi.storage import get_image
 from pabal.compat.solapi.translation import (
     Item,
     build_alimtalk_body,
@@ -33,7 +33,6 @@ from pabal.compat.solapi.translation import (
     encode_custom_fields,
     find_refusal,
     group_items,
-    image_id_of,
     list_items,
     variables_of,
 )
@@ -42,13 +41,11 @@ from pabal.domain.base.codes import Code, Refused
 from pabal.domain.base.dates import MINUTE
 from pabal.domain.base.identifiers import make_message_id
 from pabal.domain.content import variables
-from pabal.domain.content.image import Image
 from pabal.domain.sends.message import Product
 from pabal.domain.sends.sending import SMALL_RECEIVERS, Sending
 from pabal.service.sending.accept import NewRequest, choose_slot, prepare_request
 from pabal.service.sending.accept_call import MAX_STORED_TOGETHER, CallSize, accept_call
 from pabal.service.sending.preconditions import get_usable_profile, get_usable_template
-from pabal.store.messages import compat_files
 from pabal.world import new_request_id
 
 MAX_MESSAGES = 10_000
@@ -244,7 +241,7 @@ async def _check(
         items, values = await _solve_values(call, items, refusals)
         body: Any = build_alimtalk_body(items, send_date, values) if items else None
         return items, await check_alimtalk(_api_call(call, body))
-    image = await _get_image(call, items[0])
+    image = await get_image(call, items[0])
     if product.is_text:
         form = _form_of(build_text_body(items, send_date, image))
         opt_out_number = call.key.opt_out_number or context.policy.opt_out_number
@@ -295,23 +292,6 @@ def _fill(text: str, values: Mapping[str, Any]) -> str:
     """Return an Alimtalk's own text with its variables; one that has no value stays as it is."""
     known = {name: str(values.get(name, f"#{{{name}}}")) for name in variables.find_names(text)}
     return variables.fill(text, known)
-
-
-async def _get_image(call: CompatCall, item: Item) -> Image | None:
-    """Return the picture of a message, if it names one.
-
-    Raises Refused(INVALID_IMAGE) where it was not uploaded.
-    """
-    spelling = image_id_of(item.body)
-    if not spelling:
-        return None
-    file_id = parse_file_id(spelling)
-    if file_id is None and item.product is Product.BRAND_MESSAGE:
-        return None  # it is at the relay behind
-    image = await call.context.store.read(compat_files.get, call.account_id, file_id) if file_id else None
-    if image is None:
-        raise Refused(Code.INVALID_IMAGE, "image")
-    return image
 
 
 async def _prepare(
