@@ -53,8 +53,12 @@ async def test_every_type_reaches_the_relay_as_it_was_given(env: Environment, se
 
 def brand(sender_key: str, to: str = "01012345678", bubble: str | None = "TEXT", **fields: Any) -> dict[str, Any]:
     """Return a brand message; `fields` are those of the message, or of `bms` where it has them."""
-    of_message = {name: fields.pop(name) for name in ("text", "customFields", "type") if name in fields}
-    of_kakao = {name: fields.pop(name) for name in ("templateId", "variables", "disableSms") if name in fields}
+    of_message: dict[str, Any] = {
+        name: fields.pop(name) for name in ("text", "customFields", "type") if name in fields
+    }
+    of_kakao: dict[str, Any] = {
+        name: fields.pop(name) for name in ("templateId", "variables", "disableSms") if name in fields
+    }
     bms = {"targeting": "I", "chatBubbleType": bubble, **fields}
     return {"to": to, **of_message, "kakaoOptions": {"pfId": sender_key, "bms": bms, **of_kakao}}
 
