@@ -176,6 +176,8 @@ class RelayApi(ABC):
             return self.from_refusal(error, request)
         if isinstance(error, StoreUnavailable):
             return self.from_refusal(_unavailable(), request)
+        if isinstance(error, RecursionError):  # parts that are read as they come are nested too deeply
+            return self.from_refusal(Refused(Code.INVALID_JSON), request)
         log.error("unhandled error", extra={"path": self.prefix, **describe_error(error)})
         return self.from_refusal(Refused(Code.INTERNAL_ERROR), request)
 

@@ -11,7 +11,8 @@ from pabal.testing.account import TemporaryAccount
 from tests.compat.clients.conftest import Solapi
 from tests.fakes.solapi.judge import ClientFailed, Judge, judging
 from tests.fixtures import live
-from tests.fixtures.pictures import JPEG
+from tests.fixtures.pictures import JPEG, make_jpeg
+from tests.fixtures.solapi_brand import BUBBLES
 
 SENDER = "0212345678"
 BUTTON = {
@@ -100,7 +101,7 @@ def test_refused_messages_cost_only_themselves(client: Judge) -> None:
         "01020000022": "1029",
         "01020000023": "1025",
         "01020000024": "1034",
-        "01020000029": "1025",
+        "01020000029": "1041",
         "01020000025": "1011",
         "01020000026": "1010",
         "01020000027": "1032",
@@ -235,6 +236,37 @@ def test_friend_talk_is_sent_and_replaced_where_it_fails(client: Judge, relay: S
     rows = live.wait_until(read, lambda rows: sorted(row["statusCode"] for row in rows) == ["3102", "4000", "4000"])
     assert [(each["type"], each["statusCode"]) for each in (first, second)] == [("CTA", "4000"), ("CTA", "3102")]
     assert [row["type"] for row in rows if row["replacement"]] == ["SMS"]
+
+
+@pytest.mark.parametrize("bubble", BUBBLES)
+def test_brand_message_of_each_type_is_delivered(client: Judge, relay: Solapi, bubble: str) -> None:
+    content, parts = BUBBLES[bubble]
+    options = {"pfId": sender_key_of(relay), "bms": {"targeting": "I", "chatBubbleType": bubble, **parts}}
+    given = {"to": "01020000095", "from": SENDER, "kakaoOptions": options, **({"text": content} if content else {})}
+    sent = client.call("send", [given], {"showMessageList": True})
+    row = row_of(client, sent["messageList"][0]["messageId"])
+
+    assert (row["type"], row["text"], row["statusCode"]) == ("BMS_FREE", content or "", "4000")
+
+
+def sender_key_of(relay: Solapi) -> str:
+    """Return the sender key of the account's channel, which has one at most."""
+    with TemporaryAccount(relay.base_url, relay.own_key) as account:
+        found = account.client.list_senders().items
+        return str(found[0].senderKey) if found else account.register_channel()
+
+
+def test_picture_of_a_brand_message_is_uploaded_and_sent(client: Judge, relay: Solapi, tmp_path: Path) -> None:
+    picture = tmp_path / "picture.jpg"
+    picture.write_bytes(make_jpeg(800, 400))
+    file = client.call("uploadFile", str(picture), "BMS_WIDE")["fileId"]
+    bms = {"targeting": "I", "chatBubbleType": "WIDE", "imageId": file}
+    given = text("01020000096", kakaoOptions={"pfId": sender_key_of(relay), "bms": bms})
+    sent = client.call("send", [given], {"showMessageList": True})
+
+    assert row_of(client, sent["messageList"][0]["messageId"])["statusCode"] == "4000"
+    with pytest.raises(ClientFailed, match="ValidationError"):
+        client.call("uploadFile", str(picture), "BMS_CAROUSEL_FEED_LIST")
 
 
 def test_balance_is_answered(client: Judge) -> None:

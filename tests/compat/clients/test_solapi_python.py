@@ -11,11 +11,13 @@ from solapi.model import RequestMessage, SendRequestConfig
 from solapi.model.kakao.kakao_option import KakaoOption
 from solapi.model.message_type import MessageType
 from solapi.model.request.groups.get_groups import GetGroupsRequest
+from solapi.model.request.kakao.bms import Bms
 from solapi.model.request.messages.get_messages import GetMessagesRequest
 
 from pabal.testing.account import TemporaryAccount
 from tests.compat.clients.conftest import Solapi
 from tests.fixtures.pictures import JPEG
+from tests.fixtures.solapi_brand import BUBBLES
 
 SENDER = "0212345678"
 
@@ -103,3 +105,18 @@ def test_alimtalk_and_friend_talk_are_sent(client: SolapiMessageService, relay: 
         ("01040000041", "ATA", "길동님, 어서 오세요."),
         ("01040000042", "CTA", "안녕하세요"),
     ]
+
+
+@pytest.mark.parametrize("bubble", BUBBLES)
+def test_brand_message_of_each_type_is_sent(client: SolapiMessageService, relay: Solapi, bubble: str) -> None:
+    with TemporaryAccount(relay.base_url, relay.own_key) as account:
+        found = account.client.list_senders().items
+        sender_key = str(found[0].senderKey) if found else account.register_channel()
+    content, parts = BUBBLES[bubble]
+    bms = Bms.model_validate({"targeting": "I", "chatBubbleType": bubble, **parts})
+    options = KakaoOption(pf_id=sender_key, bms=bms)
+    sent = client.send(RequestMessage(to="01040000051", from_=SENDER, text=content, kakao_options=options))
+    (row,) = client.get_group_messages(sent.group_info.group_id).message_list.values()
+
+    assert sent.failed_message_list == []
+    assert (MessageType(row.type).value, row.text) == ("BMS_FREE", content or "")

@@ -4,7 +4,9 @@ import json
 import os
 import re
 import shlex
+import shutil
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,12 +15,13 @@ import httpx
 import pytest
 
 from docs import generate
+from tests.fakes.smsc.peer import NODE
 from tests.fixtures.engines import sqlite_only
-from tests.fixtures.live import STOP_TIMEOUT_S, LiveService, command, serving
+from tests.fixtures.live import STOP_TIMEOUT_S, LiveService, command, serving, wait_until
 
 pytestmark = [pytest.mark.slow, sqlite_only]
 PAGE = (generate.DOCS / "how-to" / "nhncloud-endpoints.md").read_text(encoding="utf-8")
-CREATE_KEY, CREATE_SECRETLESS, SEND = re.findall(r"^```sh\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
+CREATE_KEY, CREATE_SECRETLESS, SEND, EXPORT = re.findall(r"^```sh\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
 (CONFIG,) = re.findall(r"^```toml\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
 SECRET = "aB3dE5fG"
 ADDRESS = "https://pabal.example.com"
@@ -33,9 +36,9 @@ def live(tmp_path: Path) -> Iterator[LiveService]:
         yield running
 
 
-def create_key(live: LiveService, line: str, *more: str, given: str = "") -> list[str]:
-    """Carry out a command of the page and return the lines that it prints."""
-    words = [*shlex.split(line.removeprefix(".venv/bin/pabal ")), *more]
+def create_key(live: LiveService, line: str, *more: str, given: str = "", account: str = "shop") -> list[str]:
+    """Carry out a command of the page, for its account or another, and return the lines that it prints."""
+    words = [*shlex.split(line.removeprefix(".venv/bin/pabal ").replace("shop", account)), *more]
     assert words[:2] == ["key", "create"]
     made = subprocess.run(
         **command(*words, data=live.data), input=given, capture_output=True, timeout=STOP_TIMEOUT_S, check=True
@@ -67,6 +70,51 @@ def test_keys_of_the_page_send_the_text_of_the_page(live: LiveService) -> None:
 
     assert [each["header"]["resultCode"] for each in answers] == [0, 0, -1000, -1000]
     assert all(answers[0]["body"]["data"]["requestId"] for each in answers[:2])
+
+
+PROGRAMS = {
+    "send.mjs": ("node", NODE),
+    "send.py": ("python", sys.executable),
+    "Send.java": ("java", shutil.which("java")),
+    "send.php": ("php", shutil.which("php")),
+}
+"""The programs of the page, and what runs them."""
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_program_of_the_page_sends_through_the_service(live: LiveService, name: str) -> None:
+    word, runtime = PROGRAMS[name]
+    assert f"`{word} {name} 01012345678`" in PAGE
+    assert f"(../examples/nhncloud/{name})" in PAGE
+    if runtime is None:
+        pytest.skip(f"not installed: {word}; run `make languages`, as root or with its packages")
+    (app_key,) = create_key(live, CREATE_KEY, given=f"{SECRET}\n", account="first")
+    program = generate.DOCS / "examples" / "nhncloud" / name
+    start = f"{shlex.quote(str(runtime))} {shlex.quote(str(program))}"
+
+    def run(receiver: str, secret: str = SECRET) -> "subprocess.CompletedProcess[str]":
+        script = f"{EXPORT}exec {start} {receiver}".replace(ADDRESS, live.base_url)
+        given = {**os.environ, "APP_KEY": app_key, "SECRET_KEY": secret}
+        return subprocess.run(["bash", "-ec", script], env=given, capture_output=True, text=True, timeout=120)
+
+    sent, wrong, closed = run("01070000001"), run("1234"), run("01070000001", "wrong")
+
+    assert sent.returncode == 0, sent.stdout + sent.stderr
+    assert "01070000001" in sent.stdout
+    assert (wrong.returncode, closed.returncode) == (1, 1) if name != "send.php" else (1, 255)
+    (phone,) = read_phone(live, "01070000001")
+    assert (phone["from"], phone["content"]) == ("02-1234-5678", "주문하신 상품이 출발했습니다.")
+
+
+def read_phone(live: LiveService, number: str) -> list[Any]:
+    """Return what a simulated phone has, once there is something."""
+
+    def read() -> Any:
+        address = f"{live.base_url}/api/simulator/phone.v1.0"
+        return httpx.get(address, params={"phoneNumber": number}, headers={"apiKey": live.key}).json()["items"]
+
+    found: list[Any] = wait_until(read, bool)
+    return found
 
 
 def test_what_is_not_given_is_made_and_printed(live: LiveService) -> None:

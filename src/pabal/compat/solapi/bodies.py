@@ -22,6 +22,26 @@ class KakaoOptions(msgspec.Struct):
     bms: dict[str, Any] | None = None
 
 
+class Bms(msgspec.Struct, forbid_unknown_fields=True):
+    """What a brand message has besides its text."""
+
+    targeting: str | None = None
+    chatBubbleType: str | None = None
+    adult: bool | None = None
+    header: str | None = None
+    imageId: str | None = None
+    imageLink: str | None = None
+    additionalContent: str | None = None
+    content: str | None = None
+    carousel: dict[str, Any] | None = None
+    mainWideItem: dict[str, Any] | None = None
+    subWideItemList: list[dict[str, Any]] | None = None
+    buttons: list[dict[str, Any]] | None = None
+    coupon: dict[str, Any] | None = None
+    commerce: dict[str, Any] | None = None
+    video: dict[str, Any] | None = None
+
+
 class MessageBody(msgspec.Struct, rename={"sender": "from"}):
     """A message to one receiver, or the same to several."""
 

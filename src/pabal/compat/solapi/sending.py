@@ -6,23 +6,25 @@ from typing import Any, NamedTuple
 from pabal.checks.body.call import ApiCall
 from pabal.checks.body.forms import Form
 from pabal.checks.sends.alimtalk import check_alimtalk
+from pabal.checks.sends.brand import check_brand_message
 from pabal.checks.sends.friendtalk import apply_ad_hours, check_friendtalk
 from pabal.checks.sends.text_messages import check_text_message
 from pabal.compat.differences import CallDifference
 from pabal.compat.solapi import codes
 from pabal.compat.solapi.authentication import parse_time
 from pabal.compat.solapi.bodies import MessageBody, SendManyBody, SendOneBody, decode
+from pabal.compat.solapi.brand import build_brand_body
 from pabal.compat.solapi.call import (
     KIND,
     CompatCall,
     format_group_id,
     format_message_id,
     let_others_run,
-    parse_file_id,
 )
 from pabal.compat.solapi.errors import CallRefused, from_refusal, invalid, is_other_use
 from pabal.compat.solapi.groups import describe_new_group
 from pabal.compat.solapi.noted import note_body, note_refusals
+from pabal.compat.solapi.storage import get_image
 from pabal.compat.solapi.translation import (
     Item,
     build_alimtalk_body,
@@ -39,13 +41,11 @@ from pabal.domain.base.codes import Code, Refused
 from pabal.domain.base.dates import MINUTE
 from pabal.domain.base.identifiers import make_message_id
 from pabal.domain.content import variables
-from pabal.domain.content.image import Image
 from pabal.domain.sends.message import Product
 from pabal.domain.sends.sending import SMALL_RECEIVERS, Sending
 from pabal.service.sending.accept import NewRequest, choose_slot, prepare_request
 from pabal.service.sending.accept_call import MAX_STORED_TOGETHER, CallSize, accept_call
 from pabal.service.sending.preconditions import get_usable_profile, get_usable_template
-from pabal.store.messages import compat_files
 from pabal.world import new_request_id
 
 MAX_MESSAGES = 10_000
@@ -241,12 +241,14 @@ async def _check(
         items, values = await _solve_values(call, items, refusals)
         body: Any = build_alimtalk_body(items, send_date, values) if items else None
         return items, await check_alimtalk(_api_call(call, body))
-    image = await _get_image(call, items[0])
+    image = await get_image(call, items[0])
     if product.is_text:
         form = _form_of(build_text_body(items, send_date, image))
         opt_out_number = call.key.opt_out_number or context.policy.opt_out_number
         sending = check_text_message(product, form, context.policy, call.now, opt_out_number)
         return items, apply_ad_hours(sending, context.policy, call.now, form) if sending.is_ad else sending
+    if product is Product.BRAND_MESSAGE:
+        return items, await check_brand_message(_api_call(call, build_brand_body(items, send_date, image)))
     return items, await check_friendtalk(_api_call(call, build_friendtalk_body(items, send_date, image)))
 
 
@@ -290,22 +292,6 @@ def _fill(text: str, values: Mapping[str, Any]) -> str:
     """Return an Alimtalk's own text with its variables; one that has no value stays as it is."""
     known = {name: str(values.get(name, f"#{{{name}}}")) for name in variables.find_names(text)}
     return variables.fill(text, known)
-
-
-async def _get_image(call: CompatCall, item: Item) -> Image | None:
-    """Return the picture of a message, if it names one.
-
-    Raises Refused(INVALID_IMAGE) where it was not uploaded.
-    """
-    options = item.body.kakaoOptions
-    spelling = item.body.imageId or (options.imageId if options else None)
-    if not spelling:
-        return None
-    file_id = parse_file_id(spelling)
-    image = await call.context.store.read(compat_files.get, call.account_id, file_id) if file_id else None
-    if image is None:
-        raise Refused(Code.INVALID_IMAGE, "image")
-    return image
 
 
 async def _prepare(

@@ -1,4 +1,4 @@
-"""Uploads of pictures, and what Solapi's clients ask besides: the balance."""
+"""Pictures that are uploaded, and what Solapi's clients ask besides: the balance."""
 
 import base64
 import hashlib
@@ -6,18 +6,24 @@ from typing import Any
 
 from pabal.compat.differences import CallDifference
 from pabal.compat.solapi.bodies import FileBody, decode
-from pabal.compat.solapi.call import FILE_ID_BYTES, CompatCall, format_file_id
+from pabal.compat.solapi.call import FILE_ID_BYTES, CompatCall, format_file_id, parse_file_id
 from pabal.compat.solapi.errors import CallRefused, invalid
+from pabal.compat.solapi.translation import Item, image_id_of
 from pabal.domain.base import dates
-from pabal.domain.base.codes import Refused
-from pabal.domain.content.image import parse_image
+from pabal.domain.base.codes import Code, Refused
+from pabal.domain.content.image import Image, parse_image
 from pabal.domain.sends.message import Product
 from pabal.store.messages import compat_files
 
 MAX_FILES = 1000
 """Pictures of an account."""
-PRODUCTS = {"MMS": Product.MMS, "KAKAO": Product.FRIENDTALK_IMAGE}
-"""The types of files that can be sent here, and for what."""
+PRODUCTS = {
+    "MMS": Product.MMS,
+    "KAKAO": Product.FRIENDTALK_IMAGE,
+    "BMS": Product.BRAND_MESSAGE,
+    "BMS_WIDE": Product.BRAND_MESSAGE,
+}
+"""The types of files that can be sent here, and for what; pictures of lists and carousels stay where they are."""
 SHOWN_BALANCE = 1_000_000
 """What the balance says: there is no money here, and programs may stop sending when it is low."""
 _PNG = b"\x89PNG"
@@ -57,6 +63,23 @@ async def upload(call: CompatCall) -> dict[str, Any]:
         "dateCreated": at,
         "dateUpdated": at,
     }
+
+
+async def get_image(call: CompatCall, item: Item) -> Image | None:
+    """Return the picture of a message, if it names one; one of a brand message may be at the relay behind.
+
+    Raises Refused(INVALID_IMAGE) where it was not uploaded.
+    """
+    spelling = image_id_of(item.body)
+    if not spelling:
+        return None
+    file_id = parse_file_id(spelling)
+    if file_id is None and item.product is Product.BRAND_MESSAGE:
+        return None
+    image = await call.context.store.read(compat_files.get, call.account_id, file_id) if file_id else None
+    if image is None:
+        raise Refused(Code.INVALID_IMAGE, "image")
+    return image
 
 
 async def show_balance(call: CompatCall) -> dict[str, Any]:

@@ -5,9 +5,13 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+import msgspec
+
+from pabal.carriers.relay.brand import CHAT_BUBBLE_TYPES
 from pabal.compat.solapi import codes
-from pabal.compat.solapi.bodies import KakaoOptions, MessageBody
-from pabal.domain.base.codes import Refused
+from pabal.compat.solapi.bodies import Bms, KakaoOptions, MessageBody
+from pabal.domain.base.codes import Code, Refused
+from pabal.domain.brand.rules import RULES
 from pabal.domain.content import text
 from pabal.domain.content.image import Image
 from pabal.domain.sends.message import Product
@@ -26,6 +30,8 @@ from pabal.models.bodies import (
 KOREA = "82"
 MAX_CUSTOM_NAME, MAX_CUSTOM_VALUE = 30, 100
 MAX_CUSTOM_FIELDS = 20
+BRAND_TYPES = tuple(f"BMS_{each}" for each in (*CHAT_BUBBLE_TYPES.values(), "FREE"))
+"""Brand messages by a template of each type, and those in free form."""
 PRODUCTS = {
     "SMS": Product.SMS,
     "LMS": Product.LMS,
@@ -33,6 +39,7 @@ PRODUCTS = {
     "ATA": Product.ALIMTALK,
     "CTA": Product.FRIENDTALK_TEXT,
     "CTI": Product.FRIENDTALK_IMAGE,
+    **dict.fromkeys(BRAND_TYPES, Product.BRAND_MESSAGE),
 }
 """Those of Solapi's types that we can send."""
 TYPES = {**{product: name for name, product in PRODUCTS.items()}, Product.FRIENDTALK_WIDE_IMAGE: "CTI"}
@@ -50,13 +57,20 @@ _BUTTON_TYPES = {
 }
 _BUTTON_FIELDS = {
     "buttonName": "name",
+    "name": "name",
     "linkMo": "mobileUrl",
+    "linkMobile": "mobileUrl",
     "linkPc": "pcUrl",
     "linkAnd": "androidUrl",
+    "linkAndroid": "androidUrl",
     "linkIos": "iosUrl",
     "chatExtra": "chatExtra",
     "targetOut": "target",
 }
+
+
+_WITH_TEXT = [name for kind, name in CHAT_BUBBLE_TYPES.items() if RULES[kind].needs_text]
+"""The types of brand messages whose text every receiver may have."""
 
 
 class Item(NamedTuple):
@@ -131,9 +145,13 @@ def find_refusal(item: Item) -> str | None:
         return codes.MALFORMED
     if body.customFields and not _are_valid(body.customFields):
         return codes.BAD_CUSTOM_FIELDS
+    if item.product is Product.BRAND_MESSAGE:
+        return None if body.kakaoOptions and body.kakaoOptions.bms else codes.MISSING
     if item.product is not Product.ALIMTALK and not body.text:
         return codes.MISSING
-    return codes.MISSING if not item.product.is_text and body.kakaoOptions is None else None
+    if body.kakaoOptions is None:
+        return None if item.product.is_text else codes.MISSING
+    return codes.WRONG_TYPE if body.kakaoOptions.bms else None
 
 
 def _are_valid(fields: Mapping[str, Any]) -> bool:
@@ -159,10 +177,39 @@ def _shared_of(item: Item) -> Shared:
     kakao = ""
     if options is not None:
         kakao = json.dumps(
-            [options.pfId, options.templateId, bool(options.disableSms), bool(options.adFlag), options.buttons]
+            [
+                *(options.pfId, options.templateId, bool(options.disableSms), options.adFlag, options.buttons),
+                *(options.bms, None if not options.bms or has_own_text(options) else body.text),
+            ]
         )
-    image_id = body.imageId or (options.imageId if options else None)
+    image_id = image_id_of(body)
     return Shared(item.type, body.sender, body.subject or None, image_id, kakao)
+
+
+def image_id_of(body: MessageBody) -> str | None:
+    """Return the id of the picture of a message, if it has one."""
+    options = body.kakaoOptions
+    if options is None:
+        return body.imageId
+    own = (options.bms or {}).get("imageId")
+    return body.imageId or options.imageId or (own if isinstance(own, str) else None)
+
+
+def read_bms(options: KakaoOptions) -> Bms:
+    """Return what a brand message has besides its text.
+
+    Raises Refused(INVALID_PARAMETER).
+    """
+    try:
+        return msgspec.convert(options.bms or {}, Bms)
+    except msgspec.ValidationError:
+        raise Refused(Code.INVALID_PARAMETER, "bms") from None
+
+
+def has_own_text(options: KakaoOptions) -> bool:
+    """Return whether `text` is what a brand message shows, so that every receiver may have another."""
+    bms = options.bms or {}
+    return not options.templateId and not bms.get("content") and bms.get("chatBubbleType") in _WITH_TEXT
 
 
 def build_text_body(
@@ -188,19 +235,19 @@ def build_text_body(
         return SendSms(**fields)
     if items[0].product is Product.LMS:
         return SendLms(subject=first.subject, **fields)
-    return SendMms(subject=first.subject, image=_image_body(image), **fields)
+    return SendMms(subject=first.subject, image=build_image(image), **fields)
 
 
 def build_alimtalk_body(
     items: Sequence[Item], send_date: str | None, values: Sequence[Mapping[str, Any]]
 ) -> SendAlimtalk:
     """Return the body of a send of an Alimtalk, with the values of each receiver."""
-    first, options = items[0].body, _options_of(items)
+    first, options = items[0].body, options_of(items)
     return SendAlimtalk(
         senderKey=options.pfId or "",
         templateCode=options.templateId or "",
         sendDate=send_date,
-        resend=_has_fallback(first, options),
+        resend=has_fallback(first, options),
         resendPhoneNumber=first.sender,
         receivers=[
             ReceiverBody(phoneNumber=each.to, templateData=dict(own))
@@ -211,15 +258,15 @@ def build_alimtalk_body(
 
 def build_friendtalk_body(items: Sequence[Item], send_date: str | None, image: Image | None) -> SendFriendtalk:
     """Return the body of a send of friend talk; every receiver has its own text."""
-    first, options = items[0].body, _options_of(items)
+    first, options = items[0].body, options_of(items)
     return SendFriendtalk(
         senderKey=options.pfId or "",
         sendDate=send_date,
         adFlag=bool(options.adFlag),
-        image=_image_body(image),
-        resend=_has_fallback(first, options),
+        image=build_image(image),
+        resend=has_fallback(first, options),
         resendPhoneNumber=first.sender,
-        buttons=[_button_body(each) for each in options.buttons or ()] or None,
+        buttons=[build_button(each) for each in options.buttons or ()] or None,
         receivers=[FriendtalkReceiverBody(phoneNumber=each.to, content=each.body.text) for each in items],
     )
 
@@ -229,29 +276,29 @@ def variables_of(options: KakaoOptions) -> dict[str, Any]:
     return {name.removeprefix("#{").removesuffix("}"): value for name, value in (options.variables or {}).items()}
 
 
-def _options_of(items: Sequence[Item]) -> KakaoOptions:
+def options_of(items: Sequence[Item]) -> KakaoOptions:
     options = items[0].body.kakaoOptions
     assert options is not None
     return options
 
 
-def _has_fallback(first: MessageBody, options: KakaoOptions) -> bool:
+def has_fallback(first: MessageBody, options: KakaoOptions) -> bool:
     """Return whether a text is sent if the message fails: at Solapi it is, unless the caller says no."""
     return not options.disableSms and bool(first.sender)
 
 
-def _image_body(image: Image | None) -> ImageBody | None:
+def build_image(image: Image | None) -> ImageBody | None:
     if image is None:
         return None
     body = base64.b64encode(image.body).decode()
     return ImageBody(contentType=image.content_type, fileName=image.file_name, body=body)
 
 
-def _button_body(given: Mapping[str, Any]) -> ButtonBody:
+def build_button(given: Mapping[str, Any]) -> ButtonBody:
     fields = {ours: given[theirs] for theirs, ours in _BUTTON_FIELDS.items() if isinstance(given.get(theirs), str)}
     if given.get("targetOut") is True:
         fields["target"] = "out"
-    kind = str(given.get("buttonType"))
+    kind = str(given.get("buttonType") or given.get("linkType"))
     return ButtonBody(buttonType=_BUTTON_TYPES.get(kind, kind), **fields)
 
 
