@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from starlette.responses import Response
 
-from pabal.console.send.brand_parts import BrandPreview
-from pabal.console.send.ways import DAY_MS, MORNING
+from pabal.console.phone.brand_parts import BrandPreview
+from pabal.console.send.summary import DAY_MS, MORNING
 from pabal.console.shell.page_request import PageRequest
 from pabal.console.shell.rendering import load_assets
 from pabal.domain.base.codes import Text
