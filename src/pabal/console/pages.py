@@ -95,6 +95,13 @@ CONTACTS = (
     Page(address_book.CONTACTS_PATH, address_book.add_contact, SENDERS, "POST"),
     Page(f"{address_book.CONTACTS_PATH}.csv", contact_import.export_contacts, SENDERS),
     Page(f"{address_book.CONTACTS_PATH}/selected", address_book.change_selected, SENDERS, "POST"),
+    Page(
+        f"{address_book.CONTACTS_PATH}/restore",
+        address_book.restore_contacts,
+        SENDERS,
+        "POST",
+        max_body_bytes=MESSAGE_BYTES,
+    ),
     Page(f"{address_book.CONTACTS_PATH}/groups", groups.show_groups, SENDERS),
     Page(f"{address_book.CONTACTS_PATH}/groups", groups.create_group, SENDERS, "POST"),
     Page(f"{address_book.CONTACTS_PATH}/groups/fields", groups.set_fields, SENDERS, "POST"),
