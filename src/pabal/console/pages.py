@@ -2,7 +2,7 @@
 
 from pabal.console.components import components
 from pabal.console.contacts import address_book, contact_import, contacts_texts, groups, inbound, opt_outs
-from pabal.console.history import codes, export, history, history_texts
+from pabal.console.history import codes, export, history, history_texts, waits
 from pabal.console.manage import (
     numbers,
     privacy,
@@ -23,7 +23,7 @@ from pabal.console.overview import overview, statistics, statistics_file
 from pabal.console.phone import phone
 from pabal.console.requests import requests, requests_texts, sent
 from pabal.console.send import saved, send, send_texts
-from pabal.console.shell import shell_texts, waits
+from pabal.console.shell import shell_texts
 from pabal.console.shell.page import OPERATORS, OWNERS, SENDERS, SIGNED_IN, Page
 from pabal.console.shell.page_request import OPENID_CALLBACK
 from pabal.console.shell.rendering import TextCatalog
@@ -95,6 +95,13 @@ CONTACTS = (
     Page(address_book.CONTACTS_PATH, address_book.add_contact, SENDERS, "POST"),
     Page(f"{address_book.CONTACTS_PATH}.csv", contact_import.export_contacts, SENDERS),
     Page(f"{address_book.CONTACTS_PATH}/selected", address_book.change_selected, SENDERS, "POST"),
+    Page(
+        f"{address_book.CONTACTS_PATH}/restore",
+        address_book.restore_contacts,
+        SENDERS,
+        "POST",
+        max_body_bytes=MESSAGE_BYTES,
+    ),
     Page(f"{address_book.CONTACTS_PATH}/groups", groups.show_groups, SENDERS),
     Page(f"{address_book.CONTACTS_PATH}/groups", groups.create_group, SENDERS, "POST"),
     Page(f"{address_book.CONTACTS_PATH}/groups/fields", groups.set_fields, SENDERS, "POST"),

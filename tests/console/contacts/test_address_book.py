@@ -113,6 +113,49 @@ async def test_groups_are_filled_shown_emptied_and_deleted(env: Environment, bro
     assert await count_rows(env, "contact_groups") == 0
 
 
+async def test_deleted_contacts_come_back_with_fields_and_groups(env: Environment, sender: Browser) -> None:
+    await sender.submit(f"{CONTACTS}/groups/fields", fields="등급")
+    group = await make_group(sender, "단골")
+    await add(sender, "010-1111-2222", "홍길동", field0="금", **{f"g{group}": "1"})
+    await add(sender, "010-3333-4444", "김철수")
+    await sender.submit(f"{CONTACTS}/groups/fields", fields="지점")
+    both = {f"c{each}": "1" for each in ids(await sender.get(CONTACTS))}
+
+    deleted = await sender.submit(f"{CONTACTS}/selected", action="delete", q="1", **both)
+    gone = await count_rows(env, "contacts")
+    back = await sender.undo(deleted)
+    await sender.submit(f"{CONTACTS}/groups/fields", fields="등급")
+    in_group = await sender.get(f"{CONTACTS}?group={group}")
+    one = await sender.submit(f"{CONTACTS}/person/{ids(in_group)[0]}/delete")
+    nothing = await sender.submit(f"{CONTACTS}/person/{ids(in_group)[0]}/delete")
+    await sender.undo(one)
+    forged = await sender.submit(f"{CONTACTS}/restore", deleted="[1]")
+
+    assert (deleted.headers["content-location"], back.location) == (f"{CONTACTS}?q=1", f"{CONTACTS}?q=1")
+    assert gone == 0
+    assert listed(in_group) == ["홍길동"]
+    assert "금" in page_text(in_group)
+    assert one.headers["content-location"] == nothing.location == CONTACTS
+    assert listed(await sender.get(f"{CONTACTS}?group={group}")) == ["홍길동"]
+    assert forged.status == 400
+    assert await count_rows(env, "contacts") == 2
+
+
+async def test_contacts_that_were_taken_out_of_a_group_are_put_back(browser: Browser) -> None:
+    group = await make_group(browser, "단골")
+    for number in range(3):
+        await add(browser, f"010-1111-000{number}", f"사람{number}", **({f"g{group}": "1"} if number else {}))
+    everybody = {f"c{each}": "1" for each in ids(await browser.get(CONTACTS))}
+
+    taken = await browser.submit(f"{CONTACTS}/selected", action="remove", group=group, **everybody)
+    back = await browser.undo(taken)
+
+    assert listed(taken) == []
+    assert "2명을 그룹에서" in page_text(taken)
+    assert back.location == f"{CONTACTS}?group={group}"
+    assert listed(await browser.get(back.location)) == ["사람1", "사람2"]
+
+
 async def test_list_is_paged(browser: Browser) -> None:
     rows = "".join(f"010-2000-{number:04},사람{number:03}\n" for number in range(120))
     await browser.submit_with_file(

@@ -42,6 +42,7 @@ async def test_page_says_what_was_done_and_what_is_not_in_the_list(browser: Brow
     empty = await browser.get(PATH)
     added = await browser.get((await browser.submit(PATH, phoneNumber=PHONE)).location)
     known = await browser.get((await browser.submit(PATH, phoneNumber=PHONE)).location)
+    undone = await browser.undo(added)
     missed = await browser.get(f"{PATH}?number={OTHER}")
     removed = await browser.get((await browser.submit(f"{PATH}/remove", id="1")).location)
     forged = await browser.get(f"{PATH}?done=nonsense")
@@ -51,6 +52,8 @@ async def test_page_says_what_was_done_and_what_is_not_in_the_list(browser: Brow
     assert "이미 등록된 수신거부입니다" in known.text
     assert "이 번호는 수신거부 목록에 없습니다" in missed.text
     assert "수신거부를 삭제했습니다" in removed.text
+    assert undone.location == f"{PATH}?done=removed"
+    assert await listed(browser) == [False, False]
     assert 'role="status"' not in forged.text
 
 

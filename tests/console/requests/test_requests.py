@@ -139,7 +139,10 @@ async def test_scheduled_sends_can_be_sent_now_or_cancelled(
             await env.wait(10)
 
             after = await browser.get(f"{FOLLOW}/{sent}")
-            assert done.location == f"{FOLLOW}/{sent}"
+            assert done.location.partition("?")[0] == f"{FOLLOW}/{sent}"
+            told = await browser.get(done.location)
+            offer = f'<a class="button" href="/console/send?copy={sent}">'
+            assert (offer in told.text.partition('class="toast"')[2]) == (deed == "cancel")
             assert end in page_text(after), (what, deed)
             assert "/cancel" not in after.text, "nothing waits any more"
             noted = [(each.action, each.target) for each in await env.store.read(latest_entries, None, 1)]

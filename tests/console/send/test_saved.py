@@ -54,11 +54,8 @@ async def test_deleted_text_is_brought_back(sender: Browser) -> None:
     (number,) = set(re.findall(r"/console/send\?text=([0-9]+)", shown.text))
 
     deleted = await sender.submit(f"{TEXTS}/{number}/delete")
-    undo = deleted.text.partition(f'action="{TEXTS}/restore"')[2].partition("</form>")[0]
-    fields = {name: html.unescape(value) for name, value in re.findall(r'name="([^"]+)" value="([^"]*)"', undo)}
     gone = await sender.get(TEXTS)
-    del fields["csrf"]
-    back = await sender.submit(f"{TEXTS}/restore", **fields)
+    back = await sender.undo(deleted)
     again = await sender.get(TEXTS)
 
     assert "되살릴 말" not in gone.text

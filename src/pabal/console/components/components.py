@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 from starlette.responses import Response
 
-from pabal.console.send.brand_parts import BrandPreview
-from pabal.console.send.ways import DAY_MS, MORNING
-from pabal.console.shell.page_request import PageRequest
+from pabal.console.phone.brand_parts import BrandPreview
+from pabal.console.send.summary import DAY_MS, MORNING
+from pabal.console.shell.page_request import PageRequest, Toast
 from pabal.console.shell.rendering import load_assets
 from pabal.domain.base.codes import Text
 
@@ -52,6 +52,7 @@ async def show_components(request: PageRequest) -> Response:
         icons=_SYMBOL.findall(load_assets()["icons.svg"].body.decode()),
         states=STATES,
         brand=BRAND,
+        toast=Toast(request.t("components.sample")),
         tomorrow=request.minute(request.now + DAY_MS)[:10] + MORNING,
     )
 

@@ -5,21 +5,25 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 from urllib.parse import urlencode
 
+import msgspec
 from starlette.responses import Response
 
 from pabal.console.shell.form_fields import CONTACT, GROUP, parse_id, require_id, ticked_ids
-from pabal.console.shell.page_request import PageRequest
+from pabal.console.shell.page_request import PageRequest, Toast
 from pabal.domain.base.codes import Code, Problem, Refused, Text
 from pabal.domain.people import contact as rules
 from pabal.domain.people.contact import Contact, ContactEntry, ContactGroup
+from pabal.service.access.accounts.audit import AuditEntry
 from pabal.service.access.contacts import contact_groups, contacts
-from pabal.service.access.contacts.contacts import AddressBook, Place
+from pabal.service.access.contacts.contacts import AddressBook, DeletedContact, Place
 
 CONTACTS_PATH = "/console/contacts"
 PAGE_SIZE = 50
 SHOWN_GROUPS = 200
 """Groups that a contact can be put into on its page; those that it is in are always shown."""
 SEARCH_FIELDS = ("q", "group", "field", "value")
+DELETED = "deleted"
+"""The field that brings contacts back."""
 AFTER, BEFORE = "after", "before"
 """The fields that say where a page of the list begins, or ends."""
 _CURSOR = re.compile(r"([0-9a-f]{0,2000})\.([0-9]{1,18})", re.ASCII)
@@ -82,8 +86,34 @@ async def delete_contact(request: PageRequest) -> Response:
     """Delete a contact; one that is gone already is no error."""
     contact_id = require_id(request.http.path_params["contact"])
     audit_entry = request.audit_entry("contact.delete", str(contact_id))
-    await contacts.delete_contacts(request.context, request.account_id, [contact_id], audit_entry)
-    return request.redirect(CONTACTS_PATH)
+    return await _delete(request, [contact_id], audit_entry, CONTACTS_PATH)
+
+
+async def restore_contacts(request: PageRequest) -> Response:
+    """Add contacts again that were just deleted."""
+    try:
+        deleted = _read_deleted(request.field(DELETED))
+        audit_entry = request.audit_entry("contact.add", f"n={len(deleted)}")
+        await contacts.restore_contacts(request.context, request.account_id, deleted, audit_entry)
+    except Refused as refused:
+        return await list_contacts(request, refused)
+    return request.redirect(_here(request, parse_id(request.field("group"))))
+
+
+async def _delete(request: PageRequest, ids: Sequence[int], audit_entry: AuditEntry, url: str) -> Response:
+    """Delete contacts and show the list, as it is at this URL, with the way to undo it."""
+    deleted = await contacts.delete_contacts(request.context, request.account_id, ids, audit_entry)
+    if not deleted:
+        return request.redirect(url)
+    fields = [(DELETED, msgspec.json.encode(deleted).decode()), *_fields_of_place(request)]
+    told = request.t("contacts.deleted", count=f"{len(deleted):,}")
+    return await _show_done(request, Toast(told, f"{CONTACTS_PATH}/restore", fields), url)
+
+
+async def _show_done(request: PageRequest, toast: Toast, url: str) -> Response:
+    response = await list_contacts(request, toast=toast)
+    response.headers["content-location"] = url
+    return response
 
 
 async def change_selected(request: PageRequest) -> Response:
@@ -95,11 +125,16 @@ async def change_selected(request: PageRequest) -> Response:
         return await list_contacts(request, Refused(Code.MISSING_PARAMETER, "selected"))
     if action == "delete":
         audit_entry = request.audit_entry("contact.delete", f"n={len(ids)}")
-        await contacts.delete_contacts(request.context, request.account_id, ids, audit_entry)
+        return await _delete(request, ids, audit_entry, _here(request, shown))
     elif action == "add" and group_id:
         await contact_groups.add_members(request.context, request.account_id, group_id, ids)
     elif action == "remove" and shown:
-        await contact_groups.remove_members(request.context, request.account_id, shown, ids)
+        removed = await contact_groups.remove_members(request.context, request.account_id, shown, ids)
+        told = request.t("contacts.taken_out", count=f"{len(removed):,}")
+        undo = [("action", "add"), ("to_group", str(shown)), *((f"{CONTACT}{one}", "1") for one in removed)]
+        if removed:
+            toast = Toast(told, f"{CONTACTS_PATH}/selected", [*undo, *_fields_of_place(request)])
+            return await _show_done(request, toast, _here(request, shown))
     else:
         return await list_contacts(request, Refused(Code.MISSING_PARAMETER, "to_group"))
     return request.redirect(_here(request, shown))
@@ -125,6 +160,30 @@ def _here(request: PageRequest, group: int | None) -> str:
     """Return the URL of the page that a form was on."""
     fields = {name: request.field(name) for name in SEARCH_FIELDS} | {"group": str(group or "")}
     return list_url(fields, _place(request, AFTER), _place(request, BEFORE))
+
+
+def _fields_of_place(request: PageRequest) -> list[tuple[str, str]]:
+    """Return the fields that lead back to the page of the list that a form was on."""
+    return [(name, request.field(name)) for name in (*SEARCH_FIELDS, AFTER, BEFORE) if request.field(name)]
+
+
+def _read_deleted(typed: str) -> list[DeletedContact]:
+    """Return the contacts that a toast brings back.
+
+    Raises Refused, for what no toast has made.
+    """
+    try:
+        found = msgspec.json.decode(typed, type=list[DeletedContact])
+    except msgspec.DecodeError:
+        raise Refused(Code.INVALID_PARAMETER) from None
+    return [
+        each._replace(entry=rules.parse_contact(each.entry.phone, each.entry.name, _named(each.entry.fields)))
+        for each in found
+    ]
+
+
+def _named(fields: Mapping[str, str]) -> dict[str, str]:
+    return {rules.parse_field_name(name): value for name, value in fields.items()}
 
 
 def _place(request: PageRequest, name: str) -> Place | None:
@@ -153,7 +212,9 @@ def _errors(request: PageRequest, problems: Sequence[Problem]) -> dict[str, str]
     return {each.field: request.tell(each) for each in problems}
 
 
-async def list_contacts(request: PageRequest, refused: Refused | None = None) -> Response:
+async def list_contacts(
+    request: PageRequest, refused: Refused | None = None, toast: Toast | None = None
+) -> Response:
     """Show a page of the contacts that a search finds, in a group if one is chosen."""
     view = await load_book(request)
     typed, after, before = request.field("q"), _place(request, AFTER), _place(request, BEFORE)
@@ -184,6 +245,7 @@ async def list_contacts(request: PageRequest, refused: Refused | None = None) ->
             )
             for each in found.page.contacts
         ],
+        toast=toast,
         view=view,
         typed=typed,
         fields=request.fields if refused else {},
@@ -284,8 +346,10 @@ TEXTS = {
     "contacts.put": Text("선택한 연락처를 그룹에 넣기", "Put chosen contacts into it"),
     "contacts.take_out": Text("선택한 연락처를 이 그룹에서 빼기", "Take chosen contacts out of this group"),
     "contacts.delete.ask": Text(
-        "연락처를 삭제하시겠습니까? 되돌릴 수 없습니다.", "Delete what you chose? This cannot be undone."
+        "연락처를 주소록에서 삭제하시겠습니까?", "Delete what you chose from the address book?"
     ),
+    "contacts.deleted": Text("연락처 {count}명을 삭제했습니다.", "{count} deleted from the address book."),
+    "contacts.taken_out": Text("연락처 {count}명을 그룹에서 뺐습니다.", "{count} taken out of the group."),
     "contacts.opted_out": Text("수신거부", "Opted out"),
     "contacts.opted_out.about": Text(
         "이 번호는 광고를 수신거부했습니다. 광고는 보내지 않고 그 밖의 메시지는 보냅니다.",

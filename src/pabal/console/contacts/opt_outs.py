@@ -10,7 +10,7 @@ from pabal.console.contacts import opt_out_file
 from pabal.console.sheets import sheet_limits
 from pabal.console.shell.download import BOM, attach, csv_line, dated_name
 from pabal.console.shell.form_fields import page_number, parse_id
-from pabal.console.shell.page_request import PageRequest
+from pabal.console.shell.page_request import PageRequest, Toast
 from pabal.domain.base.codes import Code, Problem, Refused
 from pabal.domain.people import opt_out, phone
 from pabal.service.access.accounts import audit
@@ -22,8 +22,8 @@ REMOVE_PATH = f"{OPT_OUTS_PATH}/remove"
 PAGE_SIZE = 50
 EXPORT_BATCH = 1000
 MAX_PAGE = 1_000_000
-DONE = ("added", "known", "removed")
-"""What the page says after a form: the number was added, was there before, or was removed."""
+DONE = ("known", "removed")
+"""What the page says after a form: the number was there before, or was removed."""
 MAX_FORM_BYTES = sheet_limits.MAX_FILE_BYTES + 64 * 1024
 """A form with the largest file."""
 
@@ -38,8 +38,24 @@ async def add_opt_out(request: PageRequest) -> Response:
         return await list_opt_outs(request, refused)
     new = NewOptOuts(request.account_id, [entry], OptOutSource.CONSOLE)
     audit_entry = request.audit_entry(opt_outs.ADD_ACTION, phone.mask(entry.phone))
-    is_new = await opt_outs.add(request.context, new, audit_entry)
-    return request.redirect(f"{OPT_OUTS_PATH}?done={'added' if is_new else 'known'}")
+    if not await opt_outs.add(request.context, new, audit_entry):
+        return request.redirect(f"{OPT_OUTS_PATH}?done=known")
+    return request.redirect(f"{OPT_OUTS_PATH}?done=added&id={await _find_id(request, entry)}")
+
+
+async def _find_id(request: PageRequest, entry: OptOutEntry) -> int:
+    """Return the id of an opt-out that was just added; 0 where it is gone already."""
+    _, found = await opt_outs.find(request.context, request.account_id, entry.phone, None, 1, PAGE_SIZE)
+    return next((each.id for each in found if each.sender == entry.sender), 0)
+
+
+def _undo(request: PageRequest) -> Toast | None:
+    """Return the toast about the opt-out that was just added; None: there is none."""
+    if request.field("done") != "added":
+        return None
+    may_remove = request.is_allowed(REMOVE_PATH, "POST")
+    fields = [("id", request.field("id"))] if may_remove and parse_id(request.field("id")) else ()
+    return Toast(request.t("opt_outs_done.added"), REMOVE_PATH if fields else "", fields)
 
 
 async def remove_opt_out(request: PageRequest) -> Response:
@@ -142,6 +158,7 @@ async def list_opt_outs(request: PageRequest, refused: Refused | None = None) ->
     return request.render(
         "contacts/opt_outs.html",
         refused.code.http_status if refused else 400 if errors else 200,
+        toast=None if refused else _undo(request),
         rows=found,
         total=total,
         searched=searched,

@@ -10,9 +10,9 @@ from starlette.responses import Response
 from pabal.console.history import filters
 from pabal.console.history.codes import advise
 from pabal.console.history.filters import HistorySearch, list_offered
-from pabal.console.send.brand_parts import preview_attachment
+from pabal.console.history.waits import describe_wait
+from pabal.console.phone.brand_parts import preview_attachment
 from pabal.console.shell.page_request import PageRequest
-from pabal.console.shell.waits import describe_wait
 from pabal.domain.base import identifiers
 from pabal.domain.base.codes import Code, Refused
 from pabal.domain.base.dates import SECOND

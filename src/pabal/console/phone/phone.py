@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from starlette.responses import Response
 
-from pabal.console.send.brand_parts import BrandPreview, preview_attachment
+from pabal.console.phone.brand_parts import BrandPreview, preview_attachment
 from pabal.console.shell.page_request import PageRequest
 from pabal.domain.base.codes import Refused, Text
 from pabal.domain.content.button import Button

@@ -11,7 +11,8 @@ from pabal.console.requests.entry import build_entries, build_entry
 from pabal.console.requests.funnel import Funnel, build_funnel
 from pabal.console.requests.list_filters import ListSearch, read_list_search
 from pabal.console.send import kept_draft
-from pabal.console.shell.page_request import PageRequest
+from pabal.console.send.send import SEND_PATH
+from pabal.console.shell.page_request import PageRequest, Toast
 from pabal.console.upload import edited_campaign
 from pabal.console.upload.campaign_message import REQUESTS_PATH, UPLOAD_PATH
 from pabal.console.upload.upload import NO_CONTENT, RELOAD_HEADERS
@@ -179,7 +180,7 @@ async def cancel_request_or_campaign(request: PageRequest) -> Response:
         await campaigns.cancel_campaign(request.context, sent.campaign, deed)
     else:
         await cancel_request(request.context, request.account_id, sent.id, None, deed)
-    return request.redirect(f"{REQUESTS_PATH}/{sent.id.hex()}")
+    return request.redirect(f"{REQUESTS_PATH}/{sent.id.hex()}?done=cancelled")
 
 
 async def send_request_now(request: PageRequest) -> Response:
@@ -238,9 +239,12 @@ async def _render_request(request: PageRequest, sent: SentItem, refused: Refused
     campaign, send_request = sent.campaign, sent.request
     above = await progress_service.campaign_of_request(request.context, sent.id) if send_request else None
     sending = await campaign_files.get_sending(request.context, sent.id) if campaign else None
+    way_on = f"{SEND_PATH}?copy={sent.id.hex()}" if request.is_allowed(SEND_PATH) else ""
+    cancelled = Toast(request.t("follow.cancelled"), way_on, link=request.t("follow.copy"))
     return request.render(
         "requests/request.html",
         refused.code.http_status if refused else 200,
+        toast=cancelled if request.field("done") == "cancelled" else None,
         entry=await build_entry(request, sent),
         funnel=build_funnel(request, sent),
         campaign=campaign,

@@ -82,6 +82,10 @@ TEXTS = {
     "follow.copy": Text("복사해서 다시 작성", "Copy and send again"),
     "follow.resend": Text("실패한 수신자에게 다시 보내기", "Resend to those who were not reached"),
     "follow.edit": Text("내용·시각 바꾸기", "Change text or time"),
+    "follow.cancelled": Text(
+        "발송을 취소했습니다. 취소는 되돌릴 수 없지만, 같은 내용으로 새로 보낼 수 있습니다.",
+        "Cancelled. It cannot be brought back, but the same can be sent anew.",
+    ),
     "follow.cancel": Text("발송 취소", "Cancel sending"),
     "follow.cancel.ask": Text(
         "아직 발송하지 않은 메시지를 모두 취소하시겠습니까? 되돌릴 수 없습니다.",

@@ -5,8 +5,10 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
+import msgspec
+
 from pabal.domain.brand import limits
-from pabal.domain.brand.message import BrandType
+from pabal.domain.brand.message import BrandAttachment, BrandType
 from pabal.domain.brand.rules import RULES
 
 FIELD = re.compile(r"attachment((?:\.[a-zA-Z]{1,20}(?:\[[0-9]\])?){1,5})", re.ASCII)
@@ -26,6 +28,12 @@ _LISTS = {
     "card": ("carousel", limits.MIN_CARDS, limits.MAX_CARDS),
 }
 """Where the list of each kind of part is, and how many parts it has."""
+STARTS: dict[BrandType, dict[str, Any]] = {
+    BrandType.WIDE_LIST: {"item": {"list": [{} for _ in range(limits.MIN_ITEMS)]}},
+    BrandType.CAROUSEL_FEED: {"carousel": {"list": [{} for _ in range(limits.MIN_CARDS)]}},
+    BrandType.CAROUSEL_COMMERCE: {"carousel": {"list": [{} for _ in range(limits.MIN_CARDS)]}},
+}
+"""What the attachment of a type starts with: as many empty items or cards as it has at least."""
 Tree = dict[str, Any]
 
 
@@ -51,6 +59,27 @@ class AttachmentGroup(NamedTuple):
     removes: str = ""
     """The action that removes it; empty: it has to be there."""
     is_optional: bool = False
+
+
+def start_of(kind: BrandType) -> str:
+    """Return the attachment to start a draft with; empty where the type needs none."""
+    return json.dumps(STARTS[kind]) if kind in STARTS else ""
+
+
+def read_attachment(typed: str) -> Any:
+    """Return what was typed as JSON; what is none stays a text, which the check of fields refuses."""
+    try:
+        return json.loads(typed) if typed.strip() else None
+    except (ValueError, RecursionError):
+        return typed
+
+
+def attachment_of(given: Any) -> BrandAttachment:
+    """Return the attachment to preview; nothing of one that has fields of the wrong type."""
+    try:
+        return msgspec.convert(given or {}, BrandAttachment)
+    except (msgspec.ValidationError, RecursionError):
+        return BrandAttachment()
 
 
 def groups_of(kind: BrandType, given: object) -> list[AttachmentGroup]:

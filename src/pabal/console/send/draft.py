@@ -1,5 +1,6 @@
 """A draft on the send page: what was typed, and the body of the API that it makes."""
 
+import hashlib
 import json
 import re
 from collections.abc import Mapping, Sequence
@@ -10,10 +11,17 @@ from msgspec import Struct
 
 from pabal.checks.sends.brand import BRAND_TYPES, TARGETINGS
 from pabal.console.send import attachment_form
-from pabal.console.send.attachment_form import AttachmentGroup
-from pabal.console.send.brand_parts import attachment_of, read_attachment, start_of
-from pabal.console.send.draft_buttons import change_buttons, read_button, read_buttons
-from pabal.console.send.draft_images import ALL_IMAGE_FIELDS, API_FIELDS, IMAGE_FIELDS, image_texts, without_image
+from pabal.console.send.attachment_form import AttachmentGroup, attachment_of, read_attachment, start_of
+from pabal.console.send.draft_parts import (
+    ALL_IMAGE_FIELDS,
+    API_FIELDS,
+    IMAGE_FIELDS,
+    change_buttons,
+    image_texts,
+    read_button,
+    read_buttons,
+    without_image,
+)
 from pabal.console.sheets.mapping import read_roles
 from pabal.domain.brand.message import BrandAttachment, BrandType, Targeting
 from pabal.domain.brand.rules import RULES, TypeRules, max_buttons
@@ -361,3 +369,9 @@ def _apply_action(draft: MessageDraft, action: str) -> MessageDraft:
     if verb == "unpicture":
         return replace(draft, texts={**draft.texts, **without_image(draft.texts, place)})
     return replace(draft, buttons=change_buttons(draft.buttons, verb, place))
+
+
+def draft_digest(draft: MessageDraft, own_number: str = "") -> str:
+    """Return a hash of everything in the draft."""
+    whole = [own_number, draft.kind.word, dict(draft.texts), dict(draft.checkboxes), draft.buttons]
+    return hashlib.sha256(json.dumps(whole, sort_keys=True).encode()).hexdigest()

@@ -3,21 +3,24 @@
 import re
 from collections.abc import Collection
 from dataclasses import replace
+from string import hexdigits
 from typing import NamedTuple
 
 from pabal.console.send import draft as drafts
 from pabal.console.send import typed_receivers
 from pabal.console.send.draft import MessageDraft
-from pabal.console.send.draft_images import IMAGE_FIELDS
+from pabal.console.send.draft_parts import IMAGE_FIELDS
 from pabal.console.send.review import Review
 from pabal.console.shell.form_fields import GROUP, new_tab_id, tab_id, ticked_ids
 from pabal.console.shell.page_request import PageRequest
+from pabal.service.access.sign_in.sign_in import new_secret
 from pabal.service.sending import drafts as draft_service
 from pabal.service.sending.drafts import DraftKey, Keeping
 
 FORM = "send"
 """The form of a message that began empty; one that began as a copy has a name of its own."""
 FIELD = "draft"
+KEY_CHARACTERS = 64
 KEY_TIME_DIGITS = 12
 """The digits at the start of a form's key that say when it was made."""
 _FORM_NAME = re.compile(r"send(\.[a-z]{1,10}\.[0-9a-f]{1,32})?", re.ASCII)
@@ -147,3 +150,15 @@ async def load_rest(request: PageRequest, sent_id: bytes) -> MessageDraft | None
     """Return the lines that a request left out, with its message; None: the user has none."""
     draft, _ = await load(request, rest_form(sent_id))
     return draft
+
+
+def new_key(request: PageRequest) -> str:
+    """Return a new idempotency key; it starts with the time."""
+    return f"{request.now:0{KEY_TIME_DIGITS}x}{new_secret(request.context.world)[KEY_TIME_DIGITS:]}"
+
+
+def is_key_current(request: PageRequest, key: str) -> bool:
+    """Return whether a key is well-formed and young enough that its first use would still be stored."""
+    made_at = key[:KEY_TIME_DIGITS]
+    is_well_formed = len(key) == KEY_CHARACTERS and set(key) <= set(hexdigits)
+    return is_well_formed and request.now < int(made_at, 16) + request.context.policy.idempotency_ms

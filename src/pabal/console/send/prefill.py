@@ -21,8 +21,7 @@ from pabal.console.send.draft import (
     SMS,
     MessageDraft,
 )
-from pabal.console.send.draft_buttons import BUTTON_FIELDS
-from pabal.console.send.draft_images import image_texts
+from pabal.console.send.draft_parts import BUTTON_FIELDS, image_texts
 from pabal.console.send.kept_draft import FORM
 from pabal.console.send.review import MAX_TYPED_RECEIVERS
 from pabal.console.sheets import sheet

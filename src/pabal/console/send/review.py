@@ -1,6 +1,8 @@
 """The review of a draft: its size, its receivers, its errors, and its preview."""
 
 import asyncio
+import hashlib
+import json
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -371,3 +373,11 @@ def _night(request: PageRequest, draft: MessageDraft, message: ComposedMessage) 
         return "", ""
     morning = request.minute(dates.next_night_end(at, policy.zone)).replace(" ", "T")
     return "send.night.moved" if policy.postpones_night_ads else "send.night.refused", morning
+
+
+def text_digest(review: Review) -> str:
+    """Return a hash of the reviewed text and the lines left out: a template may change before the send."""
+    left_out = [each.line_number for each in review.invalid_rows]
+    message = review.message
+    whole = [message.content, message.subject, message.buttons, left_out, review.is_upgraded]
+    return hashlib.sha256(json.dumps(whole).encode()).hexdigest()

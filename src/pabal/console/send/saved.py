@@ -10,7 +10,7 @@ from pabal.console.send import send as send_page
 from pabal.console.send.draft import KINDS, MessageDraft
 from pabal.console.send.prefill import KIND_BY_PRODUCT
 from pabal.console.shell.form_fields import parse_id
-from pabal.console.shell.page_request import PageRequest
+from pabal.console.shell.page_request import PageRequest, Toast
 from pabal.domain.base import identifiers
 from pabal.domain.base.codes import Code, Refused
 from pabal.service.errors import RecordDamaged
@@ -35,15 +35,7 @@ class TextRow(NamedTuple):
     time: str
 
 
-class Deleted(NamedTuple):
-    """A text that was just deleted."""
-
-    name: str
-    fields: list[tuple[str, str]]
-    """The fields of a form that saves it again."""
-
-
-async def show_texts(request: PageRequest, deleted: Deleted | None = None) -> Response:
+async def show_texts(request: PageRequest, toast: Toast | None = None) -> Response:
     """Show the texts that the account has saved, and what it has sent recently."""
     saved = [
         TextRow(
@@ -55,7 +47,7 @@ async def show_texts(request: PageRequest, deleted: Deleted | None = None) -> Re
         )
         for each, fields in await kept_drafts.list_saved(request.context, request.account_id)
     ]
-    return request.render("send/saved.html", saved=saved, recent=await _recent_texts(request), deleted=deleted)
+    return request.render("send/saved.html", saved=saved, recent=await _recent_texts(request), toast=toast)
 
 
 async def save_text(request: PageRequest) -> Response:
@@ -94,7 +86,9 @@ async def delete_text(request: PageRequest) -> Response:
     await kept_drafts.delete_text(request.context, request.account_id, text_id, audit_entry)
     if found is None:
         return request.redirect(TEXTS_PATH)
-    return await show_texts(request, Deleted(found[0], [("text_name", found[0]), *found[1].items()]))
+    name, fields = found
+    told = request.t("texts.deleted", name=name)
+    return await show_texts(request, Toast(told, f"{TEXTS_PATH}/restore", [("text_name", name), *fields.items()]))
 
 
 async def restore_text(request: PageRequest) -> Response:

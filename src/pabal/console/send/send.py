@@ -11,23 +11,21 @@ from pabal.console.send import draft as drafts
 from pabal.console.send import kept_draft, prefill
 from pabal.console.send.campaign_body import submit_typed
 from pabal.console.send.cost import CostEstimate, dearest_fallback, estimate_cost
-from pabal.console.send.draft import ALIMTALK, FRIENDTALK_PRODUCTS, KINDS, MessageDraft
-from pabal.console.send.draft_buttons import BUTTON_FIELDS
-from pabal.console.send.draft_images import IMAGE_FIELDS, MAX_IMAGE_BYTES
+from pabal.console.send.draft import ALIMTALK, FRIENDTALK_PRODUCTS, KINDS, MessageDraft, draft_digest
+from pabal.console.send.draft_parts import BUTTON_FIELDS, IMAGE_FIELDS, MAX_IMAGE_BYTES
 from pabal.console.send.field_errors import errors_by_field
-from pabal.console.send.kept_draft import KeptDraft
+from pabal.console.send.kept_draft import KEY_CHARACTERS, KeptDraft, is_key_current, new_key
 from pabal.console.send.review import (
     SHOWN_INVALID_ROWS,
     Review,
     first_values,
     review_draft,
+    text_digest,
     validate_review,
     validate_send,
 )
-from pabal.console.send.send_key import KEY_CHARACTERS, draft_digest, is_key_current, new_key, text_digest
-from pabal.console.send.summary import summarize
+from pabal.console.send.summary import open_ways, summarize
 from pabal.console.send.typed_receivers import TypedReceiver
-from pabal.console.send.ways import open_ways
 from pabal.console.shell.form_fields import GROUP, new_tab_id, parse_id, tab_id, ticked_ids
 from pabal.console.shell.page_request import PageRequest
 from pabal.domain.base import identifiers

@@ -4,7 +4,7 @@ import re
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field
-from typing import Any, BinaryIO, TypeVar
+from typing import Any, BinaryIO, NamedTuple, TypeVar
 from urllib.parse import quote, urlsplit
 
 import msgspec
@@ -78,6 +78,17 @@ def describe_browser(user_agent: str) -> str:
     """Return kind and system of a browser, such as `Chrome, Windows`; empty if neither is known."""
     found = (next((name for mark, name in known if mark in user_agent), None) for known in (_BROWSERS, _SYSTEMS))
     return ", ".join(each for each in found if each)
+
+
+class Toast(NamedTuple):
+    """What was done, and the way back."""
+
+    told: str
+    path: str = ""
+    """Where the fields are posted that undo it, or where a link leads; empty: there is no way back."""
+    fields: Sequence[tuple[str, str]] = ()
+    link: str = ""
+    """What the link says."""
 
 
 @dataclass(frozen=True)
@@ -288,7 +299,7 @@ class PageRequest:
 
     def render(self, template: str, status: int = 200, /, **values: object) -> Response:
         """Answer with a page, or with a part of one."""
-        shared = {"request": self, "menu": self._menu()}
+        shared = {"request": self, "menu": self._menu(), "toast": None}
         return HTMLResponse(self.site.render(template, self.locale.language, {**shared, **values}), status)
 
     def redirect(self, path: str) -> Response:

@@ -57,7 +57,7 @@ It settles without delay: otherwise it would miss what is typed within 20 ms aft
 attributes: otherwise new content would first look like the content that it replaces. The page of a form that is
 refused with 403 or 409 replaces the open one: the user must see that nothing was done.
 """
-SHARED_TEMPLATES = ("shell/layout.html", "shell/fields.html")
+SHARED_TEMPLATES = ("shell/layout.html", "shell/fields.html", "shell/toast.html")
 """What every page consists of."""
 
 

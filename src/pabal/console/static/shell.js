@@ -208,7 +208,7 @@
     }
     const refused = form.matches("[data-keeps]") && page.getElementById("refused");
     if (refused) keepForm(form, refused);
-    else replaceContent(page, content);
+    else replaceContent(page, content, answer.headers.get("content-location"));
     return false;
   }
 
@@ -228,11 +228,12 @@
     setTimeout(() => URL.revokeObjectURL(link.href), TIMEOUT_MS);
   }
 
-  function replaceContent(page, content) {
+  function replaceContent(page, content, address) {
     clear();
     const loaded = new Set([...document.scripts].map((script) => script.src));
     const scripts = [...page.scripts].filter((each) => !loaded.has(each.src) || each.hasAttribute("data-rerun"));
     document.title = page.title;
+    if (address) history.replaceState(null, "", address);
     document.getElementById("content").replaceWith(content);
     document.body.setAttribute("hx-headers", page.body.getAttribute("hx-headers"));
     for (const { src } of scripts) {

@@ -14,7 +14,7 @@ from pabal.console.send.campaign_body import CampaignMessage, message_from_draft
 from pabal.console.send.draft import MessageDraft
 from pabal.console.send.preview import upgrade_if_long
 from pabal.console.send.review import MAX_TYPED_RECEIVERS, ad_problems
-from pabal.console.send.ways import FILE
+from pabal.console.send.summary import FILE
 from pabal.console.sheets import sheet
 from pabal.console.sheets.sheet import SheetRow
 from pabal.console.shell.form_fields import GROUP, ticked_ids

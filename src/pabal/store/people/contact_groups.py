@@ -62,15 +62,15 @@ def add_members(tx: Tx, account_id: int, group_id: int, contact_ids: Iterable[in
     return len(rows)
 
 
-def remove_members(tx: Tx, group_id: int, contact_ids: Iterable[int]) -> int:
-    """Take contacts out of a group; return how many were in it."""
+def remove_members(tx: Tx, group_id: int, contact_ids: Iterable[int]) -> list[int]:
+    """Take contacts out of a group; return those that were in it."""
     rows = tx.execute_many(
         "delete from contact_members where group_id = ? and contact_id in ({list}) returning contact_id",
         [(one,) for one in sorted(contact_ids)],
         (group_id,),
     )
     _count(tx, group_id, -len(rows))
-    return len(rows)
+    return [row[0] for row in rows]
 
 
 def list_members(tx: Tx, group_id: int, limit: int) -> list[int]:

@@ -58,8 +58,8 @@ async def add_members(context: Context, account_id: int, group_id: int, contact_
     return await context.store.write(_add_members, account_id, group_id, contact_ids)
 
 
-async def remove_members(context: Context, account_id: int, group_id: int, contact_ids: Sequence[int]) -> int:
-    """Take contacts out of a group; they stay in the address book.
+async def remove_members(context: Context, account_id: int, group_id: int, contact_ids: Sequence[int]) -> list[int]:
+    """Take contacts out of a group, and return those that were in it; they stay in the address book.
 
     Raises Refused(NOT_FOUND).
     """
@@ -103,7 +103,8 @@ def _add_members(tx: Tx, account_id: int, group_id: int, contact_ids: Sequence[i
 
 
 def _empty(tx: Tx, account_id: int, group_id: int) -> int:
-    return contact_groups.remove_members(tx, group_id, contact_groups.list_members(tx, group_id, MEMBERS_BATCH))
+    members = contact_groups.list_members(tx, group_id, MEMBERS_BATCH)
+    return len(contact_groups.remove_members(tx, group_id, members))
 
 
 def _delete_contacts(tx: Tx, account_id: int, group_id: int) -> int:

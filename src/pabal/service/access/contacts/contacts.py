@@ -33,6 +33,13 @@ class ListedContacts(NamedTuple):
     opted_out: Collection[str]
 
 
+class DeletedContact(NamedTuple):
+    """A contact that was deleted, and its groups: what it takes to bring it back."""
+
+    entry: ContactEntry
+    group_ids: Sequence[int]
+
+
 class ImportBatch(NamedTuple):
     """Contacts to save together, the groups they are put into, and whether known numbers are updated."""
 
@@ -134,9 +141,21 @@ async def set_fields(context: Context, account_id: int, fields: Sequence[str], a
 
 async def delete_contacts(
     context: Context, account_id: int, contact_ids: Sequence[int], audit_entry: AuditEntry | None = None
-) -> int:
-    """Delete contacts of an account; return how many there were."""
+) -> list[DeletedContact]:
+    """Delete contacts of an account; return what there was."""
     return await context.store.write(_delete, account_id, contact_ids, audit_entry)
+
+
+async def restore_contacts(
+    context: Context, account_id: int, deleted: Sequence[DeletedContact], audit_entry: AuditEntry
+) -> None:
+    """Add contacts again that were deleted; whose number is there already stays as it is.
+
+    Raises Refused(LIMIT_EXCEEDED) for a full address book; then none of them is added.
+    """
+    await context.store.write(
+        _restore, account_id, deleted, context.policy.max_contacts, context.world.now(), audit_entry
+    )
 
 
 async def list_some(
@@ -243,11 +262,30 @@ def _set_fields(tx: Tx, account_id: int, fields: Sequence[str], audit_entry: Aud
     audit_log.add(tx, audit_entry)
 
 
-def _delete(tx: Tx, account_id: int, contact_ids: Sequence[int], audit_entry: AuditEntry | None) -> int:
-    count = contacts.delete(tx, account_id, contact_ids)
-    if count and audit_entry:
+def _delete(
+    tx: Tx, account_id: int, contact_ids: Sequence[int], audit_entry: AuditEntry | None
+) -> list[DeletedContact]:
+    found = [each for one in sorted(set(contact_ids)) if (each := contacts.get(tx, account_id, one))]
+    groups = contact_groups.groups_of(tx, [each.id for each in found])
+    contacts.delete(tx, account_id, contact_ids)
+    if found and audit_entry:
         audit_log.add(tx, audit_entry)
-    return count
+    return [
+        DeletedContact(ContactEntry(each.phone, each.name, each.fields), groups.get(each.id, ())) for each in found
+    ]
+
+
+def _restore(
+    tx: Tx,
+    account_id: int,
+    deleted: Sequence[DeletedContact],
+    max_contacts: int,
+    now: Instant,
+    audit_entry: AuditEntry,
+) -> None:
+    for each in deleted:
+        save_batch(tx, ImportBatch(account_id, [each.entry], each.group_ids, updates=False), max_contacts, now)
+    audit_log.add(tx, audit_entry)
 
 
 def _find_opted_out(tx: Tx, keys: HashKeys, account_id: int, phones: Collection[str], sender: str) -> set[str]:

@@ -1,21 +1,10 @@
 """What a brand message shows besides text and buttons, as the preview and the simulated phone show it."""
 
-import json
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-import msgspec
-
-from pabal.domain.brand import limits
-from pabal.domain.brand.message import BrandAttachment, BrandButton, BrandType, CarouselItem, Commerce
+from pabal.domain.brand.message import BrandAttachment, BrandButton, CarouselItem, Commerce
 from pabal.domain.content.button import is_web_link
-
-STARTS: dict[BrandType, dict[str, Any]] = {
-    BrandType.WIDE_LIST: {"item": {"list": [{} for _ in range(limits.MIN_ITEMS)]}},
-    BrandType.CAROUSEL_FEED: {"carousel": {"list": [{} for _ in range(limits.MIN_CARDS)]}},
-    BrandType.CAROUSEL_COMMERCE: {"carousel": {"list": [{} for _ in range(limits.MIN_CARDS)]}},
-}
-"""What the attachment of a type starts with: as many empty items or cards as it has at least."""
 
 
 class BrandPreview(NamedTuple):
@@ -32,27 +21,6 @@ class BrandPreview(NamedTuple):
     has_image: bool = False
     buttons: Sequence[tuple[str, str]] = ()
     """Name of each button, and its link if a browser can open it."""
-
-
-def start_of(kind: BrandType) -> str:
-    """Return the attachment to start a draft with; empty where the type needs none."""
-    return json.dumps(STARTS[kind]) if kind in STARTS else ""
-
-
-def read_attachment(typed: str) -> Any:
-    """Return what was typed as JSON; what is none stays a text, which the check of fields refuses."""
-    try:
-        return json.loads(typed) if typed.strip() else None
-    except (ValueError, RecursionError):
-        return typed
-
-
-def attachment_of(given: Any) -> BrandAttachment:
-    """Return the attachment to preview; nothing of one that has fields of the wrong type."""
-    try:
-        return msgspec.convert(given or {}, BrandAttachment)
-    except (msgspec.ValidationError, RecursionError):
-        return BrandAttachment()
 
 
 def preview_attachment(attachment: BrandAttachment) -> list[BrandPreview]:
