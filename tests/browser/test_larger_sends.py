@@ -142,6 +142,7 @@ def test_bad_lines_are_left_out_corrected_and_sent_later(
         expect(page.locator("#rest")).to_have_count(0)
 
 
+@pytest.mark.torture
 @in_both_ways
 def test_large_send_waits_for_a_second_user(env: BrowserEnvironment, language: str, screen: str) -> None:
     with preferences(env, approval_receivers="2"):
@@ -216,6 +217,7 @@ def test_preferences_make_lms_and_fallbacks_by_themselves(
 PLACES = ("image", "image2")
 
 
+@pytest.mark.torture
 @in_both_ways
 def test_large_pictures_are_converted_and_made_to_fit_their_route(
     env: BrowserEnvironment, language: str, screen: str

@@ -40,6 +40,7 @@ def people(*numbers: int) -> list[str]:
     return [f"사람{each:03}" for each in numbers]
 
 
+@pytest.mark.torture
 @in_each_language_and_screen
 def test_contacts_are_paged_to_the_end_and_back(env: BrowserEnvironment, language: str, screen: str) -> None:
     with env.signed_in(language=language, screen=screen) as page:

@@ -25,6 +25,7 @@ def write(page: Page, receivers: str) -> None:
     page.locator("[name=receivers]").fill(receivers)
 
 
+@pytest.mark.first_case
 @in_both_ways
 def test_time_is_typed_in_words_or_picked_by_keyboard(
     env: BrowserEnvironment, language: str, screen: str, color: str
@@ -59,6 +60,7 @@ def test_time_is_typed_in_words_or_picked_by_keyboard(
         assert field.input_value().endswith("15:00")
 
 
+@pytest.mark.first_case
 @in_both_ways
 def test_tomorrow_morning_is_one_choice(env: BrowserEnvironment, language: str, screen: str, color: str) -> None:
     with env.signed_in(language=language, screen=screen, color_scheme=color) as page:
@@ -74,6 +76,7 @@ def test_tomorrow_morning_is_one_choice(env: BrowserEnvironment, language: str, 
         check_page(page, f"tomorrow-{language}-{screen}")
 
 
+@pytest.mark.first_case
 @in_both_ways
 def test_file_that_is_chosen_on_the_send_page_is_there_on_the_next(
     env: BrowserEnvironment, language: str, screen: str, color: str
@@ -92,6 +95,7 @@ def test_file_that_is_chosen_on_the_send_page_is_there_on_the_next(
         check_page(page, f"carried-{language}-{screen}")
 
 
+@pytest.mark.first_case
 @in_both_ways
 def test_brand_message_is_written_in_fields(
     env: BrowserEnvironment, language: str, screen: str, color: str
@@ -130,6 +134,7 @@ def test_deleted_text_is_brought_back_from_the_toast(env: BrowserEnvironment) ->
         expect(row).to_have_count(1)
 
 
+@pytest.mark.first_case
 @in_both_ways
 def test_page_of_components_shows_each(env: BrowserEnvironment, language: str, screen: str, color: str) -> None:
     with env.signed_in(Role.VIEWER, language=language, screen=screen, color_scheme=color) as page:
