@@ -74,7 +74,7 @@ async def test_each_product_arrives(kind: str, env: Environment, fixture: RelayF
         ("nhncloud", "010-0000-0004", "alimTalk", "fail 3020"),
         ("solapi", "010-0000-0001", "sms", "fail 3001"),
         ("solapi", "010-0000-0002", "sms", "fail 2003"),
-        ("solapi", "010-0000-0006", "sms", "fail 2000"),
+        pytest.param("solapi", "010-0000-0006", "sms", "fail 2000", marks=pytest.mark.torture),
         ("solapi", "010-0000-0007", "sms", "completed 1000"),
         ("solapi", "010-0000-0003", "alimTalk", "fail 3019"),
         ("solapi", "010-0000-0004", "alimTalk", "fail 3020"),
