@@ -109,6 +109,7 @@ async def test_every_message_ends_and_none_is_sent_twice(
     assert len(fixture.accepted_numbers) == 20
 
 
+@pytest.mark.first_case
 @pytest.mark.settings(routes={"sms": [RELAY, "telco"]}, failover_seconds=60)
 async def test_message_in_doubt_waits_while_others_use_the_next_carrier(
     env: Environment, fixture: RelayFixture
