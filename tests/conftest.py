@@ -56,7 +56,7 @@ TESTS = Path(__file__).parent
 BUILD_OPTIONS = ("world", "store", "carriers", "poster", "mailer", "openid")
 """What a scenario may replace; its other options are settings."""
 STORE_FIXTURES = {"tmp_path", "tx"}
-SLOW_FOLDERS = {"cli", "client", "clients", "console", "docs", "faults", "hostile"}
+SLOW_FOLDERS = {"cli", "client", "clients", "compat", "console", "docs", "faults", "hostile"}
 SLOW_SERVICE_FOLDERS = {
     *("carrier", "claiming", "notices", "outcome", "receiving", "relay", "upkeep", "webhooks", "workers"),
 }
