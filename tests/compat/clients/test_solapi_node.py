@@ -243,6 +243,7 @@ def test_friend_talk_is_sent_and_replaced_where_it_fails(client: Judge, relay: S
     assert [row["type"] for row in rows if row["replacement"]] == ["SMS"]
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("bubble", BUBBLES)
 def test_brand_message_of_each_type_is_delivered(client: Judge, relay: Solapi, bubble: str) -> None:
     content, parts = BUBBLES[bubble]

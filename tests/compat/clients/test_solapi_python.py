@@ -111,6 +111,7 @@ def test_alimtalk_and_friend_talk_are_sent(client: SolapiMessageService, relay: 
     ]
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("bubble", BUBBLES)
 def test_brand_message_of_each_type_is_sent(client: SolapiMessageService, relay: Solapi, bubble: str) -> None:
     with TemporaryAccount(relay.base_url, relay.own_key) as account:
