@@ -140,6 +140,9 @@ class WebhookDispatcher:
             return set()
         self._looked_at = now
         accounts = {each.webhook.account_id for each in self._posters.values()}
+        if not accounts:
+            self._seen = None  # what is numbered meanwhile concerns no endpoint
+            return set()
         try:
             reachable = context.nodes.reachable(context.slots.numbers) if context.nodes.lost else None
             known = self._seen or {}
