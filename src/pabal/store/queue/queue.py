@@ -273,13 +273,13 @@ def still_leased(tx: Tx, leases: Iterable[tuple[bytes, int]]) -> dict[bytes, str
 
     A job has references if the carrier has accepted an earlier attempt, and said so after the next one began.
     """
+    wanted = set(leases)
     rows = tx.execute_many(
-        "select jobs.id, jobs.reference from (values {rows}) as v(id, attempt) join jobs on jobs.id = v.id"
-        " and jobs.attempt = v.attempt and jobs.claimed_at is not null"
-        " where jobs.slot {same_slot}",
-        leases,
+        "select id, attempt, reference from jobs"
+        " where id in ({list}) and claimed_at is not null and slot {same_slot}",
+        [(one,) for one in sorted({one for one, _ in wanted})],
     )
-    return dict(rows)
+    return {one: reference for one, attempt, reference in rows if (one, attempt) in wanted}
 
 
 def remove(tx: Tx, ids: Iterable[bytes]) -> list[RemovedJob]:
