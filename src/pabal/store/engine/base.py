@@ -116,6 +116,14 @@ class Store(Protocol):
     async def read(self, work: Callable[Concatenate[Tx, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Run `work` on one consistent view of the store."""
 
+    async def read_at(
+        self, node: str, work: Callable[Concatenate[Tx, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        """Run `work` on the server of a node of a distributed store itself, where some tables have other names.
+
+        Raises NodeUnavailable where that cannot be done, for whatever reason: `read` may still succeed.
+        """
+
     async def write_relaxed(self, work: Callable[Concatenate[Tx, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Run `work` in a transaction of its own, without waiting for the disk: for counts that a crash may lose.
 

@@ -126,11 +126,13 @@ def record(
 def find_held(tx: Tx, carrier: str, references: Iterable[str]) -> dict[str, bytes]:
     """Return the messages in doubt with these references."""
     rows = tx.execute_many(
-        "select reference, message_id from receipts where (carrier, reference) in (values {rows})"
-        " and message_id is not null",
-        [(carrier, reference) for reference in references],
+        "select v.reference,"
+        " (select message_id from receipts where receipts.carrier = ? and receipts.reference = v.reference)"
+        " from (values {rows}) as v(reference)",  # as a join, PostgreSQL may compare each with the whole table
+        [(reference,) for reference in references],
+        (carrier,),
     )
-    return dict(rows)
+    return {reference: message_id for reference, message_id in rows if message_id is not None}
 
 
 def delete(tx: Tx, ended: Iterable[EndedReference]) -> list[ReceiptCode]:
