@@ -22,7 +22,7 @@ from pabal.store.engine.base import Store, Tx
 from pabal.store.events import events, webhook_posts
 from pabal.store.messages import campaign_requests, history, inbound, messages, requests
 from pabal.store.messages.history import ReadMessages
-from pabal.store.people import contacts, erased_tables, opt_outs, personal_data
+from pabal.store.people import contacts, opt_outs, personal_data
 from pabal.store.people.hash_keys import HashKeys
 from pabal.store.people.personal_data import CampaignRow, PhoneMessage
 from pabal.store.queue import queue
@@ -101,7 +101,7 @@ async def erase(
         erased, cancelled, pending = erased + result[0], cancelled + result[1], pending + result[2]
     context.count_cancelled(cancelled)
     rows += await _erase_campaign_rows(store, account_id, phone, began_at)
-    await store.write(erased_tables.record, (), context.world.now())
+    await store.write(personal_data.record_erased, (), context.world.now())
     await store.scrub()
     return ErasureResult(erased, cancelled, pending, rows)
 
@@ -205,7 +205,7 @@ def _erase_some(
     for request_id in totals:
         campaign_requests.recount_soon(tx, request_id, now)
     webhook_posts.erase(tx, account_id, ids)
-    erased_tables.record(tx, ids, now)
+    personal_data.record_erased(tx, ids, now)
     pending = 0
     for one in _units(ids, totals):
         if personal_data.has_jobs(tx, one):

@@ -6,7 +6,7 @@ import logging
 from pabal.service.context import Context
 from pabal.service.slots import HOUSEKEEPING_SLOT
 from pabal.store.engine.base import StoreUnavailable
-from pabal.store.people import erased_tables
+from pabal.store.people import personal_data
 
 INTERVAL_S = 60.0
 """Pause between two looks for tables from which something was erased."""
@@ -30,6 +30,6 @@ async def vacuum_erased(context: Context) -> None:
 
     Raises StoreUnavailable.
     """
-    for table in await context.store.read(erased_tables.list_all):
+    for table in await context.store.read(personal_data.list_erased):
         if await context.store.vacuum(table.name, context.world.now() - table.erased_at):
-            await context.store.write(erased_tables.delete, table)
+            await context.store.write(personal_data.delete_erased, table)

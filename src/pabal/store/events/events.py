@@ -20,8 +20,7 @@ from pabal.domain.events.event import (
     lowest_number,
     make_event_id,
 )
-from pabal.store.engine.base import Reader, Row, Tx, transaction
-from pabal.store.rows import read_rows
+from pabal.store.engine.base import Reader, Row, Tx, read_rows, transaction
 
 DEFAULT_SLOT = 0
 """The slot of events that are not about a message."""
