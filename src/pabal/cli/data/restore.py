@@ -14,7 +14,7 @@ from pabal.domain.base.codes import Text
 from pabal.domain.base.dates import Instant
 from pabal.service.delivery.workers import find_live_workers
 from pabal.service.policy import build_policy
-from pabal.service.upkeep.cancel_after_restore import CancelAfterRestoreResult, cancel_after_restore
+from pabal.service.upkeep.abandoned_jobs import CancelAfterRestoreResult, cancel_after_restore
 from pabal.settings.data_directory import AlreadyRunning, process_lock
 from pabal.settings.settings import Settings
 from pabal.store.accounts import audit_log
