@@ -167,7 +167,7 @@ def store_figures(
         *webhooks.count_stopped(tx),
         carriers.list_states(tx),
         slot_store.list_workers(tx),
-        mails.count_waiting(tx).waiting,
+        mails.count_waiting(tx),
         mails.get(tx, mail_server).failing_since is not None,
         partitions.count_late_months(tx, now),
     )
