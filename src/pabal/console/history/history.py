@@ -167,10 +167,10 @@ def _bubble(request: PageRequest, message: Message, send_request: Request, row: 
     is_fallback = compose.is_fallback(message, send_request)
     brand = None if is_fallback else send_request.brand
     subject = compose.subject_of(message, send_request) or ""
-    at = message.completed_at or max(send_request.scheduled_at, identifiers.requested_at(send_request.id))
+    at = message.completed_at if message.status is Status.COMPLETED else None
     return Bubble(
         time=request.time(at),
-        shown_time=shown_time(request, at),
+        shown_time=shown_time(request, at) if at else "",
         kind=row.kind,
         is_token=False,
         is_talk=not message.product.is_text,
