@@ -117,3 +117,5 @@ def test_rows_of_sends_take_one_line_or_two(env: BrowserEnvironment, language: s
             check_page(page, f"rows{path.rpartition('/')[2]}-{language}-{screen}")
             row.locator("a.open").click()
             page.wait_for_url(re.compile(f"{path}/[0-9a-f]+"))
+        expect(page.locator(".phone .bubble .text")).to_have_text("안내 1")
+        check_page(page, f"message-{language}-{screen}")
