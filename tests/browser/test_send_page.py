@@ -2,6 +2,7 @@
 
 import re
 import time
+from typing import Any
 
 import pytest
 from playwright.sync_api import FilePayload, Page, Route, expect
@@ -176,7 +177,7 @@ def test_search_that_takes_long_shows_the_shape_of_what_it_finds(
     env: BrowserEnvironment, language: str, screen: str, color: str
 ) -> None:
     held: list[Route] = []
-    options = {"language": language, "screen": screen, "color_scheme": color}
+    options: dict[str, Any] = {"language": language, "screen": screen, "color_scheme": color}
     with env.signed_in(**options, expects_failures=True) as page:
         env.wait_until_final(env.call("message/sendSMS", sms_body("010-2453-0001"))["item"]["requestId"])
         page.goto("/console/history")
