@@ -259,6 +259,7 @@ def test_template_image_is_previewed_and_shown_after_saving(
         expect(page.locator("[name=emphasisTitle]")).to_be_hidden()
         expect(page.locator("#preview .picture")).to_be_visible()
         page.locator("[name=image]").set_input_files(file)
+        expect(page.locator(".drop.scripted .chosen").first).not_to_be_empty()
         expect(page.locator("#preview canvas")).to_be_visible()
         expect(page.locator("#preview .picture")).to_be_hidden()
         check_page(page, f"template-picture-form-{language}-{screen}")

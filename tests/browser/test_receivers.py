@@ -25,6 +25,7 @@ def office(env: BrowserEnvironment) -> BrowserEnvironment:
             csv("이름,연락처\n홍길동,010-2310-0001\n김철수,010-2310-0002\n")
         )
         expect(page.locator("#columns select")).to_have_count(2)
+        expect(page.locator(".drop .chosen")).to_contain_text("a.csv")
         page.locator("[name=new_group]").fill(GROUP)
         page.locator("form.card button.main").click()
         expect(page.locator("#result")).to_be_visible()
