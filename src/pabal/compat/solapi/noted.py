@@ -39,7 +39,7 @@ def note_body(call: CompatCall) -> None:
         return
     ignored = _unknown(body, _CALL)
     several = body.get("messages")
-    given = several if isinstance(several, list) else [body.get("message")]
+    given = several if isinstance(several, list) else (body.get("message"),)
     for each in given[:MAX_READ_MESSAGES]:
         if isinstance(each, dict):
             ignored += _ignored_of(each)
@@ -60,6 +60,8 @@ def _ignored_of(message: Mapping[str, Any]) -> list[str]:
 
 def _unknown(given: Mapping[str, Any], known: set[str]) -> list[str]:
     """Return the names of fields with a value that are not known."""
+    if given.keys() <= known:
+        return []
     return [name for name in given.keys() - known if given[name] not in (None, [], {}, "")][:MAX_NAMES]
 
 

@@ -66,12 +66,14 @@ class CheckedMessages(NamedTuple):
     items: Sequence[Item]
     sends: Sequence[CheckedSend]
     refusals: dict[int, str]
+    is_scheduled: bool
 
 
 class SentMessages(NamedTuple):
     """What became of a call: the id of its group, and of each message its id, and why it was refused, if it was."""
 
     group_id: bytes
+    is_scheduled: bool
     items: Sequence[Item]
     message_ids: Mapping[int, bytes]
     refusals: Mapping[int, str]
@@ -85,11 +87,15 @@ async def send_many(call: CompatCall) -> dict[str, Any]:
     sent = await send_messages(call, body.messages, body.scheduledDate, allows_duplicates=allows_duplicates)
     note_refusals(call, sent.items, sent.refusals)
     total, refused = len(sent.items), len(sent.refusals)
-    is_scheduled = _send_date(call, body.scheduledDate) is not None
     answer: dict[str, Any] = {
         "failedMessageList": [_describe(call, sent, item) for item in sent.items if item.place in sent.refusals],
         "groupInfo": describe_new_group(
-            call, sent.group_id, total, refused, allows_duplicates=allows_duplicates, is_scheduled=is_scheduled
+            call,
+            sent.group_id,
+            total,
+            refused,
+            allows_duplicates=allows_duplicates,
+            is_scheduled=sent.is_scheduled,
         ),
     }
     if body.showMessageList:
@@ -134,16 +140,14 @@ async def check_messages(
     refusals: dict[int, str] = {}
     _refuse_at_once(items, refusals, allows_duplicates=allows_duplicates)
     send_date = _send_date(call, scheduled)
-    if send_date and scheduled and parse_time(scheduled) % MINUTE:
-        call.note(CallDifference.SCHEDULE)
     most = min(call.context.policy.max_receivers, MAX_STORED_TOGETHER)
     sends: list[CheckedSend] = []
     for number, group in enumerate(group_items([each for each in items if each.place not in refusals], most)):
-        await let_others_run(number)
+        await let_others_run(number, len(items))
         found = await _check_group(call, group, send_date, refusals)
         if found:
             sends.append(CheckedSend(number, *found))
-    return CheckedMessages(items, sends, refusals)
+    return CheckedMessages(items, sends, refusals, send_date is not None)
 
 
 async def send_messages(
@@ -155,7 +159,8 @@ async def send_messages(
     group_id: bytes | None = None,
 ) -> SentMessages:
     """Send messages as one call, which has an id already or gets one."""
-    items, sends, refusals = await check_messages(call, messages, scheduled, allows_duplicates=allows_duplicates)
+    checked = await check_messages(call, messages, scheduled, allows_duplicates=allows_duplicates)
+    items, sends, refusals, is_scheduled = checked
     parts, prepared = await _prepare(call, sends, refusals)
     request_ids: list[bytes] = []
     if prepared:
@@ -168,7 +173,7 @@ async def send_messages(
     }
     if group_id is None:
         group_id = request_ids[0] if request_ids else new_request_id(call.context.world, 0)
-    return SentMessages(group_id, items, message_ids, refusals)
+    return SentMessages(group_id, is_scheduled, items, message_ids, refusals)
 
 
 def _refuse_at_once(items: Sequence[Item], refusals: dict[int, str], *, allows_duplicates: bool) -> None:
@@ -194,10 +199,12 @@ def _send_date(call: CompatCall, scheduled: str | None) -> str | None:
     at = parse_time(scheduled)
     if at <= call.now:
         return None
-    at += -at % MINUTE
+    rounded_at = at + -at % MINUTE
     policy = call.context.policy
-    spelling = dates.format_timestamp(at, policy.zone)[: len("yyyy-MM-dd HH:mm")]
+    spelling = dates.format_timestamp(rounded_at, policy.zone)[: len("yyyy-MM-dd HH:mm")]
     dates.parse_send_date(spelling, call.now, policy.zone, policy.max_days_ahead)
+    if at != rounded_at:
+        call.note(CallDifference.SCHEDULE)
     return spelling
 
 
@@ -312,13 +319,14 @@ async def _prepare(
     call: CompatCall, checked: Sequence[CheckedSend], refusals: dict[int, str]
 ) -> tuple[list[list[Item]], list[NewRequest]]:
     """Return the sends that can be accepted, ready to be stored: all in one slot, in the lane of the whole call."""
-    lane = int(sum(len(each.items) for each in checked) > SMALL_RECEIVERS)
+    total = sum(len(each.items) for each in checked)
+    lane = int(total > SMALL_RECEIVERS)
     digest = call.digest()
     slot = choose_slot(call.context, call.account_id, call.idempotency_key(0, digest).key)
     parts: list[list[Item]] = []
     prepared: list[NewRequest] = []
     for number, items, sending in checked:
-        await let_others_run(number)
+        await let_others_run(number, total)
         key = call.idempotency_key(number, digest)
         try:
             request = await prepare_request(
