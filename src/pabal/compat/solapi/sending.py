@@ -11,7 +11,7 @@ from pabal.checks.sends.text_messages import check_text_message
 from pabal.compat.differences import CallDifference
 from pabal.compat.solapi import codes
 from pabal.compat.solapi.authentication import parse_time
-from pabal.compat.solapi.bodies import MessageBody, SendManyBody, SendOneBody, decode
+from pabal.compat.solapi.bodies import MessageBody, SendManyBody, SendOneBody
 from pabal.compat.solapi.call import (
     KIND,
     CompatCall,
@@ -22,7 +22,7 @@ from pabal.compat.solapi.call import (
 )
 from pabal.compat.solapi.errors import CallRefused, from_refusal, invalid, is_other_use
 from pabal.compat.solapi.groups import describe_new_group
-from pabal.compat.solapi.noted import note_body, note_refusals
+from pabal.compat.solapi.noted import note_refusals, read_body
 from pabal.compat.solapi.translation import (
     Item,
     build_alimtalk_body,
@@ -81,8 +81,7 @@ class SentMessages(NamedTuple):
 
 async def send_many(call: CompatCall) -> dict[str, Any]:
     """Send many messages; the answer names those that were refused."""
-    body = decode(call.raw, SendManyBody)
-    note_body(call)
+    body = read_body(call, SendManyBody)
     allows_duplicates = bool(body.allowDuplicates)
     sent = await send_messages(call, body.messages, body.scheduledDate, allows_duplicates=allows_duplicates)
     note_refusals(call, sent.items, sent.refusals)
@@ -108,8 +107,7 @@ async def send_one(call: CompatCall) -> dict[str, Any]:
 
     Raises CallRefused where it is refused.
     """
-    body = decode(call.raw, SendOneBody)
-    note_body(call)
+    body = read_body(call, SendOneBody)
     if not isinstance(body.message.to, str):
         raise invalid("to 의 데이터 타입은 문자열이어야 됩니다.")
     sent = await send_messages(call, [body.message], body.scheduledDate, allows_duplicates=True)
