@@ -141,7 +141,7 @@ async def check_messages(
     most = min(call.context.policy.max_receivers, MAX_STORED_TOGETHER)
     sends: list[CheckedSend] = []
     for number, group in enumerate(group_items([each for each in items if each.place not in refusals], most)):
-        await let_others_run(number, len(items))
+        await let_others_run(number)
         found = await _check_group(call, group, send_date, refusals)
         if found:
             sends.append(CheckedSend(number, *found))
@@ -317,14 +317,13 @@ async def _prepare(
     call: CompatCall, checked: Sequence[CheckedSend], refusals: dict[int, str]
 ) -> tuple[list[list[Item]], list[NewRequest]]:
     """Return the sends that can be accepted, ready to be stored: all in one slot, in the lane of the whole call."""
-    total = sum(len(each.items) for each in checked)
-    lane = int(total > SMALL_RECEIVERS)
+    lane = int(sum(len(each.items) for each in checked) > SMALL_RECEIVERS)
     digest = call.digest()
     slot = choose_slot(call.context, call.account_id, call.idempotency_key(0, digest).key)
     parts: list[list[Item]] = []
     prepared: list[NewRequest] = []
     for number, items, sending in checked:
-        await let_others_run(number, total)
+        await let_others_run(number)
         key = call.idempotency_key(number, digest)
         try:
             request = await prepare_request(
