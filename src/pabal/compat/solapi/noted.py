@@ -8,7 +8,7 @@ import msgspec
 
 from pabal.compat.differences import CallDifference
 from pabal.compat.solapi import codes
-from pabal.compat.solapi.bodies import KakaoOptions, MessageBody, SendManyBody, SendOneBody
+from pabal.compat.solapi.bodies import KakaoOptions, MessageBody, SendManyBody, SendOneBody, T, decode
 from pabal.compat.solapi.call import CompatCall
 from pabal.compat.solapi.translation import KOREA, Item
 
@@ -29,22 +29,27 @@ _QUERY = {
 }
 
 
-def note_body(call: CompatCall) -> None:
-    """Note the fields of a body that nothing is done with, by their names."""
-    if len(call.raw) > MAX_READ_BYTES:
-        return
+def read_body(call: CompatCall, shape: type[T]) -> T:
+    """Return the body of a call, and note its fields that nothing is done with, by their names.
+
+    Raises CallRefused.
+    """
+    raw = call.raw
+    if len(raw) > MAX_READ_BYTES or b"\\u0000" in raw:
+        return decode(raw, shape)
     try:
-        body = msgspec.json.decode(call.raw or b"{}", type=dict[str, Any])
+        given = msgspec.json.decode(raw or b"{}", type=dict[str, Any])
+        body = msgspec.convert(given, shape)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):  # what is ignored may be malformed
-        return
-    ignored = _unknown(body, _CALL)
-    several = body.get("messages")
-    given = several if isinstance(several, list) else [body.get("message")]
-    for each in given[:MAX_READ_MESSAGES]:
+        return decode(raw, shape)
+    ignored = _unknown(given, _CALL)
+    several = given.get("messages")
+    for each in several[:MAX_READ_MESSAGES] if isinstance(several, list) else (given.get("message"),):
         if isinstance(each, dict):
             ignored += _ignored_of(each)
     for name in ignored:
         call.note(CallDifference.FIELD, name)
+    return body
 
 
 def _ignored_of(message: Mapping[str, Any]) -> list[str]:
@@ -60,6 +65,8 @@ def _ignored_of(message: Mapping[str, Any]) -> list[str]:
 
 def _unknown(given: Mapping[str, Any], known: set[str]) -> list[str]:
     """Return the names of fields with a value that are not known."""
+    if given.keys() <= known:
+        return []
     return [name for name in given.keys() - known if given[name] not in (None, [], {}, "")][:MAX_NAMES]
 
 
