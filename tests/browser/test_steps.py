@@ -127,7 +127,7 @@ def export_last_month(steps: Steps) -> None:
 
 def register_template(steps: Steps) -> None:
     steps.open("/console/templates")
-    steps.click("a[href='/console/templates/new']")
+    steps.click("a.main[href='/console/templates/new']")
     steps.fill("templateCode", "STEPS")
     steps.fill("name", "배송 안내")
     steps.choose("category", 1)
@@ -182,7 +182,7 @@ def stop_campaign(steps: Steps) -> None:
     steps.open("/console/requests")
     steps.click(f"#stop-{sent} summary")
     steps.click(f"#stop-{sent} button.danger")
-    steps.page.wait_for_url(f"**/console/requests/{sent}")
+    steps.page.wait_for_url(f"**/console/requests/{sent}*")
     expect(steps.page.locator(".state.cancel")).to_be_visible(timeout=20_000)
 
 
