@@ -230,7 +230,9 @@ def write_template(case: Case) -> Iterator[Step]:
     delete = page.locator("form[action$='/delete']")
     page.goto(write_another_template(case, f"X-{case.word}"))
     page.locator("details.ask", has=delete).locator("summary").click()
-    yield Step("template.delete", delete.locator("button"), page.locator("main a.main[href='/console/templates/new']"))
+    yield Step(
+        "template.delete", delete.locator("button"), page.locator("main a.main[href='/console/templates/new']")
+    )
 
 
 def write_another_template(case: Case, code: str) -> str:
