@@ -1,11 +1,13 @@
 """NHN Cloud's endpoints: finds the endpoint of a call, checks its keys, and answers in NHN Cloud's envelope."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from pabal.carriers.nhncloud.calls import IDEMPOTENCY_HEADER
+from pabal.compat.differences import CallDifference
 from pabal.compat.errors import CallRefused
+from pabal.compat.ignored import Query
 from pabal.compat.nhncloud.call import KIND, Endpoints, NhnCall
 from pabal.compat.nhncloud.errors import COMMON, NhnRefused, explain, from_gateway, header, invalid, not_found
 from pabal.compat.nhncloud.sms.routes import SMS
@@ -105,7 +107,10 @@ class NhnCloudApi(RelayApi):
         context, key, locale, now = received.context, received.key, received.locale, received.now
         query = _parse_query(received.query)
         call = NhnCall(context, key, locale, now, version, rest, query, received.raw, given or None)
-        return {"header": header(), **await found.handler(call, *ids)}
+        answer = await found.handler(call, *ids)
+        for name in query.list_unread():
+            call.note(CallDifference.QUERY, name)
+        return {"header": header(), **answer}
 
     def from_refusal(self, refused: Refused, request: ReceivedRequest) -> CallRefused:
         """Return NHN Cloud's error for a refusal of ours."""
@@ -135,7 +140,7 @@ def _find_place(path: str) -> _Place:
     return _Place(service, match["version"], match["app_key"], match["rest"])
 
 
-def _parse_query(query: bytes) -> Mapping[str, str]:
+def _parse_query(query: bytes) -> Query:
     """Return the fields of a query; of one that is there twice, the last.
 
     Raises NhnRefused.
@@ -143,4 +148,4 @@ def _parse_query(query: bytes) -> Mapping[str, str]:
     pairs = parse_pairs(query)
     if pairs is None:
         raise invalid("The query string is malformed.")
-    return dict(pairs)
+    return Query(dict(pairs))

@@ -1,66 +1,38 @@
 """Notes in what calls differ from Solapi's: fields that are ignored, and messages that cannot be sent."""
 
+import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
+from msgspec import Struct
 
 from pabal.compat.differences import CallDifference
+from pabal.compat.ignored import MAX_READ_BYTES, MAX_READ_ITEMS, list_ignored
 from pabal.compat.solapi import codes
-from pabal.compat.solapi.bodies import KakaoOptions, MessageBody, SendManyBody, SendOneBody
+from pabal.compat.solapi.bodies import MessageBody
 from pabal.compat.solapi.call import CompatCall
 from pabal.compat.solapi.translation import KOREA, Item
 
-MAX_READ_BYTES = 16 * 1024
-"""Longer bodies are not read a second time to find what is ignored in them: that would cost as much as sending."""
-MAX_READ_MESSAGES = 20
-"""Messages of a body whose fields are looked at."""
-MAX_NAMES = 20
-"""Unknown names in one place that are noted."""
-_HARMLESS = {"agent", "appId", "strict", "sdkVersion", "osPlatform", "autoTypeDetect", "message"}
+_HARMLESS = ("agent", "appId", "strict", "sdkVersion", "osPlatform", "autoTypeDetect")
 """What changes nothing of a message; `autoTypeDetect` has a rule of its own."""
-_CALL = {*SendManyBody.__struct_fields__, *SendOneBody.__struct_fields__, *_HARMLESS}
-_MESSAGE = {*MessageBody.__struct_encode_fields__, *_HARMLESS}
-_KAKAO = {*KakaoOptions.__struct_fields__}
+_OF_A_MESSAGE = re.compile(r"messages?\.")
 _QUERY = {
     *("limit", "startKey", "startDate", "endDate", "dateType", "criteria", "cond", "value", "messageId"),
     *("messageIds", "groupId", "to", "from", "type", "statusCode", "status", "searchId", "channelId", "templateId"),
 }
 
 
-def note_body(call: CompatCall) -> None:
-    """Note the fields of a body that nothing is done with, by their names."""
+def note_body(call: CompatCall, shape: type[Struct], messages: Sequence[MessageBody]) -> None:
+    """Note the fields of a body that nothing is done with, by their names; those of messages without a prefix."""
     if len(call.raw) > MAX_READ_BYTES:
         return
-    try:
-        body = msgspec.json.decode(call.raw or b"{}", type=dict[str, Any])
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):  # what is ignored may be malformed
-        return
-    ignored = _unknown(body, _CALL)
-    several = body.get("messages")
-    given = several if isinstance(several, list) else [body.get("message")]
-    for each in given[:MAX_READ_MESSAGES]:
-        if isinstance(each, dict):
-            ignored += _ignored_of(each)
-    for name in ignored:
-        call.note(CallDifference.FIELD, name)
-
-
-def _ignored_of(message: Mapping[str, Any]) -> list[str]:
-    """Return the names of the fields of a message that nothing is done with."""
-    found = _unknown(message, _MESSAGE)
-    if message.get("autoTypeDetect") is False and not message.get("type"):
-        found.append("autoTypeDetect")
-    options = message.get("kakaoOptions")
-    if isinstance(options, dict):
-        found += [f"kakaoOptions.{name}" for name in _unknown(options, _KAKAO)]
-    return found
-
-
-def _unknown(given: Mapping[str, Any], known: set[str]) -> list[str]:
-    """Return the names of fields with a value that are not known."""
-    return [name for name in given.keys() - known if given[name] not in (None, [], {}, "")][:MAX_NAMES]
+    for name in list_ignored(msgspec.json.decode(call.raw or b"{}"), shape):
+        plain = _OF_A_MESSAGE.sub("", name, count=1)
+        if plain.rpartition(".")[2] not in _HARMLESS:
+            call.note(CallDifference.FIELD, plain)
+    if any(each.autoTypeDetect is False and not each.type for each in messages[:MAX_READ_ITEMS]):
+        call.note(CallDifference.FIELD, "autoTypeDetect")
 
 
 def note_ignored_query(call: CompatCall, *more: str) -> None:

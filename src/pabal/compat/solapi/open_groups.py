@@ -45,7 +45,7 @@ async def add_messages(call: CompatCall, group_id: str) -> dict[str, Any]:
     """Add messages to a group; those that cannot be sent are named, and left out."""
     group = await _get(call, group_id)
     given = decode(call.raw, AddMessagesBody).messages
-    note_body(call)
+    note_body(call, AddMessagesBody, given)
     checked = await check_messages(call, given, None, allows_duplicates=group.allows_duplicates)
     kept = [
         GroupMessage(item.to.replace("-", ""), _encode(item.body, item.to))

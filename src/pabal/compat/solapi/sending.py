@@ -80,7 +80,7 @@ class SentMessages(NamedTuple):
 async def send_many(call: CompatCall) -> dict[str, Any]:
     """Send many messages; the answer names those that were refused."""
     body = decode(call.raw, SendManyBody)
-    note_body(call)
+    note_body(call, SendManyBody, body.messages)
     allows_duplicates = bool(body.allowDuplicates)
     sent = await send_messages(call, body.messages, body.scheduledDate, allows_duplicates=allows_duplicates)
     note_refusals(call, sent.items, sent.refusals)
@@ -103,7 +103,7 @@ async def send_one(call: CompatCall) -> dict[str, Any]:
     Raises CallRefused where it is refused.
     """
     body = decode(call.raw, SendOneBody)
-    note_body(call)
+    note_body(call, SendOneBody, [body.message])
     if not isinstance(body.message.to, str):
         raise invalid("to 의 데이터 타입은 문자열이어야 됩니다.")
     sent = await send_messages(call, [body.message], body.scheduledDate, allows_duplicates=True)

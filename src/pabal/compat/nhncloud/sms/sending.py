@@ -7,7 +7,7 @@ from pabal.checks.body.forms import Form
 from pabal.checks.sends.friendtalk import apply_ad_hours
 from pabal.checks.sends.text_messages import check_text_message
 from pabal.compat.nhncloud.accept import accept_once
-from pabal.compat.nhncloud.call import KIND, NhnCall, decode, format_request_id
+from pabal.compat.nhncloud.call import KIND, NhnCall, format_request_id
 from pabal.compat.nhncloud.sms.bodies import SendBody, SmsRecipient
 from pabal.compat.nhncloud.sms.codes import MESSAGES, code_of, refuse
 from pabal.compat.nhncloud.sms.files import get_files
@@ -69,7 +69,7 @@ async def send_ad_mms(call: NhnCall) -> dict[str, Any]:
 
 
 async def _send(call: NhnCall, kind: Kind) -> dict[str, Any]:
-    body = decode(call.raw, SendBody)
+    body = call.decode(SendBody)
     recipients = check_call(body, kind)
     await _check_origin_code(call, body)
     images = await get_files(call, body.attachFileIdList or ())
@@ -80,6 +80,7 @@ async def _send(call: NhnCall, kind: Kind) -> dict[str, Any]:
     request_id = new_request_id(call.context.world, 0)  # that of a call without any message leads nowhere
     if sending:
         (request_id,) = await accept_once(call, [sending], _size_of(body, len(items), len(refusals)))
+    call.note_refusals(refusals.values())
     return {"body": {"data": _describe(body, request_id, items, accepted, refusals)}}
 
 

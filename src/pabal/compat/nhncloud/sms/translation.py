@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pabal.carriers.nhncloud.calls import AUTH_WORDS, MAX_RECIPIENTS
+from pabal.compat.differences import CallDifference
 from pabal.compat.nhncloud.call import NhnCall, parse_time
 from pabal.compat.nhncloud.errors import INVALID_PARAMETER
 from pabal.compat.nhncloud.sms.bodies import SendBody, SmsRecipient
@@ -95,6 +96,9 @@ def read_date(call: NhnCall, body: SendBody) -> str | None:
     policy = call.context.policy
     if at > call.now + (policy.max_days_ahead + 1) * DAY:
         raise refuse(-2000, f"{policy.max_days_ahead}일 안의 시각을 보내세요.")
+    if at % MINUTE:
+        call.note(CallDifference.SCHEDULE)
+        at += -at % MINUTE
     spelling = dates.format_timestamp(at, policy.zone)[: len("yyyy-MM-dd HH:mm")]
     dates.parse_send_date(spelling, call.now, policy.zone, policy.max_days_ahead)
     return spelling

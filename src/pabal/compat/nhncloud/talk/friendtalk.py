@@ -7,7 +7,7 @@ import msgspec
 
 from pabal.carriers.relay.templates import BUTTON_TYPES
 from pabal.checks.sends.friendtalk import check_friendtalk
-from pabal.compat.nhncloud.call import NhnCall, decode
+from pabal.compat.nhncloud.call import NhnCall
 from pabal.compat.nhncloud.talk.bodies import FriendtalkBody, FriendtalkRecipient, TalkButton
 from pabal.compat.nhncloud.talk.codes import TalkCode
 from pabal.compat.nhncloud.talk.fallbacks import Resend, ResendRefused, join_contents, read_resend, shared_of
@@ -54,7 +54,7 @@ class _Message(NamedTuple):
 
 async def send(call: NhnCall) -> dict[str, Any]:
     """Send friend talk: POST `messages`."""
-    body = decode(call.raw, FriendtalkBody)
+    body = call.decode(FriendtalkBody)
     items = check_call(body, body.recipientList)
     date = read_date(call, body)
     profile = await get_usable_profile(call.context, call.account_id, body.senderKey or "")

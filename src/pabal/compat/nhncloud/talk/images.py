@@ -54,8 +54,7 @@ class _Form(NamedTuple):
 async def upload_for_friendtalk(call: NhnCall) -> dict[str, Any]:
     """Store a picture of friend talk: POST `images`."""
     form = await _read_form(call)
-    fields = {**call.query, **form.fields}
-    is_wide = fields.get("wide", "").lower() == "true"
+    is_wide = form.fields.get("wide", call.query.get("wide", "")).lower() == "true"
     product = Product.FRIENDTALK_WIDE_IMAGE if is_wide else Product.FRIENDTALK_IMAGE
     return await _store(call, form, product, _WIDE if is_wide else _NORMAL)
 

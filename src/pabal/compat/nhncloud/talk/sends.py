@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 from pabal.checks.body.call import ApiCall
 from pabal.checks.body.forms import Form
+from pabal.compat.differences import CallDifference
 from pabal.compat.nhncloud.accept import accept_once
 from pabal.compat.nhncloud.call import KIND, SEOUL, NhnCall, format_request_id
 from pabal.compat.nhncloud.errors import NhnRefused
@@ -158,6 +159,9 @@ async def send_parts(
     """
     checked = [found for part in parts if (found := await _check(call, part, refusals))]
     request_id = await _accept(call, body, items, checked, refusals) if checked else None
+    if any(each.recipient.resendParameter is None for each in items):
+        call.note(CallDifference.FALLBACK)
+    call.note_refusals(each.number for each in refusals.by_seq.values())
     answer = _describe(body, items, refusals, request_id)
     if request_id is None:
         raise NhnRefused(TalkCode.ALL_FAILED.number, TalkCode.ALL_FAILED.message, answer)
