@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any, get_args
 
+import msgspec
 from msgspec import Struct, structs
 
 MAX_READ_BYTES = 16 * 1024
@@ -33,6 +34,14 @@ class Query(dict[str, str]):
     def list_unread(self) -> list[str]:
         """Return the names of the parameters with a value that nothing has asked for."""
         return sorted(self._unread)[:MAX_NAMES]
+
+
+def decode_short(raw: bytes) -> Any:
+    """Return a short body as it is; None where it is long, or where what its shape ignores is malformed."""
+    try:
+        return msgspec.json.decode(raw) if len(raw) <= MAX_READ_BYTES else None
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
 
 
 def list_ignored(given: Any, shape: type[Struct]) -> list[str]:

@@ -11,7 +11,7 @@ import msgspec
 from pabal.checks.body.locale import Locale
 from pabal.compat import ids
 from pabal.compat.differences import CallDifference, note
-from pabal.compat.ignored import MAX_READ_BYTES, Query, list_ignored
+from pabal.compat.ignored import Query, decode_short, list_ignored
 from pabal.compat.nhncloud.errors import COMMON, NhnRefused, invalid
 from pabal.compat.relay_api import RouteTable
 from pabal.domain.base import dates, identifiers
@@ -84,8 +84,7 @@ class NhnCall(NamedTuple):
             raise invalid(str(error)) from None
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             raise NhnRefused(*COMMON[Code.INVALID_JSON]) from None
-        if len(self.raw) <= MAX_READ_BYTES:
-            self.note_ignored(msgspec.json.decode(self.raw or b"{}"), shape)
+        self.note_ignored(decode_short(self.raw), shape)
         return found
 
     def note_ignored(self, given: Any, shape: type[msgspec.Struct]) -> None:

@@ -8,11 +8,11 @@ import msgspec
 from pabal.carriers.relay.brand import CHAT_BUBBLE_TYPES
 from pabal.carriers.solapi.client import find_file_id
 from pabal.compat.ignored import find_ignored
+from pabal.compat.own_bodies import image_body
 from pabal.compat.solapi.bodies import Bms
 from pabal.compat.solapi.translation import (
     Item,
     build_button,
-    build_image,
     has_fallback,
     has_own_text,
     options_of,
@@ -70,7 +70,7 @@ def build_brand_body(items: Sequence[Item], send_date: str | None, image: Image 
         "messageType": _TYPES.get(bms.chatBubbleType or "", bms.chatBubbleType),
         "targeting": bms.targeting,
         "content": content,
-        "image": build_image(image),
+        "image": image_body(image) if image else None,
         "imageLink": bms.imageLink if image else None,
         "adult": bms.adult,
         "attachment": attached or None,

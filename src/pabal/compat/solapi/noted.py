@@ -4,11 +4,10 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-import msgspec
 from msgspec import Struct
 
 from pabal.compat.differences import CallDifference
-from pabal.compat.ignored import MAX_READ_BYTES, MAX_READ_ITEMS, list_ignored
+from pabal.compat.ignored import MAX_READ_ITEMS, decode_short, list_ignored
 from pabal.compat.solapi import codes
 from pabal.compat.solapi.bodies import MessageBody
 from pabal.compat.solapi.call import CompatCall
@@ -25,9 +24,7 @@ _QUERY = {
 
 def note_body(call: CompatCall, shape: type[Struct], messages: Sequence[MessageBody]) -> None:
     """Note the fields of a body that nothing is done with, by their names; those of messages without a prefix."""
-    if len(call.raw) > MAX_READ_BYTES:
-        return
-    for name in list_ignored(msgspec.json.decode(call.raw or b"{}"), shape):
+    for name in list_ignored(decode_short(call.raw), shape):
         plain = _OF_A_MESSAGE.sub("", name, count=1)
         if plain.rpartition(".")[2] not in _HARMLESS:
             call.note(CallDifference.FIELD, plain)

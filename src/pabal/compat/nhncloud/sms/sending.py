@@ -13,6 +13,7 @@ from pabal.compat.nhncloud.sms.codes import MESSAGES, code_of, refuse
 from pabal.compat.nhncloud.sms.files import get_files
 from pabal.compat.nhncloud.sms.kinds import AD_MMS, AD_SMS, AUTH, MMS, SMS, Kind
 from pabal.compat.nhncloud.sms.translation import build_body, check_call, find_refusals, read_date
+from pabal.compat.own_bodies import receiver_of
 from pabal.domain.base.codes import Code, Problem, Refused
 from pabal.domain.content.image import Image
 from pabal.domain.sends.message import Product
@@ -21,7 +22,6 @@ from pabal.service.access.accounts.sender_codes import get_codes
 from pabal.service.sending.accept_call import CallSize
 from pabal.world import new_request_id
 
-_RECEIVER = "receivers["
 COMPLETED, FAILED = "2", "3"
 """The statusCode of a call: at least one recipient was accepted, or none."""
 
@@ -130,11 +130,12 @@ def _bad_recipients(problems: Sequence[Problem]) -> dict[int, int]:
     """
     found: dict[int, int] = {}
     for problem in problems:
-        if not problem.field.startswith(_RECEIVER):
+        index = receiver_of(problem)
+        if index is None:
             raise Refused.from_problems([problem])
         if problem.code is not Code.INVALID_PHONE_NUMBER and problem.code is not Code.MISSING_PARAMETER:
             raise Refused.from_problems([problem._replace(field="body")])  # the text is the same for all
-        found.setdefault(int(problem.field[len(_RECEIVER) :].split("]")[0]), code_of(problem)[0])
+        found.setdefault(index, code_of(problem)[0])
     return found
 
 

@@ -24,6 +24,7 @@ from pabal.compat.nhncloud.talk.sends import (
     refuse_malformed,
     send_parts,
 )
+from pabal.compat.own_bodies import image_body
 from pabal.domain.sends.sending import Sending
 from pabal.models.bodies import FriendtalkReceiverBody, ImageBody
 from pabal.models.brand_bodies import AttachmentBody, SendBrandMessage
@@ -100,7 +101,7 @@ async def _read_picture(call: NhnCall, given: Mapping[str, Any], attached: dict[
     found = await find_image(call, address)
     if found is None or not isinstance(link, str | None):
         raise refuse(TalkCode.NO_IMAGE, "image")
-    return _Picture(found.body, link or None)
+    return _Picture(image_body(found.image), link or None)
 
 
 async def _send(

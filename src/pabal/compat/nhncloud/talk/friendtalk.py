@@ -24,6 +24,7 @@ from pabal.compat.nhncloud.talk.sends import (
     refuse_malformed,
     send_parts,
 )
+from pabal.compat.own_bodies import image_body
 from pabal.domain.sends.sending import Sending
 from pabal.models.bodies import ButtonBody, FriendtalkReceiverBody, SendFriendtalk
 from pabal.service.sending.preconditions import get_usable_profile
@@ -122,7 +123,7 @@ def _build(
         sendDate=date,
         adFlag=recipient.isAd is not False,
         messageType=kind,
-        image=image.body if image else None,
+        image=image_body(image.image) if image else None,
         imageLink=recipient.imageLink or None,
         resend=resend is not None,
         resendPhoneNumber=resend.sender if resend else None,

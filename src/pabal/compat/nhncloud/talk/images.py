@@ -14,7 +14,6 @@ from pabal.console.shell.form_body import MULTIPART_TYPE, parse_form
 from pabal.domain.base.codes import Refused
 from pabal.domain.content.image import Image, parse_image
 from pabal.domain.sends.message import Product
-from pabal.models.bodies import ImageBody
 from pabal.store.messages import compat_files
 
 MAX_FILES = 10_000
@@ -36,12 +35,6 @@ class Uploaded(NamedTuple):
 
     image: Image
     is_wide: bool
-
-    @property
-    def body(self) -> ImageBody:
-        """The picture as our bodies have it."""
-        encoded = base64.b64encode(self.image.body).decode()
-        return ImageBody(contentType=self.image.content_type, fileName=self.image.file_name, body=encoded)
 
 
 class _Form(NamedTuple):

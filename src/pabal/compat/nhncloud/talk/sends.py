@@ -11,6 +11,7 @@ from pabal.compat.nhncloud.call import KIND, SEOUL, NhnCall, format_request_id
 from pabal.compat.nhncloud.errors import NhnRefused
 from pabal.compat.nhncloud.talk.bodies import TalkBody, TalkRecipient
 from pabal.compat.nhncloud.talk.codes import TalkCode, refusal_code, refuse
+from pabal.compat.own_bodies import receiver_of
 from pabal.domain.base import dates
 from pabal.domain.base.codes import Code, Problem, Refused
 from pabal.domain.base.dates import MINUTE
@@ -21,7 +22,6 @@ from pabal.service.sending.preconditions import choose_carrier
 
 MAX_RECIPIENTS = 1000
 MAX_NAME_CHARACTERS = 100
-_RECEIVER = "receivers["
 OF_THE_CALL = ("senderKey", "sendDate", "templateCode")
 """Fields of ours that all recipients of a call have in common; what is wrong with them refuses the call."""
 
@@ -59,13 +59,14 @@ class Refusals:
     def add_problems(self, items: Sequence[TalkItem], problems: Sequence[Problem]) -> None:
         """Refuse the recipients that problems name, or all of them where one concerns all."""
         for problem in problems:
-            if not problem.field.startswith(_RECEIVER):
+            if receiver_of(problem) is None:
                 for each in items:
                     self.add(each, refusal_code(problem))
                 return
         for problem in problems:
-            index = int(problem.field[len(_RECEIVER) :].split("]")[0])
-            self.add(items[index], refusal_code(problem._replace(field=problem.field.split(".")[-1])))
+            self.add(
+                items[receiver_of(problem) or 0], refusal_code(problem._replace(field=problem.field.split(".")[-1]))
+            )
 
 
 def check_call(body: TalkBody, recipients: Sequence[TalkRecipient] | None) -> list[TalkItem]:
