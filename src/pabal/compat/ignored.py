@@ -49,20 +49,19 @@ def list_ignored(given: Any, shape: type[Struct]) -> list[str]:
     return list(dict.fromkeys(find_ignored(given, shape)))[:MAX_NAMES]
 
 
-def find_ignored(given: Any, shape: type[Struct] | None, place: str = "") -> Iterator[str]:
+def find_ignored(given: Any, shape: type[Struct], place: str = "") -> Iterator[str]:
     """Yield the names of the fields of a part that have a value and no place in its shape."""
-    if shape is None:
-        return
     if isinstance(given, list):
         for each in given[:MAX_READ_ITEMS]:
             yield from find_ignored(each, shape, place)
     elif isinstance(given, dict):
         known = _fields_of(shape)
         for name, value in given.items():
-            if value not in _EMPTY and name not in known:
-                yield f"{place}{name}"
-            elif name in known:
-                yield from find_ignored(value, known[name], f"{place}{name}.")
+            if name not in known:
+                if value not in _EMPTY:
+                    yield f"{place}{name}"
+            elif (inner := known[name]) is not None:
+                yield from find_ignored(value, inner, f"{place}{name}.")
 
 
 @cache
