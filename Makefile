@@ -82,7 +82,7 @@ torture: $(PEERS) $(GENERATORS) postgres chromium ## Run the tests that `make te
 	@echo "Running the torture tests"
 	@PABAL_TORTURE=1 $(PYTEST) -m torture $(ARGS)
 
-citus: $(DEV) postgres ## Build Citus from its source, start a cluster, run its tests; SOURCE=DIR ARGS="--passwords"
+citus: $(DEV) postgres ## Build Citus from its source, start a cluster, run its tests; SOURCE=DIR ARGS="--passwords --tls"
 	@echo "Running the tests on Citus"
 	@$(BIN)/python -m tests.citus_cluster $(if $(SOURCE),--source $(SOURCE)) $(ARGS)
 

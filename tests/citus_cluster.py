@@ -24,6 +24,8 @@ BUILD = Path(".venv/citus")
 TESTS = ("tests/store/engine", "tests/service/delivery/workers", "tests/service/upkeep/test_partitions.py")
 """The tests that run where none are named: those of Citus itself, and of what it changes."""
 DATABASE, USER = "pabal", "pabal"
+KEY = "key.pem"
+"""The file of the nodes' TLS key."""
 NODES = 3
 """The coordinator and two workers."""
 HEADERS = (
@@ -41,24 +43,53 @@ OPTIONS = {
 
 
 class Node(Server):
-    """A node, whose users need a password where there is one."""
+    """A node, whose users need a password where there is one, and TLS where there is a certificate."""
 
-    def __init__(self, folder: Path, port: int, password: str) -> None:
-        super().__init__(folder, **OPTIONS, port=str(port))
+    def __init__(self, folder: Path, port: int, password: str, certificate: Path | None) -> None:
+        self._verified = f"sslmode=verify-full sslrootcert={certificate}" if certificate else ""
+        secured = {
+            "ssl": "on",
+            "ssl_cert_file": str(certificate),
+            "ssl_key_file": str(folder.parent / KEY),
+            "citus.node_conninfo": self._verified,
+        }
+        super().__init__(folder, **OPTIONS, port=str(port), **(secured if certificate else {}))
         self.port = port
         self._password = password
 
     def address_of(self, database: str) -> str:
         password = f":{self._password}" if self._password else ""
-        return f"postgresql://{USER}{password}@127.0.0.1:{self.port}/{database}"
+        verified = f"?{self._verified.replace(' ', '&')}" if self._verified else ""
+        return f"postgresql://{USER}{password}@127.0.0.1:{self.port}/{database}{verified}"
 
-    def require_password(self) -> None:
-        """Give the role its password, and let nobody in without one."""
-        with psycopg.connect(self.address(), port=self.port, autocommit=True) as connection:
-            connection.execute(f"alter role {USER} password '{self._password}'".encode())
-        (self.folder / "data" / "pg_hba.conf").write_text("host all all 127.0.0.1/32 scram-sha-256\n")
+    def secure(self) -> None:
+        """Give the role its password; let nobody in without one, or without TLS, where these are used."""
+        if not (self._password or self._verified):
+            return
+        if self._password:
+            with psycopg.connect(self.address(), port=self.port, autocommit=True) as connection:
+                connection.execute(f"alter role {USER} password '{self._password}'".encode())
+        transport, method = "hostssl" if self._verified else "host", "scram-sha-256" if self._password else "trust"
+        (self.folder / "data" / "pg_hba.conf").write_text(f"{transport} all all 127.0.0.1/32 {method}\n")
         self.stop("fast")
         self.start()
+
+
+def make_certificate(folder: Path) -> Path:
+    """Make the certificate that all nodes have, which everybody trusts, with its key beside it."""
+    certificate, key = folder / "certificate.pem", folder / KEY
+    subject = ["-subj", "/CN=nodes", "-addext", "subjectAltName=IP:127.0.0.1"]
+    made = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", *subject]
+    subprocess.run([*made, "-keyout", str(key), "-out", str(certificate)], check=True, capture_output=True)
+    key.chmod(0o600)
+    _give_to_servers(key)
+    return certificate
+
+
+def _give_to_servers(file: Path) -> None:
+    owner = unprivileged_user()
+    if owner:
+        os.chown(file, owner["user"], owner["group"])
 
 
 def build(source: Path) -> None:
@@ -82,13 +113,12 @@ def build(source: Path) -> None:
             sys.exit(f"{' '.join(command)} failed: see {log}. {HEADERS}")
 
 
-def start(nodes: Sequence[Node], password: str) -> None:
+def start(nodes: Sequence[Node]) -> None:
     """Start the nodes, and make a cluster of them; the first one is the coordinator."""
     for node in nodes:
         node.init()
         node.start()
-        if password:
-            node.require_password()
+        node.secure()
         with psycopg.connect(node.address_of("postgres"), autocommit=True) as connection:
             connection.execute(f"create database {DATABASE}".encode())
         with psycopg.connect(node.address_of(DATABASE), autocommit=True) as connection:
@@ -115,6 +145,7 @@ def main() -> int:
         "--source", type=Path, help="source tree of Citus; without it, one that is installed is used"
     )
     parser.add_argument("--passwords", action="store_true", help="nodes ask each other for passwords")
+    parser.add_argument("--tls", action="store_true", help="nodes are reached by TLS alone, with certificates")
     given, rest = parser.parse_known_args()
     if given.source:
         build(given.source)
@@ -125,14 +156,15 @@ def main() -> int:
         file = folder / "passwords"
         file.write_text(f"127.0.0.1:*:*:{USER}:{password}\n")
         file.chmod(0o600)
-        owner = unprivileged_user()
-        if owner:
-            os.chown(file, owner["user"], owner["group"])
+        _give_to_servers(file)
         os.environ["PGPASSFILE"] = str(file)
-    nodes = [Node(folder / f"node{number}", port, password) for number, port in enumerate(_free_ports())]
+    certificate = make_certificate(folder) if given.tls else None
+    nodes = [
+        Node(folder / f"node{number}", port, password, certificate) for number, port in enumerate(_free_ports())
+    ]
     try:
         home, os.environ["HOME"] = os.environ.get("HOME", ""), str(folder)  # the servers may not look into ours
-        start(nodes, password)
+        start(nodes)
         os.environ["HOME"] = home
         os.environ[ADDRESS_VARIABLE] = nodes[0].address_of(DATABASE)
         names_tests = any(Path(word.partition("::")[0]).exists() for word in rest)

@@ -56,14 +56,20 @@ TESTS = Path(__file__).parent
 BUILD_OPTIONS = ("world", "store", "carriers", "poster", "mailer", "openid")
 """What a scenario may replace; its other options are settings."""
 STORE_FIXTURES = {"tmp_path", "tx"}
-SLOW_FOLDERS = {"cli", "client", "clients", "console", "docs", "faults", "hostile"}
+SLOW_FOLDERS = {"cli", "client", "clients", "compat", "console", "docs", "faults", "hostile"}
 SLOW_SERVICE_FOLDERS = {
     *("carrier", "claiming", "notices", "outcome", "receiving", "relay", "upkeep", "webhooks", "workers"),
 }
 """Folders whose tests are slow, except those that need no files; the latter of the service."""
-SINGLE_ENGINE_FOLDERS = {"console", "crash", "service", "web"}
+SINGLE_ENGINE_FOLDERS = {"compat", "console", "crash", "service", "web"}
 """Folders whose tests run on one engine with each change, except POSTGRESQL_FILES."""
 POSTGRESQL_FILES = {
+    "compat/nhncloud/talk/test_alimtalk_sending.py",
+    "compat/nhncloud/test_nhncloud_lists.py",
+    "compat/nhncloud/test_nhncloud_sending.py",
+    "compat/shared/test_foreign_webhooks.py",
+    "compat/solapi/test_solapi_interrupted.py",
+    "compat/solapi/test_solapi_sending.py",
     "crash/test_service_killed.py",
     "service/delivery/test_deliver.py",
     "service/delivery/receiving/test_receipts.py",

@@ -6,6 +6,7 @@ import logging
 import socket
 import sys
 from collections.abc import Awaitable, Callable, Sequence
+from typing import Any
 
 from pabal import __version__
 from pabal.build_context import build_context
@@ -48,7 +49,7 @@ SWITCH_INTERVAL_S = 0.0005
 
 CONSOLE_PATH = "/console"
 
-RELAY_APIS: dict[str, type[RelayApi]] = {"solapi": SolapiApi, "nhncloud": NhnCloudApi}
+RELAY_APIS: dict[str, type[RelayApi[Any]]] = {"solapi": SolapiApi, "nhncloud": NhnCloudApi}
 """The endpoints of other relays, by the name of their table in the settings."""
 
 log = logging.getLogger("pabal")
@@ -88,7 +89,7 @@ class ConsoleOrPages:
 class ApiAndCompat:
     """Our own API, and the endpoints of other relays."""
 
-    def __init__(self, api: Api, relays: Sequence[RelayApi]) -> None:
+    def __init__(self, api: Api, relays: Sequence[RelayApi[Any]]) -> None:
         self._api = api
         self._relays = relays
 
@@ -104,7 +105,7 @@ class ApiAndCompat:
         relay = None if self._api.serves(request) else self._find(request)
         return await (relay or self._api).respond(request)
 
-    def _find(self, request: ReceivedRequest) -> RelayApi | None:
+    def _find(self, request: ReceivedRequest) -> RelayApi[Any] | None:
         return next((each for each in self._relays if each.serves(request)), None)
 
 

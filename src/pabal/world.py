@@ -12,6 +12,8 @@ from pabal.domain.base.dates import Instant
 KEY_PREFIX = "pb_"
 KEY_CHARACTERS = 40
 APP_KEY_CHARACTERS = 24
+PASSWORD_GROUPS = 4
+PASSWORD_GROUP_CHARACTERS = 5
 RANDOM_BUFFER_BYTES = 4096
 """Random bytes read from the system at a time."""
 _ALPHABET = string.digits + string.ascii_letters
@@ -86,11 +88,11 @@ def new_app_key(world: World) -> str:
     return "".join(_ALPHABET[_random_below(world, len(_ALPHABET))] for _ in range(APP_KEY_CHARACTERS))
 
 
-def new_password(world: World, groups: int = 4, characters: int = 5) -> str:
+def new_password(world: World) -> str:
     """Return a new password that is easy to read aloud: groups of unambiguous letters and digits."""
     return "-".join(
-        "".join(_UNAMBIGUOUS[_random_below(world, len(_UNAMBIGUOUS))] for _ in range(characters))
-        for _ in range(groups)
+        "".join(_UNAMBIGUOUS[_random_below(world, len(_UNAMBIGUOUS))] for _ in range(PASSWORD_GROUP_CHARACTERS))
+        for _ in range(PASSWORD_GROUPS)
     )
 
 

@@ -111,6 +111,7 @@ def test_unusable_campaign_file_is_reported_and_can_be_replaced(env: BrowserEnvi
         upload(page, written(tmp_path, 3, ""))
 
 
+@pytest.mark.torture
 def test_viewer_sees_progress_without_action_buttons(env: BrowserEnvironment) -> None:
     env.call("message/sendSMS", sms_body("010-2000-0199"))
     with env.signed_in(Role.VIEWER) as page:

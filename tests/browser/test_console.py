@@ -93,6 +93,7 @@ def test_new_messages_appear_on_open_phone_page(env: BrowserEnvironment, languag
         check_page(page, f"phone-{language}-{screen}")
 
 
+@pytest.mark.torture
 @in_each_language_and_screen
 def test_failed_message_is_found_in_history_with_reason_and_advice(
     env: BrowserEnvironment, language: str, screen: str
@@ -127,6 +128,7 @@ def test_searched_history_is_exported_as_csv(env: BrowserEnvironment) -> None:
     assert "'=HYPERLINK(1)" in text
 
 
+@pytest.mark.torture
 def test_searched_history_is_exported_as_xlsx(env: BrowserEnvironment) -> None:
     send(env, "010-3333-5555", content="=HYPERLINK(1)")
     with env.signed_in() as page:
@@ -181,6 +183,7 @@ def test_operator_switches_account(env: BrowserEnvironment) -> None:
         expect(page.locator("tbody tr")).to_have_count(0)
 
 
+@pytest.mark.torture
 def test_viewer_sees_masked_numbers(env: BrowserEnvironment) -> None:
     send(env, "010-1111-2222")
     with env.signed_in(Role.VIEWER) as page:
@@ -256,6 +259,7 @@ def test_template_image_is_previewed_and_shown_after_saving(
         expect(page.locator("[name=emphasisTitle]")).to_be_hidden()
         expect(page.locator("#preview .picture")).to_be_visible()
         page.locator("[name=image]").set_input_files(file)
+        expect(page.locator(".drop.scripted .chosen").first).not_to_be_empty()
         expect(page.locator("#preview canvas")).to_be_visible()
         expect(page.locator("#preview .picture")).to_be_hidden()
         check_page(page, f"template-picture-form-{language}-{screen}")
@@ -265,6 +269,7 @@ def test_template_image_is_previewed_and_shown_after_saving(
         check_page(page, f"template-picture-{language}-{screen}")
 
 
+@pytest.mark.torture
 @in_each_language_and_screen
 def test_audit_log_is_searched_by_user(env: BrowserEnvironment, language: str, screen: str) -> None:
     with env.signed_in(Role.OPERATOR, language=language, screen=screen) as page:

@@ -142,6 +142,7 @@ def test_bad_lines_are_left_out_corrected_and_sent_later(
         expect(page.locator("#rest")).to_have_count(0)
 
 
+@pytest.mark.torture
 @in_both_ways
 def test_large_send_waits_for_a_second_user(env: BrowserEnvironment, language: str, screen: str) -> None:
     with preferences(env, approval_receivers="2"):
@@ -216,6 +217,7 @@ def test_preferences_make_lms_and_fallbacks_by_themselves(
 PLACES = ("image", "image2")
 
 
+@pytest.mark.torture
 @in_both_ways
 def test_large_pictures_are_converted_and_made_to_fit_their_route(
     env: BrowserEnvironment, language: str, screen: str
@@ -227,6 +229,12 @@ def test_large_pictures_are_converted_and_made_to_fit_their_route(
         page.locator("[name=sender]").fill(SENDER)
         page.locator("[name=content]").fill("사진입니다")
         page.locator("[name=receivers]").fill("010-3500-0001")
+        wrong = FilePayload(name="wrong.jpg", mimeType="image/jpeg", buffer=b"no picture")
+        page.locator("input[data-picture]").set_input_files(wrong)
+        expect(page.locator("#wrong-image")).not_to_be_empty()
+        page.locator("#unpicture").click()  # at once, before the form is made anew
+        expect(page.locator("[name=image_name]")).to_have_value("")
+        expect(page.locator("#unpicture")).to_have_count(0)
         photos = [
             FilePayload(name=f"photo{number}.png", mimeType="image/png", buffer=noise(900, 600 + number))
             for number in range(4)

@@ -40,6 +40,7 @@ def people(*numbers: int) -> list[str]:
     return [f"사람{each:03}" for each in numbers]
 
 
+@pytest.mark.torture
 @in_each_language_and_screen
 def test_contacts_are_paged_to_the_end_and_back(env: BrowserEnvironment, language: str, screen: str) -> None:
     with env.signed_in(language=language, screen=screen) as page:
@@ -73,7 +74,7 @@ def test_contacts_of_a_field_are_chosen_at_once_from_what_is_in_sight(
         page.goto("/console/contacts")
         page.locator("select[name=field]").select_option("도시")
         page.locator("[name=value]").first.fill(CITIES[1])
-        page.locator("form[role=search] button.main").click()
+        page.locator("form[role=search] button").click()
         page.wait_for_url(re.compile("value="))
         expect(page.locator(".contacts tbody a")).to_have_text(people(*range(1, 101, 2)))
         page.locator(".contacts tbody tr").nth(3).scroll_into_view_if_needed()
@@ -117,3 +118,5 @@ def test_rows_of_sends_take_one_line_or_two(env: BrowserEnvironment, language: s
             check_page(page, f"rows{path.rpartition('/')[2]}-{language}-{screen}")
             row.locator("a.open").click()
             page.wait_for_url(re.compile(f"{path}/[0-9a-f]+"))
+        expect(page.locator(".phone .bubble .text")).to_have_text("안내 1")
+        check_page(page, f"message-{language}-{screen}")

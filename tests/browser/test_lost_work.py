@@ -91,6 +91,7 @@ def test_ended_session_asks_for_the_password_in_place(env: BrowserEnvironment, l
         page.wait_for_url("**/console/send/done/*")
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize(
     ("language", "screen", "fail"), [("ko", "desktop", abort), ("en", "phone", answer_503)], ids=["offline", "503"]
 )

@@ -16,6 +16,7 @@ pytestmark = pytest.mark.slow
 NO_SUCH = "010-0000-0001"
 
 
+@pytest.mark.torture
 @in_each_language_and_screen
 def test_profile_is_registered_with_token_from_simulated_phone(
     env: BrowserEnvironment, language: str, screen: str
@@ -79,6 +80,7 @@ def test_token_countdown_runs_and_announces_expiry(env: BrowserEnvironment) -> N
         expect(page.locator("#countdown-news")).to_contain_text("시간이 지났습니다")
 
 
+@pytest.mark.torture
 @in_each_language_and_screen
 def test_created_key_works_in_a_real_request(env: BrowserEnvironment, language: str, screen: str) -> None:
     with env.signed_in(Role.OPERATOR, language=language, screen=screen) as page:
@@ -138,6 +140,7 @@ def test_numbers_are_registered_and_overview_shows_sent_messages(
         check_page(page, f"overview-{language}-{screen}")
 
 
+@pytest.mark.torture
 @in_each_language_and_screen
 def test_number_is_erased_after_a_confirmation(env: BrowserEnvironment, language: str, screen: str) -> None:
     number = f"010-6868-{['ko', 'en'].index(language)}{['desktop', 'phone'].index(screen)}22"

@@ -77,6 +77,7 @@ def confirm_address(case: Case, box: Mailbox, address: str) -> Iterator[Step]:
     expect(page.locator("[name='kind.campaign']")).not_to_be_checked()
 
 
+@pytest.mark.torture
 @in_each_way
 def test_address_is_confirmed_and_a_test_mail_arrives(
     network: Behind, box: Mailbox, language: str, screen: str

@@ -63,6 +63,7 @@ def enter(page: Page, name: str, password: str = PASSWORD) -> None:
     page.locator("button.main").click()
 
 
+@pytest.mark.torture
 @in_both_ways
 def test_invited_colleague_joins_and_is_promoted_and_removed(
     env: BrowserEnvironment, language: str, screen: str
@@ -91,6 +92,7 @@ def test_invited_colleague_joins_and_is_promoted_and_removed(
         check_page(page, f"team-refused-{screen}")
 
 
+@pytest.mark.torture
 @in_both_ways
 def test_two_factor_sign_in_and_own_password(env: BrowserEnvironment, language: str, screen: str) -> None:
     name = f"careful-{language}"
@@ -143,6 +145,7 @@ def test_two_factor_sign_in_and_own_password(env: BrowserEnvironment, language: 
         expect(page.locator("[name=content]")).to_have_value("로그인이 끝나도")
 
 
+@pytest.mark.torture
 @in_both_ways
 def test_owner_sees_the_last_use_of_keys_and_changes_a_rate(
     env: BrowserEnvironment, language: str, screen: str

@@ -25,6 +25,7 @@ def office(env: BrowserEnvironment) -> BrowserEnvironment:
             csv("이름,연락처\n홍길동,010-2310-0001\n김철수,010-2310-0002\n")
         )
         expect(page.locator("#columns select")).to_have_count(2)
+        expect(page.locator(".drop .chosen")).to_contain_text("a.csv")
         page.locator("[name=new_group]").fill(GROUP)
         page.locator("form.card button.main").click()
         expect(page.locator("#result")).to_be_visible()
@@ -64,6 +65,7 @@ def test_main_button_goes_on_with_a_group_and_typed_receivers(
         check_page(page, f"group-and-typed-{language}-{screen}")
 
 
+@pytest.mark.torture
 @in_both_ways
 def test_column_that_is_not_mapped_costs_neither_file_nor_mapping(
     office: BrowserEnvironment, language: str, screen: str
@@ -107,6 +109,7 @@ def test_progress_of_an_upload_is_told_beside_its_bar(office: BrowserEnvironment
         expect(page.locator("#found")).to_be_visible(timeout=20_000)
 
 
+@pytest.mark.torture
 @in_both_ways
 def test_repeated_numbers_are_not_counted_as_rows_that_cannot_be_sent(
     office: BrowserEnvironment, language: str, screen: str
@@ -174,6 +177,7 @@ def test_refused_import_keeps_its_file(office: BrowserEnvironment) -> None:
         assert page.locator("input[type=file]").evaluate("(input) => input.files.length") == 1
 
 
+@pytest.mark.torture
 @in_both_ways
 def test_scheduled_group_campaign_is_changed_and_replaces_the_old_one(
     office: BrowserEnvironment, language: str, screen: str
@@ -233,6 +237,7 @@ def test_chip_inserts_a_variable_where_the_cursor_is(office: BrowserEnvironment)
         expect(page.locator("#arriving")).to_have_text("홍길동님, 안녕하세요")
 
 
+@pytest.mark.torture
 def test_advertisement_at_night_offers_the_morning(office: BrowserEnvironment) -> None:
     with office.signed_in() as page:
         write(page, "세일", "010-2390-0001")

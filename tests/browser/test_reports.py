@@ -30,6 +30,7 @@ def env(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
         yield BrowserEnvironment(live, browser)
 
 
+@pytest.mark.torture
 @in_each_language_and_screen
 def test_statistics_are_seen_compared_and_exported(env: BrowserEnvironment, language: str, screen: str) -> None:
     send(env, "010-1111-2222", FAILURE)
@@ -62,6 +63,7 @@ def test_statistics_are_seen_compared_and_exported(env: BrowserEnvironment, lang
     assert downloaded_bytes(env.live, f"/console{query}", cookies) < FIRST_PAGE_BYTES
 
 
+@pytest.mark.torture
 @in_each_language_and_screen
 def test_overview_shows_figures_of_today_and_costs(env: BrowserEnvironment, language: str, screen: str) -> None:
     send(env, "010-1111-2223", FAILURE)
@@ -123,6 +125,7 @@ def pause_webhooks(env: BrowserEnvironment) -> None:
         other.execute("update webhooks set state = 'paused', failures = 12, failing_since = 1, trial_at = null")
 
 
+@pytest.mark.torture
 @in_each_language_and_screen
 def test_operator_reviews_resumes_and_watches(env: BrowserEnvironment, language: str, screen: str) -> None:
     env.approve_channel("@reviews", "010-8888-2222")

@@ -109,6 +109,7 @@ def create_webhook(page: Page, receiver: Receiver, name: str) -> str:
     return secret
 
 
+@pytest.mark.torture
 @in_each_language_and_screen
 def test_webhook_is_created_tested_changed_replayed_and_deleted(
     env: BrowserEnvironment, receiver: Receiver, language: str, screen: str
@@ -279,6 +280,7 @@ def write(smsc: Peer, source: str, destination: str, text: str) -> None:
     smsc.send_command(f"write {json.dumps(given)}")
 
 
+@pytest.mark.torture
 @in_each_language_and_screen
 def test_timeline_and_export_say_which_carrier_took_a_message_at_what_cost(
     env: BrowserEnvironment, language: str, screen: str
@@ -302,6 +304,7 @@ def test_timeline_and_export_say_which_carrier_took_a_message_at_what_cost(
     assert (cells[carrier], cells[cost]) == ("telco", "9.50")
 
 
+@pytest.mark.torture
 @in_each_language_and_screen
 def test_overview_shows_and_exports_the_same_numbers(env: BrowserEnvironment, language: str, screen: str) -> None:
     lms = env.call("message/sendLMS", sms_body("010-0000-0001"))["item"]["requestId"]

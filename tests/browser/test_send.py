@@ -153,6 +153,7 @@ def test_mms_is_sent_with_image(env: BrowserEnvironment, language: str, screen: 
         expect(page.locator(".bubble .picture")).to_be_visible()
 
 
+@pytest.mark.torture
 @in_both_ways
 def test_fallback_of_failed_alimtalk_is_sent(
     env: BrowserEnvironment, shop: str, language: str, screen: str

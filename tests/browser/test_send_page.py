@@ -1,13 +1,15 @@
 """The send page as cards and a bar: ways of choosing receivers and time, fields of brand messages, and undo."""
 
 import re
+import time
+from typing import Any
 
 import pytest
-from playwright.sync_api import FilePayload, Page, expect
+from playwright.sync_api import FilePayload, Page, Route, expect
 
 from pabal.domain.users.user import Role
 from tests.fixtures.browser import BrowserEnvironment, check_page, open_send_page, schedule
-from tests.fixtures.web import SENDER
+from tests.fixtures.web import SENDER, sms_body
 
 pytestmark = pytest.mark.slow
 
@@ -18,6 +20,10 @@ WORDS = {"ko": ("내일 08:00", "모레 오후 3시"), "en": ("tomorrow 08:00", 
 MINUTE = re.compile(r"20[0-9]{2}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}")
 
 
+TELL_SKELETON = """() => new MutationObserver(() => document.querySelector(".skeleton") && console.log("skeleton"))
+  .observe(document.body, { childList: true, subtree: true })"""
+
+
 def write(page: Page, receivers: str) -> None:
     open_send_page(page)
     page.locator("[name=sender]").fill(SENDER)
@@ -25,6 +31,7 @@ def write(page: Page, receivers: str) -> None:
     page.locator("[name=receivers]").fill(receivers)
 
 
+@pytest.mark.first_case
 @in_both_ways
 def test_time_is_typed_in_words_or_picked_by_keyboard(
     env: BrowserEnvironment, language: str, screen: str, color: str
@@ -59,6 +66,7 @@ def test_time_is_typed_in_words_or_picked_by_keyboard(
         assert field.input_value().endswith("15:00")
 
 
+@pytest.mark.first_case
 @in_both_ways
 def test_tomorrow_morning_is_one_choice(env: BrowserEnvironment, language: str, screen: str, color: str) -> None:
     with env.signed_in(language=language, screen=screen, color_scheme=color) as page:
@@ -74,6 +82,7 @@ def test_tomorrow_morning_is_one_choice(env: BrowserEnvironment, language: str, 
         check_page(page, f"tomorrow-{language}-{screen}")
 
 
+@pytest.mark.first_case
 @in_both_ways
 def test_file_that_is_chosen_on_the_send_page_is_there_on_the_next(
     env: BrowserEnvironment, language: str, screen: str, color: str
@@ -92,6 +101,7 @@ def test_file_that_is_chosen_on_the_send_page_is_there_on_the_next(
         check_page(page, f"carried-{language}-{screen}")
 
 
+@pytest.mark.first_case
 @in_both_ways
 def test_brand_message_is_written_in_fields(
     env: BrowserEnvironment, language: str, screen: str, color: str
@@ -112,24 +122,84 @@ def test_brand_message_is_written_in_fields(
         expect(page.locator("#wrong-attachment-carousel-list-1-header")).not_to_be_empty()
 
 
-def test_deleted_text_is_brought_back_from_the_toast(env: BrowserEnvironment) -> None:
-    with env.signed_in() as page:
+@in_both_ways
+def test_what_was_deleted_added_or_cancelled_is_undone_from_the_toast(
+    env: BrowserEnvironment, language: str, screen: str, color: str
+) -> None:
+    way, toast = f"{language}-{screen}", ".toast form button"
+    digits = "1" if language == "ko" else "2"
+    with env.signed_in(language=language, screen=screen, color_scheme=color) as page:
         write(page, "")
         page.locator("#save-text > summary").click()
-        page.locator("[name=text_name]").fill("되살릴 말")
+        page.locator("[name=text_name]").fill(f"되살릴 말 {way}")
         page.locator("[formaction='/console/send/save']").click()
         expect(page.locator("#send .notice[role=status]")).to_be_visible()
         page.goto("/console/texts")
-        row = page.locator("tr", has_text="되살릴 말")
+        row = page.locator("tr", has_text=f"되살릴 말 {way}")
         row.locator("summary").click()
         row.locator("button.danger").click()
-        expect(page.locator(".toast")).to_be_visible()
         expect(row).to_have_count(0)
-        check_page(page, "toast")
-        page.locator(".toast form button").click()
+        page.locator(toast).click()
         expect(row).to_have_count(1)
 
+        page.goto("/console/contacts")
+        page.locator("details.card > summary").click()
+        page.locator("[name=phoneNumber]").fill(f"010-2450-000{digits}")
+        page.locator("details.card [name=name]").fill(f"홍길동 {way}")
+        page.locator("form[action='/console/contacts'] button.main").click()
+        person = page.locator(".contacts a", has_text=f"홍길동 {way}")
+        person.click()
+        page.locator("details.ask > summary").click()
+        page.locator("button.danger").click()
+        expect(page.locator(".toast")).to_be_visible()
+        expect(person).to_have_count(0)
+        assert page.url.endswith("/console/contacts"), "a reload shows the list"
+        check_page(page, f"toast-{way}")
+        page.locator(toast).click()
+        expect(person).to_have_count(1)
 
+        page.goto("/console/opt-outs")
+        page.locator("details.card > summary").first.click()
+        page.locator("[name=phoneNumber]").fill(f"010-2451-000{digits}")
+        page.locator("form[action='/console/opt-outs'] button.main").click()
+        number = page.locator("td.number", has_text=f"010-2451-000{digits}")
+        expect(number).to_have_count(1)
+        page.locator(toast).click()
+        expect(number).to_have_count(0)
+
+        tomorrow = time.strftime("%Y-%m-%d 10:00", time.localtime(time.time() + 24 * 3600))
+        sent = env.call("message/sendSMS", sms_body(f"010-2452-000{digits}", sendDate=tomorrow))
+        page.goto(f"/console/requests/{sent['item']['requestId']}")
+        page.locator("#what summary").last.click()
+        page.locator("#what button.danger").click()
+        page.locator(".toast a").click()
+        expect(page.locator("[name=receivers]")).to_have_value(re.compile(f"010-2452-000{digits}"))
+
+
+@in_both_ways
+def test_search_that_takes_long_shows_the_shape_of_what_it_finds(
+    env: BrowserEnvironment, language: str, screen: str, color: str
+) -> None:
+    held: list[Route] = []
+    options: dict[str, Any] = {"language": language, "screen": screen, "color_scheme": color}
+    with env.signed_in(**options, expects_failures=True) as page:
+        env.wait_until_final(env.call("message/sendSMS", sms_body("010-2453-0001"))["item"]["requestId"])
+        page.goto("/console/history")
+        expect(page.locator("#content .list")).to_be_visible()
+        page.route("**/console/history?**", lambda route: held.append(route))
+        page.evaluate(TELL_SKELETON)
+        with page.expect_console_message(lambda message: message.text == "skeleton"):
+            page.locator("form[role=search] button.main").click(no_wait_after=True)
+        held[0].abort("aborted")  # the driver looks at no page that is being left
+        expect(page.locator(".skeleton")).to_be_visible()
+        expect(page.locator("#content .list")).to_be_hidden()
+        check_page(page, f"skeleton-{language}-{screen}")
+        page.unroute("**/console/history?**")
+        page.goto("/console/history?product=sms")
+        expect(page.locator(".skeleton")).to_have_count(0)
+
+
+@pytest.mark.first_case
 @in_both_ways
 def test_page_of_components_shows_each(env: BrowserEnvironment, language: str, screen: str, color: str) -> None:
     with env.signed_in(Role.VIEWER, language=language, screen=screen, color_scheme=color) as page:

@@ -26,6 +26,7 @@ def confirm(page: Page) -> None:
     page.wait_for_url("**/console/send/done/*")
 
 
+@pytest.mark.torture
 @in_both_ways
 def test_contacts_are_imported_and_sent_to_as_a_group(env: BrowserEnvironment, language: str, screen: str) -> None:
     prefix = {"ko": "2100", "en": "2200"}[language]

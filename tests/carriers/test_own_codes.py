@@ -11,7 +11,7 @@ from pabal.carriers.smpp import protocol
 from pabal.carriers.smpp.batch import DEFAULT_VERDICT, VERDICTS, verdict_for_status
 from pabal.carriers.smpp.receipt_parser import parse_receipt
 from pabal.carriers.solapi import codes as solapi_codes
-from pabal.carriers.solapi import results as solapi_results
+from pabal.carriers.solapi import lookup as solapi_results
 from pabal.carriers.solapi.client import OWN_ID, ListedMessage
 from pabal.domain.sends.message import Outcome
 from tests.carriers.smpp.test_receipt_parser import receipt

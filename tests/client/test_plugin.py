@@ -14,8 +14,7 @@ import pytest
 from pabal.client import ListTemplates, ReceiverBody, SendSms, SendWebhookTest, read_post
 from pabal.testing import plugin
 from pabal.testing.account import TemporaryAccount
-from pabal.testing.clock import Clock
-from pabal.testing.service import LocalService
+from pabal.testing.service import Clock, LocalService
 from pabal.world import RealWorld
 
 TEST_OF_A_CALLER = """

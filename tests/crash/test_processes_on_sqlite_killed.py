@@ -16,7 +16,7 @@ from tests.fixtures import status_checker
 from tests.fixtures.live import LiveService, run, serving, wait_until
 from tests.fixtures.processes import children_of, is_running
 
-ROUNDS = 6 if os.environ.get("PABAL_TORTURE") else 2
+ROUNDS = 6 if os.environ.get("PABAL_TORTURE") else 1
 CLIENTS = 8
 MAX_ANSWERS_BEFORE_KILL = 150
 ANSWERS_AFTER_KILL = 30

@@ -13,7 +13,7 @@ from tests.fixtures import postgres, status_checker
 from tests.fixtures.engines import ENGINES
 from tests.fixtures.live import LiveService, run, serving
 
-ROUNDS = 10 if os.environ.get("PABAL_TORTURE") else 2
+ROUNDS = 10 if os.environ.get("PABAL_TORTURE") else 1
 CLIENTS = 8
 MAX_ANSWERS_BEFORE_KILL = 150
 

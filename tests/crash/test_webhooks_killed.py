@@ -15,7 +15,7 @@ from tests.fixtures.engines import ENGINES
 from tests.fixtures.live import LiveService, run, serving
 from tests.fixtures.webhooks import TlsServer, http_answer, serving_tls
 
-ROUNDS = 6 if os.environ.get("PABAL_TORTURE") else 2
+ROUNDS = 6 if os.environ.get("PABAL_TORTURE") else 1
 CLIENTS = 4
 POSTS_BEFORE_KILL = 5
 

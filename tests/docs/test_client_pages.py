@@ -10,8 +10,8 @@ from docs import generate
 from pabal.client import Client, read_post
 from pabal.domain.events.event import EventType
 from pabal.testing.account import TemporaryAccount
-from pabal.testing.clock import Clock
 from pabal.testing.plugin import pabal, pabal_clock, pabal_service
+from pabal.testing.service import Clock
 from pabal.web.api_document.example_answers import post_example
 from pabal.webhooks.poster import format_secret, sign
 from pabal.world import RealWorld

@@ -62,6 +62,7 @@ def test_program_is_short(program: str) -> None:
     assert (EXAMPLES / program).read_text(encoding="utf-8").count("\n") < MAX_LINES
 
 
+@pytest.mark.first_case
 @pytest.mark.slow
 @each_program
 def test_killed_campaign_reaches_everyone_once(tmp_path: Path, program: str) -> None:

@@ -64,6 +64,7 @@ def test_program_with_generated_types_compiles_strictly(folder: Path) -> None:
     run_node(folder, PACKAGES / "typescript/bin/tsc", *STRICT, "node.d.ts", *programs)
 
 
+@pytest.mark.torture
 @pytest.mark.slow
 def test_program_with_generated_types_drives_every_operation(folder: Path, target: Target) -> None:
     called = json.loads(run_node(folder, "--no-warnings", "drive.ts", *target.arguments))

@@ -9,7 +9,6 @@ from msgspec import Struct
 
 from pabal.answers.message_records import parse_inbound_cursor
 from pabal.carriers.smpp import encoding, pdu, protocol, receipt_parser, receipts
-from pabal.checks import message_cursor
 from pabal.checks import webhooks as webhook_checks
 from pabal.checks.body import forms
 from pabal.checks.body.addresses import get_caller_address
@@ -19,6 +18,7 @@ from pabal.domain.base.codes import LANGUAGES, MAX_PROBLEMS, Code, Refused
 from pabal.domain.content import text, variables
 from pabal.domain.events import event
 from pabal.domain.people import phone
+from pabal.web.endpoints import history
 from pabal.web.endpoints.table import ENDPOINTS
 from tests.fixtures.console import Browser
 from tests.fixtures.full_bodies import FULL_BODIES
@@ -97,8 +97,8 @@ PHONES = ["010-1234-5678", "+82 10-1234-5678", "02-123-4567", "1588-0000", "0303
         pytest.param(identifiers.parse_message_id, ["0" * 32, "f" * 32], None, id="message id"),
         pytest.param(event.parse_cursor, CURSORS, None, id="cursor of results"),
         pytest.param(
-            lambda given: message_cursor.parse_cursor(given, b"search"),
-            [message_cursor.format_cursor(message_cursor.MessageCursor(bytes(16), 1, 2), b"search"), "f" * 52],
+            lambda given: history.parse_cursor(given, b"search"),
+            [history.format_cursor(history.MessageCursor(bytes(16), 1, 2), b"search"), "f" * 52],
             Code.INVALID_PARAMETER,
             id="cursor of messages",
         ),

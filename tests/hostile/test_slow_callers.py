@@ -168,6 +168,7 @@ def test_refused_body_that_goes_on_for_ever_is_cut_off(live: LiveService) -> Non
     assert was_closed
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("start", [b"", HALF_HEAD], ids=["idle", "half heads"])
 def test_more_connections_than_files_shut_nobody_out(tmp_path: Path, start: bytes) -> None:
     with serving(tmp_path / "data", max_files=128, head_seconds=60) as live, many_connected(live, 140) as attackers:

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from tests.seeded_faults.draw import AREAS, FAULTS_PER_AREA, ROOT, Fault, add_probe, apply, read_faults
 
-FOLDERS = ("domain", "checks", "answers", "store", "web", "carriers", "service", "webhooks", "client", "hostile")
+FOLDERS = ("domain", "checks", "store", "web", "carriers", "service", "compat", "webhooks", "client", "hostile")
 LATE_FOLDERS = ("sim", "cli", "console", "faults")
 """Slow ones, for what the others do not enter."""
 PYTEST = [sys.executable, "-m", "pytest", "-q", "-n", "0", "-p", "no:cacheprovider", "--tb=no"]

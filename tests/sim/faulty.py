@@ -95,6 +95,11 @@ class FaultyStore:
             self._crash()
         return await self._inner.read(work, *args, **kwargs)
 
+    async def read_at(
+        self, node: str, work: Callable[Concatenate[Any, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        return await self._inner.read_at(node, work, *args, **kwargs)
+
     async def write_relaxed(self, work: Callable[Concatenate[Any, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         return await self.write(work, *args, **kwargs)
 

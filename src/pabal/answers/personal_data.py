@@ -9,7 +9,7 @@ from pabal.answers.message_records import build_inbound_item, build_message_item
 from pabal.checks.body.locale import Locale
 from pabal.checks.opt_outs import build_opt_out_item
 from pabal.domain.people import phone
-from pabal.models.privacy import CampaignRowItem, ContactItem, PersonalDataItem, StoredMessageItem
+from pabal.models.opt_outs import CampaignRowItem, ContactItem, PersonalDataItem, StoredMessageItem
 from pabal.service.policy import Policy
 from pabal.service.upkeep import privacy
 from pabal.service.upkeep.privacy import PersonalData

@@ -22,8 +22,8 @@ from pabal.domain.sends.price import HUNDREDTHS_PER_WON
 from pabal.models.answers import LabelledValue, StatusCounts
 from pabal.models.statistics import StatisticsItem
 from pabal.service.context import Context
-from pabal.service.relay import template_reads
-from pabal.service.relay.template_reads import Reads
+from pabal.service.relay import lookup
+from pabal.service.relay.lookup import Reads
 from pabal.service.upkeep.reports import GroupNames, PeriodCounts
 from pabal.service.upkeep.statistics import STATISTICS_RETENTION_MS
 from pabal.store.messages.statistics import OTHER_KEYS, OTHERS
@@ -118,7 +118,7 @@ async def read_reads(context: Context, account_id: int, query: StatisticsQuery, 
     first, last = (
         datetime.fromtimestamp(int(query.periods[place].start or 0) / SECOND, zone).date() for place in (0, -1)
     )
-    return await template_reads.get_reads(context, account_id, first, last)
+    return await lookup.get_reads(context, account_id, first, last)
 
 
 def build_statistics_items(

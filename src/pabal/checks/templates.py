@@ -1,4 +1,4 @@
-"""Checks what a call says about a template, and passes it to the service."""
+"""Checks what a call says about a sender profile or a template, and passes it to the service."""
 
 from collections.abc import Sequence
 
@@ -17,6 +17,7 @@ from pabal.domain.base.codes import Code, Problem, Refused, Text
 from pabal.domain.content import button, text, variables
 from pabal.domain.content.button import Button
 from pabal.domain.content.image import Image
+from pabal.domain.kakao.profile import Profile, Registration, parse_channel_id
 from pabal.domain.kakao.template import (
     EMPHASIS_TYPES,
     MAX_CONTENT_CHARACTERS,
@@ -29,10 +30,11 @@ from pabal.domain.kakao.template import (
     parse_code,
 )
 from pabal.domain.kakao.template_parts import MAX_CONTENT_CHARACTERS_WITH_ITEMS
+from pabal.domain.people import phone
 from pabal.domain.sends.message import Product
 from pabal.models.bodies import ButtonBody
 from pabal.models.template_bodies import WriteTemplate
-from pabal.service.relay import templates
+from pabal.service.relay import profiles, templates
 from pabal.service.relay.templates import TemplateRef
 
 _parse_message_type = one_of({word: word for word in MESSAGE_TYPES})
@@ -173,3 +175,28 @@ def _parse_short_text(given: str, limit: int) -> str:
         )
         raise Refused(Code.INVALID_PARAMETER, detail=detail)
     return normalized
+
+
+async def register_profile(call: ApiCall) -> Profile:
+    """Register a channel as a sender profile; its administrator's phone receives a token.
+
+    Raises Refused.
+    """
+    form = call.form
+    category = form.read("category", str)
+    channel_id = form.read("channelId", parse_channel_id)
+    cellphone = form.read("cellphone", phone.parse_mobile)
+    form.raise_problems()
+    registration = Registration(channel_id, category, cellphone)
+    return await profiles.register(call.context, call.account_id, registration, call.audit_entry)
+
+
+async def authenticate_profile(call: ApiCall) -> None:
+    """Approve a sender profile with the token that its administrator received.
+
+    Raises Refused.
+    """
+    channel_id = call.form.read("channelId", parse_channel_id)
+    token = call.form.read("token", str)
+    call.form.raise_problems()
+    await profiles.authenticate(call.context, call.account_id, channel_id, token, call.audit_entry)

@@ -94,12 +94,12 @@ SERVER_COMMANDS = {
         "Copy the SQLite store to a file, even while the service runs.",
     ),
     "restore": Command(
-        "data.backup",
+        "data.restore",
         "SQLite 저장소를 백업으로 바꿉니다. 먼저 서비스를 멈추세요.",
         "Replace the SQLite store by a backup. Stop the service first.",
     ),
     "cancel-after-restore": Command(
-        "data.backup",
+        "data.restore",
         "다른 방법으로 복원한 저장소의 대기 메시지를 취소합니다. 먼저 서비스를 멈추세요.",
         "Cancel due messages in a store that you restored by other means. Stop the service first.",
     ),

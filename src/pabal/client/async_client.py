@@ -27,7 +27,6 @@ from pabal.models import (
     lookup,
     operations,
     opt_outs,
-    privacy,
     send_answers,
     statistics,
     template_bodies,
@@ -283,11 +282,11 @@ class AsyncClient:
         """List what webhooks would be told, without signatures; for development."""
         return await self._call(operations.LIST_EVENTS, body or webhooks.ListEvents())
 
-    async def export_personal_data(self, body: bodies.ExportPersonalData) -> privacy.PersonalDataAnswer:
+    async def export_personal_data(self, body: bodies.ExportPersonalData) -> opt_outs.PersonalDataAnswer:
         """Export what is stored about a phone number."""
         return await self._call(operations.EXPORT_PERSONAL_DATA, body)
 
-    async def erase_personal_data(self, body: bodies.ErasePersonalData) -> privacy.ErasureAnswer:
+    async def erase_personal_data(self, body: bodies.ErasePersonalData) -> opt_outs.ErasureAnswer:
         """Erase a phone number and the texts sent to it."""
         return await self._call(operations.ERASE_PERSONAL_DATA, body)
 

@@ -27,7 +27,6 @@ from pabal.models import (
     lookup,
     operations,
     opt_outs,
-    privacy,
     send_answers,
     statistics,
     template_bodies,
@@ -282,11 +281,11 @@ class Client:
         """List what webhooks would be told, without signatures; for development."""
         return self._call(operations.LIST_EVENTS, body or webhooks.ListEvents())
 
-    def export_personal_data(self, body: bodies.ExportPersonalData) -> privacy.PersonalDataAnswer:
+    def export_personal_data(self, body: bodies.ExportPersonalData) -> opt_outs.PersonalDataAnswer:
         """Export what is stored about a phone number."""
         return self._call(operations.EXPORT_PERSONAL_DATA, body)
 
-    def erase_personal_data(self, body: bodies.ErasePersonalData) -> privacy.ErasureAnswer:
+    def erase_personal_data(self, body: bodies.ErasePersonalData) -> opt_outs.ErasureAnswer:
         """Erase a phone number and the texts sent to it."""
         return self._call(operations.ERASE_PERSONAL_DATA, body)
 

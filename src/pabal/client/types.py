@@ -44,18 +44,16 @@ from pabal.models.lookup import (
 from pabal.models.opt_outs import (
     AddedOptOutsAnswer,
     AddedOptOutsItem,
-    OptOutItem,
-    OptOutsAnswer,
-    RemovedOptOutsAnswer,
-    RemovedOptOutsItem,
-)
-from pabal.models.privacy import (
     CampaignRowItem,
     ContactItem,
     ErasureAnswer,
     ErasureItem,
+    OptOutItem,
+    OptOutsAnswer,
     PersonalDataAnswer,
     PersonalDataItem,
+    RemovedOptOutsAnswer,
+    RemovedOptOutsItem,
     StoredMessageItem,
 )
 from pabal.models.send_answers import (

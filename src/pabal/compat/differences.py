@@ -66,7 +66,10 @@ def note(
 
     `detail` is a code, the name of a field or a path without its ids; anything that might be more is not kept.
     """
-    context.differences.add(DifferenceKey(account_id, relay, difference.code, _shown(detail)), uses)
+    key = DifferenceKey(account_id, relay, difference.code, detail)
+    if not context.differences.has(key):
+        key = key._replace(detail=_shown(detail))
+    context.differences.add(key, uses)
 
 
 def _shown(detail: str) -> str:

@@ -6,21 +6,22 @@ _DIGITS = string.digits + string.ascii_uppercase + string.ascii_lowercase
 _VALUES = {digit: value for value, digit in enumerate(_DIGITS)}
 _BASE = len(_DIGITS)
 _PAIRS = [first + second for first in _DIGITS for second in _DIGITS]
-"""Two digits at a time: an id is encoded for every message of an answer."""
+_FOUR_DIGITS = len(_PAIRS) ** 2
+"""Four digits at a time: an id is encoded for every message of an answer."""
 
 
 def encode(id: bytes) -> str:
     """Return an id in base 62, always as long as the longest of its size, so that spellings sort as ids do."""
-    number, found, length = int.from_bytes(id, "big"), [], _length_of(len(id))
-    for _ in range(0, length, 2):
-        number, pair = divmod(number, len(_PAIRS))
-        found.append(_PAIRS[pair])
-    return "".join(reversed(found))[-length:]
+    number, found, length = int.from_bytes(id, "big"), "", _LENGTHS[len(id)]
+    for _ in range(0, length, 4):
+        number, four = divmod(number, _FOUR_DIGITS)
+        found = _PAIRS[four // len(_PAIRS)] + _PAIRS[four % len(_PAIRS)] + found
+    return found[-length:]
 
 
 def decode(spelling: str, size: int) -> bytes | None:
     """Return the id of `size` bytes that is spelt so; None for anything else."""
-    if len(spelling) != _length_of(size) or not all(each in _VALUES for each in spelling):
+    if len(spelling) != _LENGTHS[size] or not all(each in _VALUES for each in spelling):
         return None
     number = 0
     for each in spelling:
@@ -28,12 +29,8 @@ def decode(spelling: str, size: int) -> bytes | None:
     return number.to_bytes(size, "big") if number < 1 << (8 * size) else None
 
 
-def _length_of(size: int) -> int:
-    """Return how many digits the largest id of a size has."""
-    return _LENGTHS[size]
-
-
 def _count_digits(size: int) -> int:
+    """Return how many digits the largest id of a size has."""
     count = 0
     while _BASE**count < 1 << (8 * size):
         count += 1

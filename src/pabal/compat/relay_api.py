@@ -6,7 +6,7 @@ import re
 from abc import ABC, abstractmethod
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 from urllib.parse import parse_qsl
 
 import msgspec
@@ -22,7 +22,7 @@ from pabal.service.context import Context
 from pabal.service.errors import describe_error
 from pabal.store.accounts.accounts import ApiKey
 from pabal.store.engine.base import StoreUnavailable
-from pabal.web.http.body import read_body
+from pabal.web.http.exchange import read_body
 from pabal.web.http.guard import ApiGuard
 from pabal.web.http.messages import ClientDisconnected, HttpResponse, ReceivedRequest
 
@@ -35,6 +35,7 @@ SUCCESS = "SUCCESS"
 """The result of an answered call in the metrics."""
 
 log = logging.getLogger("pabal.compat")
+P = TypeVar("P")
 Handler = Callable[..., Awaitable[dict[str, Any]]]
 
 
@@ -46,23 +47,30 @@ class Route(NamedTuple):
     """`*` stands for an id."""
     handler: Handler
     scope: str
+    name: str
+    """What it is counted as."""
 
 
 def route(method: str, path: str, handler: Handler, scope: str) -> Route:
     """Return the route of a path."""
-    return Route(method, tuple(path.split("/")), handler, scope)
+    return Route(method, tuple(path.split("/")), handler, scope, f"{method} {path}")
 
 
 class RouteTable:
     """Finds the route of a path."""
 
     def __init__(self, routes: Sequence[Route]) -> None:
+        self._without_ids = {each.name: each for each in routes if "*" not in each.pattern}
         self._routes: dict[tuple[str, int], list[Route]] = defaultdict(list)
         for each in routes:
             self._routes[each.method, len(each.pattern)].append(each)
 
-    def find(self, method: str, parts: Sequence[str]) -> tuple[Route, list[str]] | None:
+    def find(self, method: str, path: str) -> tuple[Route, list[str]] | None:
         """Return the route of a path, and the ids in it."""
+        found = self._without_ids.get(f"{method} {path}")
+        if found:
+            return found, []
+        parts = path.split("/")
         for each in self._routes.get((method, len(parts)), ()):
             pairs = list(zip(parts, each.pattern, strict=True))
             if all(wanted in ("*", part) for part, wanted in pairs):
@@ -77,22 +85,18 @@ class AdmittedKey(NamedTuple):
     proof: str
 
 
-class ReceivedCall(NamedTuple):
+class ReceivedCall(NamedTuple, Generic[P]):
     """A call whose key is admitted, with its body."""
 
-    context: Context
-    key: ApiKey
-    proof: str
-    locale: Locale
-    now: Instant
-    path: str
-    query: bytes
-    raw: bytes
     request: ReceivedRequest
+    place: P
+    admitted: AdmittedKey
+    raw: bytes
+    now: Instant
 
 
-class RelayApi(ABC):
-    """Answers the calls of programs that were written for one relay."""
+class RelayApi(ABC, Generic[P]):
+    """Answers the calls of programs that were written for one relay, whose paths say where a call goes (P)."""
 
     prefix: ClassVar[str]
     roots: ClassVar[tuple[str, ...]]
@@ -113,25 +117,32 @@ class RelayApi(ABC):
         self._bodies = bodies
         self._hosts = frozenset(hosts)
         self._max_body_bytes = max_body_bytes
-        self._locale = Locale("ko", context.policy.zone)
+        self.locale = Locale("ko", context.policy.zone)
         self.is_stopping = False
 
     @abstractmethod
-    def find_route(self, method: str, path: str) -> tuple[Route, list[str]]:
-        """Return the route of a path, and the ids in it.
+    def find_place(self, path: str) -> P:
+        """Return where a path leads.
 
         Raises CallRefused.
         """
 
     @abstractmethod
-    async def authenticate(self, request: ReceivedRequest, path: str) -> AdmittedKey:
+    def find_route(self, method: str, place: P) -> tuple[Route, list[str]]:
+        """Return the route of a call, and the ids in its path.
+
+        Raises CallRefused.
+        """
+
+    @abstractmethod
+    async def authenticate(self, request: ReceivedRequest, place: P) -> AdmittedKey:
         """Return the key of a call.
 
         Raises CallRefused, Refused.
         """
 
     @abstractmethod
-    async def answer(self, received: ReceivedCall, found: Route, ids: Sequence[str]) -> dict[str, Any]:
+    async def answer(self, received: ReceivedCall[P], found: Route, ids: Sequence[str]) -> dict[str, Any]:
         """Return the answer to a call.
 
         Raises CallRefused, Refused.
@@ -196,41 +207,37 @@ class RelayApi(ABC):
         return HttpResponse(status, [*lines, *extra], body)
 
     async def _answer(self, request: ReceivedRequest) -> dict[str, Any]:
-        path = request.path.removeprefix(self.prefix).strip("/")
+        path = self.path_of(request)
         if self.is_stopping:
             raise _unavailable()
+        place = self.find_place(path)
         try:
-            found, ids = self.find_route(request.method, path)
+            found, ids = self.find_route(request.method, place)
         except CallRefused:
-            await self._note_unknown(request, path)
+            await self._note_unknown(request, place, path)
             raise
-        key, proof = await self.authenticate(request, path)
-        name = f"{found.method} {'/'.join(found.pattern)}"
-        self._note(key, CallDifference.CALL, name)
+        admitted = await self.authenticate(request, place)
+        key = admitted.key
+        self._note(key, CallDifference.CALL, found.name)
         try:
-            return await self._answer_admitted(request, path, found, ids, AdmittedKey(key, proof))
+            await self._admit(key, found.scope, request)
+            length = request.headers.get(b"content-length")
+            with self._bodies.hold(key.id, min(int(length or 0), self._max_body_bytes)) as held:
+                raw = await read_body(request, self._max_body_bytes, held)
+                received = ReceivedCall(request, place, admitted, raw, self.context.world.now())
+                return await self.answer(received, found, ids)
         except (CallRefused, Refused) as error:
-            self._note(key, CallDifference.REFUSED_CALL, f"{name} {self._refusal_of(error, request).code}")
+            self._note(key, CallDifference.REFUSED_CALL, f"{found.name} {self._refusal_of(error, request).code}")
             raise
 
-    async def _answer_admitted(
-        self, request: ReceivedRequest, path: str, found: Route, ids: Sequence[str], admitted: AdmittedKey
-    ) -> dict[str, Any]:
-        key, proof = admitted
-        await self._admit(key, found.scope, request)
-        length = request.headers.get(b"content-length")
-        with self._bodies.hold(key.id, min(int(length or 0), self._max_body_bytes)) as held:
-            raw = await read_body(request, self._max_body_bytes, held)
-            context = self.context
-            received = ReceivedCall(
-                context, key, proof, self._locale, context.world.now(), path, request.query, raw, request
-            )
-            return await self.answer(received, found, ids)
+    def path_of(self, request: ReceivedRequest) -> str:
+        """Return the relay's own path of a call."""
+        return request.path.removeprefix(self.prefix).strip("/")
 
-    async def _note_unknown(self, request: ReceivedRequest, path: str) -> None:
+    async def _note_unknown(self, request: ReceivedRequest, place: P, path: str) -> None:
         """Note a call of an endpoint that does not exist here, if its caller has a key."""
         try:
-            key, _ = await self.authenticate(request, path)
+            key, _ = await self.authenticate(request, place)
         except (CallRefused, Refused, StoreUnavailable):
             return
         parts = [part if _PATH_WORD.fullmatch(part) else "*" for part in path.split("/")[:MAX_NOTED_PARTS]]
@@ -252,6 +259,8 @@ class RelayApi(ABC):
 
 def parse_pairs(query: bytes) -> list[tuple[str, str]] | None:
     """Return the names and values of a query string, in which some name may be there twice; None if malformed."""
+    if not query:
+        return []
     try:
         found = parse_qsl(query.decode("ascii"), errors="strict", max_num_fields=MAX_QUERY_FIELDS)
     except ValueError:

@@ -9,8 +9,7 @@ import ssl
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
-from pabal.mail.mailer import Mail, MailOutcome, MailResult, SmtpServer
-from pabal.mail.message import spell_mail, to_one_line
+from pabal.mail.mailer import Mail, MailOutcome, MailResult, SmtpServer, spell_mail, to_one_line
 from pabal.world import World
 
 MAX_THREADS = 2

@@ -10,7 +10,6 @@ from pabal.models import (
     brand_bodies,
     lookup,
     opt_outs,
-    privacy,
     send_answers,
     statistics,
     template_bodies,
@@ -109,9 +108,9 @@ LIST_WEBHOOK_DELIVERIES = _read(
 )
 LIST_EVENTS = _read("list_events", "webhook/events", webhooks.ListEvents, webhooks.EventsAnswer)
 EXPORT_PERSONAL_DATA = _read(
-    "export_personal_data", "privacy/export", bodies.ExportPersonalData, privacy.PersonalDataAnswer, method="POST"
+    "export_personal_data", "privacy/export", bodies.ExportPersonalData, opt_outs.PersonalDataAnswer, method="POST"
 )
 ERASE_PERSONAL_DATA = _change(
-    "erase_personal_data", "privacy/erase", bodies.ErasePersonalData, privacy.ErasureAnswer, is_repeatable=True
+    "erase_personal_data", "privacy/erase", bodies.ErasePersonalData, opt_outs.ErasureAnswer, is_repeatable=True
 )
 LOOK_AT_PHONE = _read("look_at_phone", "simulator/phone", bodies.ListPhoneMessages, lookup.PhoneAnswer)

@@ -38,6 +38,10 @@ class DifferenceCounts:
         if self._writing is None:
             self._writing = asyncio.get_running_loop().create_task(self._write_later())
 
+    def has(self, key: DifferenceKey) -> bool:
+        """Tell whether it was counted a short while ago."""
+        return key in self._counts
+
     async def stop(self) -> None:
         """Write what was collected."""
         if self._writing:

@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from pabal.domain.base.dates import SECOND, Instant
 from pabal.service.context import Context
@@ -36,9 +36,9 @@ async def read_next_due(context: Context, carrier: str, lanes: Sequence[SlotLane
     found: list[LaneDue] = []
     wanted = dict.fromkeys(slot for slot, _, _ in lanes)
     for some_slots in nodes.by_node(wanted):
-        by_shard = [[lane for lane in lanes if lane[0] in some] for some in nodes.by_shard(some_slots)]
+        asked = [lane for lane in lanes if lane[0] in some_slots]
         try:
-            found += await context.store.read(_read_shards, carrier, by_shard)
+            found += await _read_node(context, carrier, asked)
         except NodeUnavailable:
             continue
     return found
@@ -127,6 +127,20 @@ async def _refresh(context: Context, carrier: str) -> None:
             slots_by_holder.setdefault(holder, []).append(slot)
         for held in slots_by_holder.values():
             context.fair_queue.record_next_due(carrier, held, [each for each in found if each.slot in held], now)
+
+
+async def _read_node(context: Context, carrier: str, lanes: Sequence[SlotLane]) -> list[LaneDue]:
+    """Return what is due on one node: by one statement there, or from the coordinator, shard by shard."""
+    slots_there = dict.fromkeys(slot for slot, _, _ in lanes)
+    found = await context.nodes.read_jobs(slots_there, _read_tables, carrier, lanes)
+    if found is not None:
+        return found
+    by_shard = [[lane for lane in lanes if lane[0] in some] for some in context.nodes.by_shard(slots_there)]
+    return await context.store.read(_read_shards, carrier, by_shard)
+
+
+def _read_tables(tx: Tx, tables: Mapping[int, str], carrier: str, lanes: Sequence[SlotLane]) -> list[LaneDue]:
+    return queue.next_due_by_lane(tx, carrier, lanes, tables)
 
 
 def _read_shards(tx: Tx, carrier: str, by_shard: Sequence[Sequence[SlotLane]]) -> list[LaneDue]:

@@ -14,7 +14,7 @@ from pabal.settings.carriers import CarrierSettings
 from pabal.settings.settings import Settings
 from pabal.store.messages.requests import Request
 from pabal.store.people.hash_keys import HashKeys
-from pabal.store.queue.awaited_receipts import ReceiptTimeouts
+from pabal.store.queue.receipts import ReceiptTimeouts
 from pabal.webhooks.secrets import SecretBox
 from pabal.world import RealWorld
 

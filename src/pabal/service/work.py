@@ -17,7 +17,7 @@ from pabal.service.notices.dispatch import MailDispatcher
 from pabal.service.relay.sync import run_opt_out_sync, run_sync
 from pabal.service.sending.campaigns.campaigns import run_campaigns
 from pabal.service.upkeep.housekeeping import run_housekeeping
-from pabal.service.upkeep.vacuum import run_vacuum
+from pabal.service.upkeep.privacy import run_vacuum
 from pabal.service.webhooks.backlog import run_backlog_cuts
 from pabal.service.webhooks.dispatch import WebhookDispatcher
 from pabal.store.engine.base import StoreUnavailable

@@ -8,8 +8,7 @@ import pytest
 # Every run of pytest imports this module: the rest is imported by the first test that needs it.
 if TYPE_CHECKING:
     from pabal.testing.account import TemporaryAccount
-    from pabal.testing.clock import Clock
-    from pabal.testing.service import LocalService
+    from pabal.testing.service import Clock, LocalService
 
 
 @pytest.fixture(scope="session")

@@ -1,20 +1,23 @@
-"""The whole service in a thread of this process, with the simulator as its only carrier."""
+"""The whole service in a thread of this process, with the simulator and a clock that can be moved forward."""
 
 import asyncio
 import socket
 import sys
 import threading
-from collections.abc import Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Sequence
+from datetime import datetime, timedelta
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
+from zoneinfo import ZoneInfo
 
 from pabal.app import Service, build_service
 from pabal.cli.serving.serve import build_table, new_event_loop
+from pabal.domain.base.dates import SECOND, Instant, parse_minute
 from pabal.service.access.keys import keys
 from pabal.settings.settings import load
-from pabal.testing.clock import Clock, MovableWorld
 from pabal.web.http.server import serving
+from pabal.world import RealWorld
 
 T = TypeVar("T")
 
@@ -110,3 +113,59 @@ class LocalService:
                 await self._stop_event.wait()
         finally:
             await service.stop()
+
+
+class MovableWorld(RealWorld):
+    """The system's clock and randomness, with a time that lies ahead by as much as a test says.
+
+    Durations, such as timeouts, are still those of the system.
+    """
+
+    ahead_ms = 0
+
+    def now(self) -> Instant:
+        return super().now() + self.ahead_ms
+
+
+class Clock:
+    """Moves the time of a service; it goes on from there as any clock does."""
+
+    def __init__(self, world: MovableWorld, zone: ZoneInfo, on_move: Callable[[], object]) -> None:
+        """`on_move` is called after each move: what is now due has to be looked for."""
+        self._world = world
+        self._zone = zone
+        self._on_move = on_move
+
+    def now(self) -> datetime:
+        """Return the time of the service, in its time zone."""
+        return datetime.fromtimestamp(self._world.now() / SECOND, self._zone)
+
+    def move_to(self, moment: datetime | str) -> None:
+        """Move to a moment: a datetime, or the text of a `sendDate`. Without a zone it is in that of the service.
+
+        Raises ValueError for a moment that has passed; Refused for a text that is no time.
+        """
+        if isinstance(moment, str):
+            at = parse_minute(moment, self._zone)
+        else:
+            at = round((moment if moment.tzinfo else moment.replace(tzinfo=self._zone)).timestamp() * SECOND)
+        ahead_ms = at - self._world.now()
+        if ahead_ms < 0:
+            raise ValueError(f"{moment} has passed, and the clock only moves forward: it is {self.now():%F %T}")
+        self._move(self._world.ahead_ms + ahead_ms)
+
+    def move_by(self, duration: timedelta) -> None:
+        """Move forward by a duration.
+
+        Raises ValueError for a negative one.
+        """
+        self.move_to(self.now() + duration)
+
+    def reset(self) -> None:
+        """Return to the time of the system."""
+        self._move(0)
+
+    def _move(self, ahead_ms: int) -> None:
+        if ahead_ms != self._world.ahead_ms:
+            self._world.ahead_ms = ahead_ms
+            self._on_move()

@@ -25,8 +25,7 @@ from pabal.store.engine.base import StoreUnavailable
 from pabal.store.queue import cursors
 from pabal.web import envelope
 from pabal.web.api_document import openapi
-from pabal.web.endpoints.similar_path import suggest_path
-from pabal.web.endpoints.table import ENDPOINT_BY_PATH
+from pabal.web.endpoints.table import ENDPOINT_BY_PATH, suggest_path
 from pabal.web.guide.site import guide_routes
 from pabal.web.http.asgi import REQUEST_ID
 

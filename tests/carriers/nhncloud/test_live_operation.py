@@ -82,6 +82,7 @@ def test_used_up_quota_is_told_by_doctor_and_by_the_status_page(
     assert relay.stats().messages == LIMIT
 
 
+@pytest.mark.torture
 def test_picture_with_too_many_pixels_is_refused_in_words_people_understand(live: LiveService) -> None:
     refusal = send(live, "sendMMS", sms_body(sender="0212345678", image=sized_image(1200, 900, 51_201)))
     with live.client() as client:

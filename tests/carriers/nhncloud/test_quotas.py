@@ -55,6 +55,7 @@ async def test_daily_quota_of_a_profile_is_waited_out(env: Environment, fixture:
     assert env.metric_value(GAUGE, carrier=RELAY, quota="messages_per_day") == 0
 
 
+@pytest.mark.torture
 @pytest.mark.settings(behavior={"refuses_excess": True}, poll_seconds=60)
 async def test_daily_quota_that_is_refused_with_a_code_is_waited_out(env: Environment, fixture: NhnCloud) -> None:
     fixture.relay.profiles[SENDER_KEY].daily_limit = 30

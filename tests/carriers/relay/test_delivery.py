@@ -74,7 +74,7 @@ async def test_each_product_arrives(kind: str, env: Environment, fixture: RelayF
         ("nhncloud", "010-0000-0004", "alimTalk", "fail 3020"),
         ("solapi", "010-0000-0001", "sms", "fail 3001"),
         ("solapi", "010-0000-0002", "sms", "fail 2003"),
-        ("solapi", "010-0000-0006", "sms", "fail 2000"),
+        pytest.param("solapi", "010-0000-0006", "sms", "fail 2000", marks=pytest.mark.torture),
         ("solapi", "010-0000-0007", "sms", "completed 1000"),
         ("solapi", "010-0000-0003", "alimTalk", "fail 3019"),
         ("solapi", "010-0000-0004", "alimTalk", "fail 3020"),
@@ -109,6 +109,7 @@ async def test_every_message_ends_and_none_is_sent_twice(
     assert len(fixture.accepted_numbers) == 20
 
 
+@pytest.mark.first_case
 @pytest.mark.settings(routes={"sms": [RELAY, "telco"]}, failover_seconds=60)
 async def test_message_in_doubt_waits_while_others_use_the_next_carrier(
     env: Environment, fixture: RelayFixture

@@ -4,12 +4,12 @@ import asyncio
 from collections import Counter
 
 from pabal.carriers.smpp import pdu, protocol
+from pabal.carriers.smpp.batch import SubmitGroup, SubmitResult
 from pabal.carriers.smpp.pdu import Pdu
 from pabal.carriers.smpp.session import (
     BindRequest,
     SmppSession,
 )
-from pabal.carriers.smpp.submit_group import SubmitGroup, SubmitResult
 from tests.fakes.pipes import connect
 from tests.fakes.smsc.scripted import (
     ScriptedSmsc,

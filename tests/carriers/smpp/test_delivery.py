@@ -210,6 +210,7 @@ async def test_message_in_doubt_is_resent_after_a_reset(env: Environment, smsc: 
     assert len(smsc.submits) == 2
 
 
+@pytest.mark.first_case
 @pytest.mark.settings(on_doubt="hold")
 @pytest.mark.parametrize("has_arrived", [True, False])
 async def test_held_message_in_doubt_is_never_resent_after_a_reset(

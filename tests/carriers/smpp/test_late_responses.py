@@ -5,9 +5,9 @@ import asyncio
 import pytest
 
 from pabal.carriers.base import Accepted, Busy, Rejected, Unknown, Verdict
-from pabal.carriers.smpp import protocol, submit_group
+from pabal.carriers.smpp import batch, protocol
+from pabal.carriers.smpp.batch import LateMessage
 from pabal.carriers.smpp.carrier import SmppCarrier
-from pabal.carriers.smpp.submit_group import LateMessage
 from pabal.domain.sends.message import Attempt, Outcome
 from tests.fakes.smsc.scripted import SmscConnection, accept, no_response, respond_with_status
 from tests.fixtures.smpp import LONG, PARTS, CarrierRunner, attempt, attempts
@@ -68,16 +68,16 @@ async def test_segmented_message_is_settled_when_all_its_responses_have_come(run
 
 
 def test_late_submits_are_forgotten_after_a_time_and_beyond_a_number() -> None:
-    submits = submit_group.LateSubmits()
+    submits = batch.LateSubmits()
     message = LateMessage([None], lambda results: None)
     submits.add(1, (message, 0), 0.0)
     submits.add(2, (message, 0), 10.0)
 
-    submits.add(3, (message, 0), submit_group.MAX_LATE_S + 5)
+    submits.add(3, (message, 0), batch.MAX_LATE_S + 5)
 
     assert [submits.pop(number) is not None for number in (1, 2, 3, 3)] == [False, True, True, False]
-    for number in range(submit_group.MAX_LATE_SUBMITS + 1):
-        submits.add(number, (message, 0), submit_group.MAX_LATE_S)
+    for number in range(batch.MAX_LATE_SUBMITS + 1):
+        submits.add(number, (message, 0), batch.MAX_LATE_S)
     assert submits.pop(0) is None
     assert submits.pop(1) is not None
 

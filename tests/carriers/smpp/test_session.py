@@ -3,13 +3,13 @@
 import pytest
 
 from pabal.carriers.smpp import pdu, protocol
+from pabal.carriers.smpp.batch import SubmitGroup
 from pabal.carriers.smpp.pdu import Pdu
 from pabal.carriers.smpp.session import (
     BIND_TIMEOUT_S,
     BindRequest,
     ConnectionLost,
 )
-from pabal.carriers.smpp.submit_group import SubmitGroup
 from tests.carriers.smpp.session_fixture import WINDOW, SessionFixture, let_pdus_arrive, results_of
 from tests.fakes.smsc.scripted import (
     SUBMIT_SM_RESP,

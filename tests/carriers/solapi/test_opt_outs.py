@@ -3,7 +3,7 @@
 import pytest
 
 from pabal.carriers.relay.opt_out_reader import FIRST_READ_S, OVERLAP_MS, READ_INTERVAL_S
-from pabal.carriers.solapi.opt_outs import PAGE_SIZE
+from pabal.carriers.solapi.carrier import PAGE_SIZE
 from pabal.domain.people.phone import NumberState
 from pabal.domain.sends.message import Product
 from pabal.store.accounts import accounts, numbers

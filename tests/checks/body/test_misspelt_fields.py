@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from pabal.checks.body.misspelt_fields import OTHER_NAMES, check_body, check_query
+from pabal.checks.body.unknown_fields import OTHER_NAMES, check_body, check_query
 from pabal.domain.base.codes import Code, Refused
 
 KNOWN = ("content", "sender", "receivers", "sendDate", "expireMinutes")

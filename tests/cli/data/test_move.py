@@ -20,9 +20,9 @@ from pabal.cli.shared.command import current_actor
 from pabal.domain.base import identifiers
 from pabal.settings.data_directory import process_lock
 from pabal.settings.settings import load
-from pabal.store.engine import move_target
+from pabal.store.engine import move
 from pabal.store.engine.migrate import MOVED_TABLE, moved_to
-from pabal.store.engine.move_source import LEFT_OUT, MovedTable, open_source
+from pabal.store.engine.move import LEFT_OUT, MovedTable, open_source
 from pabal.store.engine.postgres.postgres_store import PostgresStore
 from pabal.store.engine.sqlite.sqlite_backup import query_file
 from pabal.store.queue import slots
@@ -105,8 +105,8 @@ def copy_first_rows(address: str, source: Path) -> None:
         await store.write(slots.ensure_slots, SLOTS)
         with open_source(source) as found:
             table = found.tables()[0]
-            await store.write(move_target.begin, found.identity, found.tables(), None, RealWorld().now())
-            await store.write(move_target.copy, table, next(found.batches(table))[:1], None)
+            await store.write(move.begin, found.identity, found.tables(), None, RealWorld().now())
+            await store.write(move.copy, table, next(found.batches(table))[:1], None)
 
     run_on(address, scenario)
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from pabal.carriers.provider import RelayProvider
-from pabal.cli.rehearse.command import describe, exit_status
+from pabal.cli.rehearse.conduct import describe, exit_status
 from pabal.cli.rehearse.messages import Choices, Planner
 from pabal.cli.rehearse.rehearsal import Observer, Rehearsal, RelaySettings, build_carrier, documents_of
 from pabal.domain.content.image import JPEG, Image

@@ -17,7 +17,7 @@ from tests.fixtures.processes import three_free_ports
 
 pytestmark = pytest.mark.slow
 
-ROUNDS = 100 if os.environ.get("PABAL_TORTURE") else 8
+ROUNDS = 100 if os.environ.get("PABAL_TORTURE") else 2
 SAME, OTHER, LARGE = "같은 글", "다른 글", "많은 수신자"
 LARGE_RECEIVERS = 300
 SENDS = re.compile(r'^pabal_http_requests_total\{path="/api/message/send[SL]MS\.v1\.0",result="\w+"\} (\S+)$', re.M)

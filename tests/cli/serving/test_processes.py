@@ -176,6 +176,7 @@ def test_workers_of_one_command_deliver_for_an_interface(tmp_path: Path, store: 
         assert web.stop() == 0
 
 
+@pytest.mark.first_case
 @pytest.mark.slow
 @pytest.mark.parametrize("count", [2, 3])
 def test_interfaces_and_delivery_are_processes_on_sqlite(tmp_path: Path, ports: int, count: int) -> None:

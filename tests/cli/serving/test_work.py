@@ -141,6 +141,7 @@ def test_worker_takes_over_from_a_killed_worker(tmp_path: Path, store: str) -> N
         assert two.stop() == 0
 
 
+@pytest.mark.torture
 def test_equal_requests_to_different_processes_become_one(tmp_path: Path, store: str) -> None:
     with (
         serving(tmp_path / "one", "--no-deliver", store=store, key_rate=0) as one,

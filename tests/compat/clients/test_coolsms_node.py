@@ -40,6 +40,7 @@ def test_one_message_is_sent_and_delivered(client: Judge) -> None:
     )
 
 
+@pytest.mark.torture
 def test_refused_message_throws_its_code(client: Judge) -> None:
     with pytest.raises(ClientFailed) as caught:
         client.call("sendOne", text("12345"))
@@ -58,6 +59,7 @@ def test_many_are_sent_as_a_group(client: Judge) -> None:
     assert list(groups["groupList"]) == [sent["groupId"]]
 
 
+@pytest.mark.torture
 @pytest.mark.parametrize("method", ["sendOneFuture", "sendManyFuture"])
 def test_schedule_is_made_and_cancelled(client: Judge, method: str) -> None:
     message = text("01050000021")
@@ -67,6 +69,7 @@ def test_schedule_is_made_and_cancelled(client: Judge, method: str) -> None:
     assert (sent["status"], cancelled["status"]) == ("SCHEDULED", "FAILED")
 
 
+@pytest.mark.torture
 def test_group_is_filled_sent_and_another_deleted(client: Judge) -> None:
     group, other = client.call("createGroup"), client.call("createGroup")
     added = client.call("addMessagesToGroup", group, [text("01050000031"), text("1")])
@@ -78,6 +81,7 @@ def test_group_is_filled_sent_and_another_deleted(client: Judge) -> None:
         client.call("sendGroup", other)
 
 
+@pytest.mark.torture
 def test_picture_is_uploaded_and_sent(client: Judge, tmp_path: Path) -> None:
     picture = tmp_path / "picture.jpg"
     picture.write_bytes(JPEG)
@@ -116,10 +120,12 @@ def test_alimtalk_and_friend_talk_are_sent(client: Judge, relay: Solapi) -> None
     ]
 
 
+@pytest.mark.torture
 def test_balance_is_read(client: Judge) -> None:
     assert client.call("getBalance")["balance"] > 0
 
 
+@pytest.mark.torture
 @pytest.mark.parametrize("call", [("getStatistics", {}), ("removeGroupMessages", "G4V0", ["M4V0"])])
 def test_what_is_not_offered_is_not_found(client: Judge, call: tuple[Any, ...]) -> None:
     with pytest.raises(ClientFailed, match="ResourceNotFound"):

@@ -110,6 +110,7 @@ def test_refused_messages_cost_only_themselves(client: Judge) -> None:
     assert sent["groupInfo"]["count"]["registeredSuccess"] == 1
 
 
+@pytest.mark.torture
 def test_call_of_refused_messages_throws(client: Judge) -> None:
     with pytest.raises(ClientFailed) as caught:
         client.call("send", [text("12345")])
@@ -118,6 +119,7 @@ def test_call_of_refused_messages_throws(client: Judge) -> None:
     assert [each["statusCode"] for each in caught.value.facts["failed"]] == ["1011"]
 
 
+@pytest.mark.torture
 def test_thousands_are_listed_by_pages_of_a_thousand(client: Judge) -> None:
     receivers = [f"0103{number:07}" for number in range(1500)]
     sent = client.call("send", [text(receivers), text("01030009999", text="다른 글")])
@@ -168,6 +170,7 @@ def test_group_is_filled_and_sent(client: Judge) -> None:
         client.call("sendGroup", group)
 
 
+@pytest.mark.torture
 def test_group_is_scheduled_and_cancelled(client: Judge) -> None:
     group = client.call("createGroup")
     client.call("addMessagesToGroup", group, [text("01020000081")])
@@ -177,6 +180,7 @@ def test_group_is_scheduled_and_cancelled(client: Judge) -> None:
     assert client.call("removeReservationToGroup", group)["status"] == "FAILED"
 
 
+@pytest.mark.torture
 def test_group_is_deleted_unsent(client: Judge) -> None:
     group = client.call("createGroup")
     client.call("removeGroup", group)
@@ -185,6 +189,7 @@ def test_group_is_deleted_unsent(client: Judge) -> None:
         client.call("getGroup", group)
 
 
+@pytest.mark.torture
 def test_groups_are_listed_newest_first(client: Judge) -> None:
     made = [client.call("send", [text(f"010200000{number}")])["groupInfo"]["groupId"] for number in (41, 42, 43)]
     first = client.call("getGroups", {"limit": 2})
@@ -238,6 +243,7 @@ def test_friend_talk_is_sent_and_replaced_where_it_fails(client: Judge, relay: S
     assert [row["type"] for row in rows if row["replacement"]] == ["SMS"]
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("bubble", BUBBLES)
 def test_brand_message_of_each_type_is_delivered(client: Judge, relay: Solapi, bubble: str) -> None:
     content, parts = BUBBLES[bubble]
@@ -280,6 +286,7 @@ def test_friend_talk_with_a_picture_is_delivered(client: Judge, relay: Solapi, t
     assert (row["type"], row["statusCode"]) == ("CTI", "4000")
 
 
+@pytest.mark.torture
 def test_balance_is_answered(client: Judge) -> None:
     assert client.call("getBalance")["balance"] > 0
 

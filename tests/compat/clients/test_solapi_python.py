@@ -53,6 +53,7 @@ def test_group_is_looked_up(client: SolapiMessageService) -> None:
     assert [row.to for row in client.get_group_messages(group).message_list.values()] == ["01040000011"]
 
 
+@pytest.mark.torture
 def test_picture_is_uploaded_and_sent(client: SolapiMessageService, tmp_path: Path) -> None:
     picture = tmp_path / "picture.jpg"
     picture.write_bytes(JPEG)
@@ -61,6 +62,7 @@ def test_picture_is_uploaded_and_sent(client: SolapiMessageService, tmp_path: Pa
     assert client.send(text("01040000021", image_id=file.file_id)).failed_message_list == []
 
 
+@pytest.mark.torture
 def test_balance_is_read(client: SolapiMessageService) -> None:
     assert client.get_balance().balance > 0
 
@@ -70,6 +72,7 @@ def test_refused_call_raises(client: SolapiMessageService) -> None:
         client.send(text("12345"))
 
 
+@pytest.mark.torture
 def test_schedule_is_made_looked_up_and_cancelled(client: SolapiMessageService) -> None:
     tomorrow = datetime.now(UTC) + timedelta(days=1)
     asked = SendRequestConfig(scheduled_date=tomorrow, allow_duplicates=True)
@@ -81,6 +84,7 @@ def test_schedule_is_made_looked_up_and_cancelled(client: SolapiMessageService) 
     assert (cancelled.status, listed.group_id) == ("FAILED", group.group_id)
 
 
+@pytest.mark.torture
 def test_thousand_is_sent_and_listed_on_one_page(client: SolapiMessageService) -> None:
     receivers = [f"0106{number:07}" for number in range(1000)]
     group = client.send([text(each) for each in receivers]).group_info
@@ -107,6 +111,7 @@ def test_alimtalk_and_friend_talk_are_sent(client: SolapiMessageService, relay: 
     ]
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("bubble", BUBBLES)
 def test_brand_message_of_each_type_is_sent(client: SolapiMessageService, relay: Solapi, bubble: str) -> None:
     with TemporaryAccount(relay.base_url, relay.own_key) as account:

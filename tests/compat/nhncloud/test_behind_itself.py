@@ -150,6 +150,7 @@ def count_accepted(pair: Pair) -> int:
     return int(pair.rows("relay", "select count(*) from messages")[0][0])
 
 
+@pytest.mark.torture
 def test_nothing_is_lost_or_doubled_by_lost_answers_and_kills_of_either_service(pair: Pair) -> None:
     pair.proxy.every = LOST_EVERY
     sent = 0

@@ -7,6 +7,7 @@ import pytest
 from pabal.domain.base.codes import Code
 from pabal.domain.people.phone import NumberState
 from pabal.store.accounts import numbers
+from tests.fixtures.cases import once, with_each
 from tests.fixtures.nhncloud_calls import SENDER, SETTINGS, NhnCaller, nhn_caller
 from tests.fixtures.virtual import Caller, Environment
 from tests.fixtures.web import set_clock
@@ -69,7 +70,7 @@ async def test_row_has_all_documented_fields(env: Environment) -> None:
     assert [failed[name] for name in ("msgStatus", "resultCode", "recipientGroupingKey")] == ["0", "3003", None]
 
 
-@pytest.mark.parametrize(
+@with_each(
     ("query", "found"),
     [
         (TODAY, 2),
@@ -98,7 +99,7 @@ async def test_row_has_all_documented_fields(env: Environment) -> None:
     ],
 )
 async def test_list_is_filtered(env: Environment, query: dict[str, str], found: int) -> None:
-    caller, _ = await prepare(env)
+    caller, _ = await once(env, prepare)
 
     assert len(await caller.list("sms", **query)) == found
 
@@ -168,7 +169,7 @@ async def test_first_versions_call_the_sequence_by_another_name(env: Environment
     assert [each.get("mtPr") for each in shown.values()] == ["2", "2", None]
 
 
-@pytest.mark.parametrize(
+@with_each(
     ("path", "query", "code"),
     [
         ("sender/sms", {}, -2011),
@@ -188,7 +189,7 @@ async def test_first_versions_call_the_sequence_by_another_name(env: Environment
     ],
 )
 async def test_wrong_query_is_refused(env: Environment, path: str, query: dict[str, str], code: int) -> None:
-    assert await refusal(await nhn_caller(env), path, **query) == code
+    assert await refusal(await once(env, nhn_caller), path, **query) == code
 
 
 async def test_results_are_listed_by_the_time_when_they_became_known(env: Environment) -> None:

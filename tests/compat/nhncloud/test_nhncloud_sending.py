@@ -7,6 +7,7 @@ import pytest
 
 from pabal.domain.sends.limits import AccountLimits
 from pabal.store.accounts import account_limits
+from tests.fixtures.cases import once, with_each
 from tests.fixtures.nhncloud_calls import SENDER, SETTINGS, NhnCaller, nhn_caller
 from tests.fixtures.pictures import JPEG
 from tests.fixtures.virtual import Environment
@@ -182,7 +183,7 @@ async def test_call_whose_recipients_are_all_refused_has_failed(env: Environment
     assert (await rows_of(caller, "sms", data), await count_messages(env)) == ([], 0)
 
 
-@pytest.mark.parametrize(
+@with_each(
     ("kind", "fields", "code"),
     [
         ("sms", {"recipientList": None}, -2001),
@@ -226,7 +227,7 @@ async def test_call_whose_recipients_are_all_refused_has_failed(env: Environment
 async def test_what_cannot_be_sent_is_refused_as_a_whole(
     env: Environment, kind: str, fields: dict[str, Any], code: int
 ) -> None:
-    refused = await (await nhn_caller(env)).send(kind, PHONE, **fields)
+    refused = await (await once(env, nhn_caller)).send(kind, PHONE, **fields)
 
     assert (refused.get("resultCode"), refused.get("isSuccessful")) == (code, False), refused
     assert await count_messages(env) == 0

@@ -8,6 +8,7 @@ from pabal.domain.people.phone import NumberState
 from pabal.domain.sends.limits import AccountLimits
 from pabal.store.accounts import account_limits, numbers
 from pabal.store.engine.base import Tx
+from tests.fixtures.cases import once, with_each
 from tests.fixtures.solapi_calls import SENDER, SETTINGS, SolapiCaller, solapi_caller
 from tests.fixtures.virtual import Caller, Environment
 from tests.fixtures.web import approve_template
@@ -177,7 +178,14 @@ async def test_another_account_sees_nothing(env: Environment) -> None:
     assert (await other("GET", "messages/v4/groups")).body["groupList"] == {}
 
 
-@pytest.mark.parametrize(
+async def _send_three(env: Environment) -> SolapiCaller:
+    caller = await solapi_caller(env)
+    await caller.send({"to": receivers(2, 10000001)}, {"to": "01010000009", "subject": "제목"})
+    await env.wait(30)
+    return caller
+
+
+@with_each(
     ("query", "found"),
     [
         ({}, 3),
@@ -194,9 +202,7 @@ async def test_another_account_sees_nothing(env: Environment) -> None:
     ],
 )
 async def test_list_is_filtered(env: Environment, query: dict[str, str], found: int) -> None:
-    caller = await solapi_caller(env)
-    await caller.send({"to": receivers(2, 10000001)}, {"to": "01010000009", "subject": "제목"})
-    await env.wait(30)
+    caller = await once(env, _send_three)
 
     assert len(await _list(caller, **query)) == found
 

@@ -174,6 +174,7 @@ SHAPES = {
 """Calls of many messages that can hardly be sent together."""
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("shape", SHAPES)
 async def test_call_costs_no_more_than_its_messages_one_by_one(env: Environment, shape: str) -> None:
     caller = await solapi_caller(env)

@@ -12,7 +12,7 @@ from pabal.domain.sends.message import Outcome, Product
 from pabal.domain.sends.sending import Receiver
 from pabal.service.upkeep import privacy
 from pabal.service.upkeep.housekeeping import run_round
-from pabal.service.upkeep.vacuum import INTERVAL_S
+from pabal.service.upkeep.privacy import INTERVAL_S
 from pabal.store.engine.postgres.postgres_store import connect
 from pabal.store.engine.postgres.postgres_tx import Connection
 from pabal.store.engine.postgres.vacuum import MARGIN_MS, vacuum_table

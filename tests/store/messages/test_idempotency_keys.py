@@ -37,21 +37,12 @@ def test_old_answers_are_deleted_in_batches(tx: Tx) -> None:
     assert KeyId(0, 1, "k3") in idempotency_keys.find(tx, [KeyId(0, 1, f"k{number}") for number in range(4)])
 
 
-def test_deleted_key_is_as_if_it_had_never_been_used(tx: Tx) -> None:
-    _save_in_turn(tx, 2)
-
-    idempotency_keys.delete(tx, KeyId(0, 1, "k0"))
-
-    assert set(idempotency_keys.find(tx, [KeyId(0, 1, "k0"), KeyId(0, 1, "k1")])) == {KeyId(0, 1, "k1")}
-
-
 def test_answer_queries_use_the_key_and_age_indexes(tx: Tx) -> None:
     _save_in_turn(tx, 50)
     explaining = ExplainingTx(tx)
 
     idempotency_keys.find(explaining, [KeyId(0, 1, "k7"), KeyId(0, 1, "k8")])
     idempotency_keys.save(explaining, {KeyId(0, 1, "k7"): SECOND})
-    idempotency_keys.delete(explaining, KeyId(0, 1, "k9"))
     idempotency_keys.delete_old(explaining, NOON + 3, 10)
 
     assert explaining.scans == []

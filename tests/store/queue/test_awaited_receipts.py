@@ -6,9 +6,9 @@ from pabal.domain.base.dates import HOUR, MINUTE, Instant
 from pabal.domain.sends.message import Outcome, Product
 from pabal.store.engine.base import Tx
 from pabal.store.messages import messages
-from pabal.store.queue import awaited_receipts, queue, receipts
-from pabal.store.queue.awaited_receipts import ReceiptTimeouts
+from pabal.store.queue import queue, receipts
 from pabal.store.queue.queue import AcceptedJob
+from pabal.store.queue.receipts import ReceiptTimeouts
 from tests.fixtures.rows import CARRIER, ExplainingTx, message_id, sms, store_many_requests, store_request
 from tests.fixtures.virtual import NOON
 
@@ -27,7 +27,7 @@ def submit(tx: Tx, number: int, product: Product, at: Instant) -> bytes:
 
 
 def oldest(tx: Tx, now: Instant) -> dict[str, Instant]:
-    return awaited_receipts.oldest_submitted_at(tx, [0], [CARRIER, "another"], TIMEOUTS, now)
+    return receipts.oldest_submitted_at(tx, [0], [CARRIER, "another"], TIMEOUTS, now)
 
 
 def test_nothing_is_awaited_of_messages_that_wait_or_have_ended(tx: Tx) -> None:
@@ -56,11 +56,11 @@ def test_late_messages_and_unmatched_receipts_are_counted(tx: Tx) -> None:
     receipts.record(tx, CARRIER, [("unknown", Outcome.DELIVERED)], NOON)
     now = NOON + 31 * MINUTE
 
-    late = awaited_receipts.count_submitted_before(tx, [0], CARRIER, TIMEOUTS, now - 15 * MINUTE, now)
+    late = receipts.count_submitted_before(tx, [0], CARRIER, TIMEOUTS, now - 15 * MINUTE, now)
 
     assert late == 4
-    assert awaited_receipts.count_unmatched(tx, CARRIER, now) == 1
-    assert awaited_receipts.count_unmatched(tx, "another", now) == 0
+    assert receipts.count_unmatched(tx, CARRIER, now) == 1
+    assert receipts.count_unmatched(tx, "another", now) == 0
 
 
 def test_awaited_receipts_are_found_by_index(tx: Tx) -> None:
@@ -69,9 +69,9 @@ def test_awaited_receipts_are_found_by_index(tx: Tx) -> None:
         submit(tx, number, Product.SMS, NOON)
     explaining = ExplainingTx(tx)
 
-    awaited_receipts.oldest_submitted_at(explaining, [0], [CARRIER], TIMEOUTS, NOON + HOUR)
-    awaited_receipts.count_submitted_before(explaining, [0], CARRIER, TIMEOUTS, NOON + MINUTE, NOON + HOUR)
-    awaited_receipts.count_unmatched(explaining, CARRIER, NOON)
+    receipts.oldest_submitted_at(explaining, [0], [CARRIER], TIMEOUTS, NOON + HOUR)
+    receipts.count_submitted_before(explaining, [0], CARRIER, TIMEOUTS, NOON + MINUTE, NOON + HOUR)
+    receipts.count_unmatched(explaining, CARRIER, NOON)
 
     bounded = ("SCAN first_jobs", "SCAN last")  # the rows that a limit has chosen
     assert [scan for scan in explaining.scans if scan[0] not in bounded] == []

@@ -4,7 +4,7 @@ import pytest
 
 from pabal.domain.base.dates import HOUR
 from pabal.store.engine.base import Tx
-from pabal.store.queue import attempts, doubts, queue
+from pabal.store.queue import attempts, queue
 from pabal.store.queue.queue import Lane, Lease
 from tests.fixtures.jobs import LEASE, SLOT, add_job, claim_jobs, find_due, job_state
 from tests.fixtures.rows import CARRIER, message_id, sms, store_request
@@ -197,20 +197,20 @@ def test_expired_lease_leaves_its_job_in_doubt(tx: Tx) -> None:
     found = find_due(tx, at=NOON + LEASE)
 
     assert sorted(found) == [ran_out, fresh, put_back]
-    assert doubts.find_leased(tx, found) == [(ran_out, 1)]
-    assert doubts.find_leased(tx, []) == []
+    assert attempts.find_leased(tx, found) == [(ran_out, 1)]
+    assert attempts.find_leased(tx, []) == []
 
 
 def test_held_job_waits_for_a_receipt_and_is_not_claimed(tx: Tx) -> None:
     one, other = add_job(tx, 1), add_job(tx, 2, Lane.CAMPAIGN)
     claim_jobs(tx, one, other)
 
-    doubts.hold_for_receipt(
-        tx, [doubts.HeldJob(one, "?one", NOON + HOUR), doubts.HeldJob(other, "?other", NOON + 2 * HOUR)]
+    attempts.hold_for_receipt(
+        tx, [attempts.HeldJob(one, "?one", NOON + HOUR), attempts.HeldJob(other, "?other", NOON + 2 * HOUR)]
     )
 
     assert job_state(tx, one) == (CARRIER, Lane.AWAITING_RECEIPT, NOON + HOUR, 1, 0, "?one")
-    assert doubts.find_in_flight(tx, SLOT, CARRIER, 10) == []
+    assert attempts.find_in_flight(tx, SLOT, CARRIER, 10) == []
     assert queue.still_leased(tx, [(one, 1), (other, 1)]) == {}
     assert find_due(tx, at=NOON + 3 * HOUR) == []
     assert queue.find_overdue(tx, SLOT, CARRIER, NOON + HOUR, 10) == [(one, "?one")]
@@ -220,9 +220,9 @@ def test_held_job_waits_for_a_receipt_and_is_not_claimed(tx: Tx) -> None:
 def test_held_job_keeps_the_reference_of_an_earlier_attempt(tx: Tx) -> None:
     one = add_job(tx, 1)
     claim_jobs(tx, one)
-    doubts.set_references(tx, one, "earlier")
+    attempts.set_references(tx, one, "earlier")
 
-    doubts.hold_for_receipt(tx, [doubts.HeldJob(one, "?one", NOON + HOUR)])
+    attempts.hold_for_receipt(tx, [attempts.HeldJob(one, "?one", NOON + HOUR)])
 
     assert queue.find_overdue(tx, SLOT, CARRIER, NOON + HOUR, 10) == [(one, "earlier\n?one")]
 

@@ -4,7 +4,7 @@ from pabal.domain.base.dates import HOUR, SECOND
 from pabal.domain.sends.message import Product
 from pabal.store.engine.base import Tx
 from pabal.store.messages import messages, requests
-from pabal.store.queue import attempts, doubts, queue, queue_admin
+from pabal.store.queue import attempts, queue, queue_admin
 from pabal.store.queue.queue import Lane
 from pabal.store.queue.queue_admin import QueueDepth
 from tests.fixtures.jobs import LEASE, SLOT, add_job, claim_jobs, find_due, job_state
@@ -45,7 +45,7 @@ def test_release_leaves_what_this_process_has_in_flight(tx: Tx) -> None:
     assert queue_admin.release_leases(tx, SLOT, CARRIER, NOON + 1, LEASE, {(own, 1)}) == 1
 
     assert find_due(tx, at=NOON + 1) == [of_the_dead]
-    assert doubts.find_leased(tx, [own, of_the_dead]) == [(own, 1)]
+    assert attempts.find_leased(tx, [own, of_the_dead]) == [(own, 1)]
 
 
 def test_job_with_a_released_lease_is_not_in_doubt(tx: Tx) -> None:
@@ -54,7 +54,7 @@ def test_job_with_a_released_lease_is_not_in_doubt(tx: Tx) -> None:
 
     queue_admin.release_leases(tx, SLOT, CARRIER, NOON + 1, LEASE)
 
-    assert doubts.find_leased(tx, find_due(tx, at=NOON + 1)) == []
+    assert attempts.find_leased(tx, find_due(tx, at=NOON + 1)) == []
 
 
 def test_in_flight_jobs_include_those_with_an_expired_lease(tx: Tx) -> None:
@@ -67,9 +67,9 @@ def test_in_flight_jobs_include_those_with_an_expired_lease(tx: Tx) -> None:
     queue.await_receipts(tx, [queue.AcceptedJob(taken, 1, "r", NOON)])
     queue.retry_later(tx, [queue.RetriedJob(put_back, 1, NOON, CARRIER, 1)])
 
-    assert sorted(doubts.find_in_flight(tx, SLOT, CARRIER, 10)) == [(held, 1), (campaign, 1)]
-    assert len(doubts.find_in_flight(tx, SLOT, CARRIER, 1)) == 1
-    assert doubts.find_in_flight(tx, SLOT, "another", 10) == [(of_another, 1)]
+    assert sorted(attempts.find_in_flight(tx, SLOT, CARRIER, 10)) == [(held, 1), (campaign, 1)]
+    assert len(attempts.find_in_flight(tx, SLOT, CARRIER, 1)) == 1
+    assert attempts.find_in_flight(tx, SLOT, "another", 10) == [(of_another, 1)]
     assert waiting in find_due(tx)
 
 
@@ -197,9 +197,9 @@ def test_claiming_and_settling_never_scan_the_queue(tx: Tx) -> None:
     queue.postpone(explaining, found[40:], NOON + HOUR)
     attempts.record(explaining, CARRIER, [attempts.EndedAttempt(*each, "busy") for each in held], NOON)
     queue.find_overdue(explaining, SLOT, CARRIER, NOON + HOUR, 50)
-    doubts.find_leased(explaining, found)
-    doubts.find_in_flight(explaining, SLOT, CARRIER, 50)
-    doubts.hold_for_receipt(explaining, [doubts.HeldJob(one, "?", NOON + HOUR) for one in found[:5]])
+    attempts.find_leased(explaining, found)
+    attempts.find_in_flight(explaining, SLOT, CARRIER, 50)
+    attempts.hold_for_receipt(explaining, [attempts.HeldJob(one, "?", NOON + HOUR) for one in found[:5]])
     queue_admin.find_reroutable(explaining, SLOT, CARRIER, [1, 2], NOON, 50, max_doubts=0)
     queue.remove(explaining, found[:10])
     queue.remove_unclaimed(explaining, found[10:20])

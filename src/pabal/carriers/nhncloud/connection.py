@@ -18,7 +18,7 @@ from pabal.carriers.nhncloud.client import (
     Throttled,
     expect_documented_shape,
 )
-from pabal.carriers.relay.quotas import PROBE_INTERVAL_S, Notices, Quotas
+from pabal.carriers.relay.refusals import PROBE_INTERVAL_S, Notices, Quotas
 from pabal.carriers.relay.submission import Submission
 from pabal.domain.base import dates
 from pabal.domain.base.dates import SECOND

@@ -8,9 +8,9 @@ from collections.abc import Awaitable, Callable
 
 from pabal.carriers.base import OnAnomaly
 from pabal.carriers.smpp import pdu, protocol
+from pabal.carriers.smpp.batch import SubmitGroup
 from pabal.carriers.smpp.pdu import Pdu
 from pabal.carriers.smpp.session import BIND_TIMEOUT_S, BindRequest, ConnectionLost, SmppSession
-from pabal.carriers.smpp.submit_group import SubmitGroup
 from pabal.settings.carriers import SmppSettings
 from pabal.settings.environment import explain_os_error
 from pabal.settings.field import BadSetting

@@ -6,8 +6,8 @@ from typing import NamedTuple, cast
 
 from pabal.carriers.base import OnAnomaly
 from pabal.carriers.smpp import pdu, protocol
+from pabal.carriers.smpp.batch import LateSubmits, SubmitGroup, SubmitResult
 from pabal.carriers.smpp.pdu import Pdu
-from pabal.carriers.smpp.submit_group import LateSubmits, SubmitGroup, SubmitResult
 from pabal.world import World
 
 BIND_TIMEOUT_S = 10.0
@@ -176,7 +176,7 @@ class SmppSession(asyncio.Protocol):
     # Callbacks of the event loop.
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._transport = cast(asyncio.Transport, transport)
+        self._transport = cast("asyncio.Transport", transport)
         self._last_received_at = self._world.monotonic()
         self._send(self._bind.command, self._next_sequence(), self._bind.body)
         self._schedule(BIND_TIMEOUT_S, self._abort_bind)

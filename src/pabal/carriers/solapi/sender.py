@@ -9,7 +9,7 @@ from pabal.carriers.base import Accepted, Busy, Declined, NotSent, OnAnomaly, Un
 from pabal.carriers.pace import Pacer
 from pabal.carriers.relay.call_queue import CallQueue
 from pabal.carriers.relay.http import NoResponse, NotProcessed, Throttled
-from pabal.carriers.relay.quotas import Notices
+from pabal.carriers.relay.refusals import Notices
 from pabal.carriers.relay.submission import Submission, UnansweredMessages
 from pabal.carriers.solapi.calls import SEND_PATH, SolapiCall
 from pabal.carriers.solapi.client import ListedMessage, SendAnswer, SolapiClient, SolapiError

@@ -19,10 +19,9 @@ from pabal.settings.data_directory import AlreadyRunning, process_lock
 from pabal.settings.settings import Settings
 from pabal.store.accounts import audit_log
 from pabal.store.accounts.audit_log import AuditEntry
-from pabal.store.engine import migrate, move_target
+from pabal.store.engine import migrate, move
 from pabal.store.engine.base import Row, Store, StoreUnavailable, Tx, transaction
-from pabal.store.engine.move_source import MovedTable, MoveSource, TableDigest, open_source
-from pabal.store.engine.move_target import MoveRefused
+from pabal.store.engine.move import MovedTable, MoveRefused, MoveSource, TableDigest, open_source
 from pabal.store.engine.sqlite import sqlite_backup
 from pabal.store.open_store import open_store
 from pabal.store.queue import slots
@@ -154,7 +153,7 @@ async def _copy_all(settings: Settings, source: MoveSource) -> dict[str, TableDi
             )
         tables = source.tables()
         progress = await target.store.write(
-            move_target.begin, source.identity, tables, source.first_request_at(), WORLD.now()
+            move.begin, source.identity, tables, source.first_request_at(), WORLD.now()
         )
         for table in tables:
             await _copy(source, target, table, progress.get(table.name))
@@ -169,7 +168,7 @@ async def _finish_move(settings: Settings, last_ids: Mapping[str, int], rows: in
 @transaction(retryable=True, exclusive=True)  # a retry finds a finished store, and adds no second entry
 def _finish(tx: Tx, last_ids: Mapping[str, int], rows: int) -> None:
     """Finish the move, with an entry in the audit log."""
-    if move_target.finish(tx, last_ids):
+    if move.finish(tx, last_ids):
         audit_log.add(tx, AuditEntry(WORLD.now(), *current_actor(), None, MOVE_ACTION, f"{rows:,}"))
 
 
@@ -189,9 +188,9 @@ async def _copy(source: MoveSource, target: _Target, table: MovedTable, position
     """Copy the rows of a table behind a position."""
     report = _Report(Text(f"{table.name} 복사", f"copying {table.name}"), source.count(table))
     change = functools.partial(_change, target.slots, table)
-    for batch in source.batches(table, move_target.decode_key(position)):
+    for batch in source.batches(table, move.decode_key(position)):
         try:
-            position = await target.store.write(move_target.copy, table, [change(row) for row in batch], position)
+            position = await target.store.write(move.copy, table, [change(row) for row in batch], position)
         except (StoreUnavailable, MoveRefused):
             raise
         except Exception as error:  # of the engine: it does not take what SQLite took
@@ -211,10 +210,10 @@ async def _compare(source: MoveSource, target: _Target, table: MovedTable) -> Ta
     """
     expected = source.digest(table, functools.partial(_change, target.slots, table))
     report = _Report(Text(f"{table.name} 비교", f"comparing {table.name}"), expected.rows)
-    page = move_target.DigestPage(TableDigest(), None, move_target.FIRST_PAGE_ROWS)
+    page = move.DigestPage(TableDigest(), None, move.FIRST_PAGE_ROWS)
     found = TableDigest()
     while True:
-        page = await target.store.read(move_target.digest_page, table, page.last, page.next_rows)
+        page = await target.store.read(move.digest_page, table, page.last, page.next_rows)
         found = found.join(page.digest)
         report.add(page.digest.rows)
         if page.last is None:

@@ -14,7 +14,7 @@ from pabal.settings.carriers import TEXT_PRODUCTS
 from pabal.settings.settings import Settings
 from pabal.store.accounts import accounts, numbers
 from pabal.store.engine.base import NodeUnavailable, Store
-from pabal.store.queue import awaited_receipts, carriers, queue_admin, slots
+from pabal.store.queue import carriers, queue_admin, receipts, slots
 from pabal.store.queue.queue import Lane
 from pabal.world import World
 
@@ -173,18 +173,18 @@ async def _check_delivery(store: Store, settings: Settings, world: World, is_run
 
 async def _check_receipts(store: Store, settings: Settings, now: dates.Instant) -> list[Finding]:
     """Report carriers whose receipts are late."""
-    timeouts = awaited_receipts.ReceiptTimeouts(
+    timeouts = receipts.ReceiptTimeouts(
         settings.sms_timeout_hours * dates.HOUR, settings.other_timeout_hours * dates.HOUR
     )
     known = await store.read(slots.list_numbers)
-    oldest = await store.read(awaited_receipts.oldest_submitted_at, known, list(settings.carriers), timeouts, now)
+    oldest = await store.read(receipts.oldest_submitted_at, known, list(settings.carriers), timeouts, now)
     found = []
     for name, at in oldest.items():
         late_at = now - LATE_RECEIPT_MS
         if at > late_at:
             continue
-        late = await store.read(awaited_receipts.count_submitted_before, known, name, timeouts, late_at, now)
-        unmatched = await store.read(awaited_receipts.count_unmatched, name, now)
+        late = await store.read(receipts.count_submitted_before, known, name, timeouts, late_at, now)
+        unmatched = await store.read(receipts.count_unmatched, name, now)
         since = dates.format_timestamp(at, settings.zone)
         found.append(
             note(
@@ -199,7 +199,7 @@ async def _check_receipts(store: Store, settings: Settings, now: dates.Instant) 
 
 
 def _many(count: int) -> Text:
-    is_capped = count >= awaited_receipts.MAX_COUNTED
+    is_capped = count >= receipts.MAX_COUNTED
     return Text(f"{count:,}" + " 이상" * is_capped, f"{count:,}" + " or more" * is_capped)
 
 

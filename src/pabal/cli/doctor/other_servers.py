@@ -41,7 +41,7 @@ async def check_mail_server(store: Store, settings: Settings) -> list[Finding]:
 
 
 def _describe(report: MailReport, settings: Settings) -> list[Finding]:
-    server, waiting = report.server, report.outbox.waiting
+    server, waiting = report.server, report.waiting
     if server.failing_since is not None:
         since = dates.format_timestamp(server.failing_since, settings.zone)
         message = Text(

@@ -32,7 +32,7 @@ _PATH = re.compile(
 _IDEMPOTENCY_HEADER = IDEMPOTENCY_HEADER.lower().encode()
 
 
-class _Place(NamedTuple):
+class Place(NamedTuple):
     """What the path of a call names."""
 
     service: Endpoints
@@ -41,7 +41,7 @@ class _Place(NamedTuple):
     rest: str
 
 
-class NhnCloudApi(RelayApi):
+class NhnCloudApi(RelayApi[Place]):
     """Answers the calls of programs that were written for NHN Cloud."""
 
     prefix = "/compat/nhncloud"
@@ -59,25 +59,35 @@ class NhnCloudApi(RelayApi):
         super().__init__(context, guard, keys, bodies, hosts, max_body_bytes)
         self._verifier = SecretVerifier(context.world)
 
-    def find_route(self, method: str, path: str) -> tuple[Route, list[str]]:
-        """Return the route of a path, and the ids in it.
+    def find_place(self, path: str) -> Place:
+        """Return what a path names.
 
         Raises NhnRefused.
         """
-        place = _find_place(path)
+        match = _PATH.fullmatch(path)
+        service = SERVICES.get(match["service"]) if match else None
+        if match is None or service is None:
+            raise not_found()
+        return Place(service, match["version"], match["app_key"], match["rest"])
+
+    def find_route(self, method: str, place: Place) -> tuple[Route, list[str]]:
+        """Return the route of a call, and the ids in its path.
+
+        Raises NhnRefused.
+        """
         if place.version not in place.service.versions:
             raise NhnRefused(-9995, "Invalid api version.")
-        found = place.service.table.find(method, place.rest.split("/"))
+        found = place.service.table.find(method, place.rest)
         if found is None:
             raise not_found()
         return found
 
-    async def authenticate(self, request: ReceivedRequest, path: str) -> AdmittedKey:
+    async def authenticate(self, request: ReceivedRequest, place: Place) -> AdmittedKey:
         """Return the key of a call: by app key and secret key, or by an app key that is the secret.
 
         Raises NhnRefused, and Refused(RATE_LIMITED) where many wrong secrets were given.
         """
-        service, version, app_key, _ = _find_place(path)
+        service, version, app_key, _ = place
         public_id = PublicId(KIND, app_key)
         secret = request.headers.get(b"x-secret-key", b"").decode("latin-1")
         if not secret and version in service.secretless:
@@ -95,18 +105,18 @@ class NhnCloudApi(RelayApi):
     async def _matches(self, known: CompatKey, secret: str) -> bool:
         return 0 < len(secret) <= MAX_SECRET_CHARACTERS and await self._verifier.matches(known.secret, secret)
 
-    async def answer(self, received: ReceivedCall, found: Route, ids: Sequence[str]) -> dict[str, Any]:
+    async def answer(self, received: ReceivedCall[Place], found: Route, ids: Sequence[str]) -> dict[str, Any]:
         """Return the answer to a call.
 
         Raises NhnRefused, Refused.
         """
-        _, version, _, rest = _find_place(received.path)
-        given = received.request.headers.get(_IDEMPOTENCY_HEADER, b"").decode("latin-1")
+        request, place, (key, _), raw, now = received
+        given = request.headers.get(_IDEMPOTENCY_HEADER, b"").decode("latin-1")
         if len(given) > MAX_IDEMPOTENCY_CHARACTERS:
             raise invalid(f"{IDEMPOTENCY_HEADER}: 1 ~ {MAX_IDEMPOTENCY_CHARACTERS}")
-        context, key, locale, now = received.context, received.key, received.locale, received.now
-        query = _parse_query(received.query)
-        call = NhnCall(context, key, locale, now, version, rest, query, received.raw, given or None)
+        query = _parse_query(request.query)
+        version, rest = place.version, place.rest
+        call = NhnCall(self.context, key, self.locale, now, version, rest, query, raw, given or None)
         answer = await found.handler(call, *ids)
         for name in query.list_unread():
             call.note(CallDifference.QUERY, name)
@@ -117,7 +127,7 @@ class NhnCloudApi(RelayApi):
         error = from_gateway(refused)
         if error is not None:
             return error
-        place = _find_place(request.path.removeprefix(self.prefix).strip("/"))
+        place = self.find_place(self.path_of(request))
         problem = refused.problems[0]
         code, words = place.service.code_of(problem)
         return NhnRefused(code, explain(words, problem))
@@ -126,18 +136,6 @@ class NhnCloudApi(RelayApi):
         """Return the body of an error."""
         beside = error.body if isinstance(error, NhnRefused) else {}
         return {"header": header(int(error.code), error.message), **beside}
-
-
-def _find_place(path: str) -> _Place:
-    """Return what a path names.
-
-    Raises NhnRefused.
-    """
-    match = _PATH.fullmatch(path)
-    service = SERVICES.get(match["service"]) if match else None
-    if match is None or service is None:
-        raise not_found()
-    return _Place(service, match["version"], match["app_key"], match["rest"])
 
 
 def _parse_query(query: bytes) -> Query:

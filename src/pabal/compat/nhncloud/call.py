@@ -132,15 +132,15 @@ def format_tenths(at: Instant | None) -> str | None:
     return None if at is None else f"{dates.format_timestamp(at, SEOUL)}.{at // 100 % 10}"
 
 
-def parse_time(spelling: str, forms: Sequence[str] = ("%Y-%m-%d %H:%M:%S", "%Y-%m-%d %H:%M")) -> Instant | None:
-    """Return a time in Korean time in one of these forms, None where it has none of them."""
-    for form in forms:
-        try:
-            found = datetime.strptime(spelling, form).replace(tzinfo=SEOUL)
-        except ValueError:
-            continue
-        return int(found.timestamp() * 1000) if found.strftime(form) == spelling else None
-    return None
+def parse_time(spelling: str, units: Sequence[str] = ("minutes", "seconds")) -> Instant | None:
+    """Return a time in Korean time, written as yyyy-MM-dd HH:mm:ss up to one of these units; else None."""
+    try:
+        found = datetime.fromisoformat(spelling)
+    except ValueError:
+        return None
+    if found.tzinfo or all(found.isoformat(" ", unit) != spelling for unit in units):
+        return None
+    return int(found.replace(tzinfo=SEOUL).timestamp() * 1000)
 
 
 def sequence_of(message_id: bytes) -> int:

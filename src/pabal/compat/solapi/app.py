@@ -2,12 +2,13 @@
 
 from collections.abc import Callable, Sequence
 from functools import cached_property, lru_cache
+from hmac import HMAC
 from typing import Any
 
 from pabal.compat.errors import CallRefused
 from pabal.compat.relay_api import AdmittedKey, ReceivedCall, RelayApi, Route, RouteTable, parse_pairs, route
 from pabal.compat.solapi import groups, kakao, lookups, open_groups, sending, storage
-from pabal.compat.solapi.authentication import check_signature, parse_header
+from pabal.compat.solapi.authentication import check_signature, make_signer, parse_header
 from pabal.compat.solapi.call import KIND, CompatCall
 from pabal.compat.solapi.errors import from_refusal, invalid, not_found
 from pabal.domain.base.codes import Refused
@@ -43,28 +44,35 @@ ROUTES = (
 _TABLE = RouteTable(ROUTES)
 
 
-class SolapiApi(RelayApi):
+class SolapiApi(RelayApi[str]):
     """Answers the calls of programs that were written for Solapi or CoolSMS."""
 
     prefix = "/compat/solapi"
     roots = ("/messages/v4/", "/storage/v1/", "/cash/v1/", "/kakao/v2/")
 
-    def find_route(self, method: str, path: str) -> tuple[Route, list[str]]:
+    def find_place(self, path: str) -> str:
+        """Return the path itself."""
+        return path
+
+    def find_route(self, method: str, place: str) -> tuple[Route, list[str]]:
         """Return the route of a path, and the ids in it.
 
         Raises CallRefused.
         """
-        found = _TABLE.find(method, path.split("/"))
+        found = _TABLE.find(method, place)
         if found is None:
             raise not_found()
         return found
 
     @cached_property
-    def _open_secret(self) -> Callable[[bytes, str], bytes]:
-        """Return a stored secret, which is opened once: every call is signed with it."""
-        return lru_cache(MAX_CACHED_KEYS)(self.context.secrets.open)
+    def _signer_of(self) -> Callable[[bytes, PublicId, str], HMAC]:
+        """Return what signs with a stored secret, which is opened once: every call is signed with it."""
+        open_secret = self.context.secrets.open
+        return lru_cache(MAX_CACHED_KEYS)(
+            lambda stored, public_id, method: make_signer(open_secret(stored, secret_context(*public_id)), method)
+        )
 
-    async def authenticate(self, request: ReceivedRequest, path: str) -> AdmittedKey:
+    async def authenticate(self, request: ReceivedRequest, place: str) -> AdmittedKey:
         """Return the key of a call, with its signature.
 
         Raises CallRefused.
@@ -74,17 +82,17 @@ class SolapiApi(RelayApi):
         found = await self.keys.find(public_id)
         if found is None:
             raise CallRefused(403, "InvalidAPIKey", "유효한 API Key가 아님")
-        secret = self._open_secret(found.secret, secret_context(*public_id))
-        check_signature(given, secret, self.context.world.now())
+        check_signature(given, self._signer_of(found.secret, public_id, given.method), self.context.world.now())
         return AdmittedKey(found.key, given.signature)
 
-    async def answer(self, received: ReceivedCall, found: Route, ids: Sequence[str]) -> dict[str, Any]:
+    async def answer(self, received: ReceivedCall[str], found: Route, ids: Sequence[str]) -> dict[str, Any]:
         """Return the answer to a call.
 
         Raises CallRefused, Refused.
         """
-        context, key, signature, locale, now, path, query, raw, _ = received
-        call = CompatCall(context, key, locale, now, path, _parse_query(query), raw, signature)
+        request, path, (key, signature), raw, now = received
+        query = _parse_query(request.query)
+        call = CompatCall(self.context, key, self.locale, now, path, query, raw, signature)
         return await found.handler(call, *ids)
 
     def from_refusal(self, refused: Refused, request: ReceivedRequest) -> CallRefused:

@@ -6,7 +6,7 @@ import msgspec
 
 from pabal.compat.solapi.errors import invalid
 
-T = TypeVar("T")
+T = TypeVar("T", bound=msgspec.Struct)
 
 
 class KakaoOptions(msgspec.Struct):

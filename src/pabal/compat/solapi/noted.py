@@ -4,12 +4,12 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-from msgspec import Struct
+import msgspec
 
 from pabal.compat.differences import CallDifference
 from pabal.compat.ignored import MAX_READ_ITEMS, decode_short, list_ignored
 from pabal.compat.solapi import codes
-from pabal.compat.solapi.bodies import MessageBody
+from pabal.compat.solapi.bodies import MessageBody, T, decode
 from pabal.compat.solapi.call import CompatCall
 from pabal.compat.solapi.translation import KOREA, Item
 
@@ -22,14 +22,25 @@ _QUERY = {
 }
 
 
-def note_body(call: CompatCall, shape: type[Struct], messages: Sequence[MessageBody]) -> None:
-    """Note the fields of a body that nothing is done with, by their names; those of messages without a prefix."""
-    for name in list_ignored(decode_short(call.raw), shape):
+def read_body(call: CompatCall, shape: type[T]) -> T:
+    """Return the body of a call, and note its fields that nothing is done with; those of messages without a prefix.
+
+    Raises CallRefused.
+    """
+    given = None if b"\\u0000" in call.raw else decode_short(call.raw)
+    try:
+        body = decode(call.raw, shape) if given is None else msgspec.convert(given, shape)
+    except msgspec.ValidationError:
+        return decode(call.raw, shape)
+    for name in list_ignored(given, shape):
         plain = _OF_A_MESSAGE.sub("", name, count=1)
         if plain.rpartition(".")[2] not in _HARMLESS:
             call.note(CallDifference.FIELD, plain)
+    one: MessageBody | None = getattr(body, "message", None)
+    messages: Sequence[MessageBody] = [one] if one else getattr(body, "messages", ())
     if any(each.autoTypeDetect is False and not each.type for each in messages[:MAX_READ_ITEMS]):
         call.note(CallDifference.FIELD, "autoTypeDetect")
+    return body
 
 
 def note_ignored_query(call: CompatCall, *more: str) -> None:

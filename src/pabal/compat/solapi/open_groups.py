@@ -15,7 +15,7 @@ from pabal.compat.solapi.bodies import (
 from pabal.compat.solapi.call import CompatCall, format_group_id, parse_group_id
 from pabal.compat.solapi.errors import CallRefused, invalid, not_found
 from pabal.compat.solapi.groups import describe_new_group, show_group
-from pabal.compat.solapi.noted import note_body, note_refusals
+from pabal.compat.solapi.noted import note_refusals, read_body
 from pabal.compat.solapi.sending import MAX_MESSAGES, check_messages, describe_item, send_messages
 from pabal.service.sending.accept import choose_slot, find_same
 from pabal.store.engine.base import Tx
@@ -44,8 +44,7 @@ async def create_group(call: CompatCall) -> dict[str, Any]:
 async def add_messages(call: CompatCall, group_id: str) -> dict[str, Any]:
     """Add messages to a group; those that cannot be sent are named, and left out."""
     group = await _get(call, group_id)
-    given = decode(call.raw, AddMessagesBody).messages
-    note_body(call, AddMessagesBody, given)
+    given = read_body(call, AddMessagesBody).messages
     checked = await check_messages(call, given, None, allows_duplicates=group.allows_duplicates)
     kept = [
         GroupMessage(item.to.replace("-", ""), _encode(item.body, item.to))

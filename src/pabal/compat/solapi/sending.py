@@ -13,7 +13,7 @@ from pabal.compat.differences import CallDifference
 from pabal.compat.own_bodies import receiver_of
 from pabal.compat.solapi import codes
 from pabal.compat.solapi.authentication import parse_time
-from pabal.compat.solapi.bodies import MessageBody, SendManyBody, SendOneBody, decode
+from pabal.compat.solapi.bodies import MessageBody, SendManyBody, SendOneBody
 from pabal.compat.solapi.brand import build_brand_body
 from pabal.compat.solapi.call import (
     KIND,
@@ -24,7 +24,7 @@ from pabal.compat.solapi.call import (
 )
 from pabal.compat.solapi.errors import CallRefused, from_refusal, invalid, is_other_use
 from pabal.compat.solapi.groups import describe_new_group
-from pabal.compat.solapi.noted import note_body, note_refusals
+from pabal.compat.solapi.noted import note_refusals, read_body
 from pabal.compat.solapi.storage import get_image
 from pabal.compat.solapi.translation import (
     Item,
@@ -67,12 +67,14 @@ class CheckedMessages(NamedTuple):
     items: Sequence[Item]
     sends: Sequence[CheckedSend]
     refusals: dict[int, str]
+    is_scheduled: bool
 
 
 class SentMessages(NamedTuple):
     """What became of a call: the id of its group, and of each message its id, and why it was refused, if it was."""
 
     group_id: bytes
+    is_scheduled: bool
     items: Sequence[Item]
     message_ids: Mapping[int, bytes]
     refusals: Mapping[int, str]
@@ -80,17 +82,20 @@ class SentMessages(NamedTuple):
 
 async def send_many(call: CompatCall) -> dict[str, Any]:
     """Send many messages; the answer names those that were refused."""
-    body = decode(call.raw, SendManyBody)
-    note_body(call, SendManyBody, body.messages)
+    body = read_body(call, SendManyBody)
     allows_duplicates = bool(body.allowDuplicates)
     sent = await send_messages(call, body.messages, body.scheduledDate, allows_duplicates=allows_duplicates)
     note_refusals(call, sent.items, sent.refusals)
     total, refused = len(sent.items), len(sent.refusals)
-    is_scheduled = _send_date(call, body.scheduledDate) is not None
     answer: dict[str, Any] = {
         "failedMessageList": [_describe(call, sent, item) for item in sent.items if item.place in sent.refusals],
         "groupInfo": describe_new_group(
-            call, sent.group_id, total, refused, allows_duplicates=allows_duplicates, is_scheduled=is_scheduled
+            call,
+            sent.group_id,
+            total,
+            refused,
+            allows_duplicates=allows_duplicates,
+            is_scheduled=sent.is_scheduled,
         ),
     }
     if body.showMessageList:
@@ -103,8 +108,7 @@ async def send_one(call: CompatCall) -> dict[str, Any]:
 
     Raises CallRefused where it is refused.
     """
-    body = decode(call.raw, SendOneBody)
-    note_body(call, SendOneBody, [body.message])
+    body = read_body(call, SendOneBody)
     if not isinstance(body.message.to, str):
         raise invalid("to 의 데이터 타입은 문자열이어야 됩니다.")
     sent = await send_messages(call, [body.message], body.scheduledDate, allows_duplicates=True)
@@ -135,8 +139,6 @@ async def check_messages(
     refusals: dict[int, str] = {}
     _refuse_at_once(items, refusals, allows_duplicates=allows_duplicates)
     send_date = _send_date(call, scheduled)
-    if send_date and scheduled and parse_time(scheduled) % MINUTE:
-        call.note(CallDifference.SCHEDULE)
     most = min(call.context.policy.max_receivers, MAX_STORED_TOGETHER)
     sends: list[CheckedSend] = []
     for number, group in enumerate(group_items([each for each in items if each.place not in refusals], most)):
@@ -144,7 +146,7 @@ async def check_messages(
         found = await _check_group(call, group, send_date, refusals)
         if found:
             sends.append(CheckedSend(number, *found))
-    return CheckedMessages(items, sends, refusals)
+    return CheckedMessages(items, sends, refusals, send_date is not None)
 
 
 async def send_messages(
@@ -156,7 +158,8 @@ async def send_messages(
     group_id: bytes | None = None,
 ) -> SentMessages:
     """Send messages as one call, which has an id already or gets one."""
-    items, sends, refusals = await check_messages(call, messages, scheduled, allows_duplicates=allows_duplicates)
+    checked = await check_messages(call, messages, scheduled, allows_duplicates=allows_duplicates)
+    items, sends, refusals, is_scheduled = checked
     parts, prepared = await _prepare(call, sends, refusals)
     request_ids: list[bytes] = []
     if prepared:
@@ -169,7 +172,7 @@ async def send_messages(
     }
     if group_id is None:
         group_id = request_ids[0] if request_ids else new_request_id(call.context.world, 0)
-    return SentMessages(group_id, items, message_ids, refusals)
+    return SentMessages(group_id, is_scheduled, items, message_ids, refusals)
 
 
 def _refuse_at_once(items: Sequence[Item], refusals: dict[int, str], *, allows_duplicates: bool) -> None:
@@ -195,10 +198,12 @@ def _send_date(call: CompatCall, scheduled: str | None) -> str | None:
     at = parse_time(scheduled)
     if at <= call.now:
         return None
-    at += -at % MINUTE
+    rounded_at = at + -at % MINUTE
     policy = call.context.policy
-    spelling = dates.format_timestamp(at, policy.zone)[: len("yyyy-MM-dd HH:mm")]
+    spelling = dates.format_timestamp(rounded_at, policy.zone)[: len("yyyy-MM-dd HH:mm")]
     dates.parse_send_date(spelling, call.now, policy.zone, policy.max_days_ahead)
+    if at != rounded_at:
+        call.note(CallDifference.SCHEDULE)
     return spelling
 
 

@@ -301,7 +301,9 @@ TEXTS = {
     "contacts.nameless": Text("이름 없음", "No name"),
     "contacts.groups": Text("그룹", "Groups"),
     "contacts.groups.manage": Text("그룹과 항목 관리", "Groups and fields"),
-    "contacts.groups.none": Text("아직 그룹이 없습니다.", "There are no groups yet."),
+    "contacts.groups.none": Text(
+        "아직 그룹이 없습니다. 이름을 정해 만드세요.", "There are no groups yet. Name one to create it."
+    ),
     "contacts.group": Text("그룹", "Group"),
     "contacts.group.none": Text("넣지 않음", "None"),
     "contacts.group.choose": Text("그룹 선택", "Choose a group"),
@@ -364,30 +366,6 @@ TEXTS = {
         "What each contact can have besides, one a line, up to {most}. A field fills in the variable of its name.",
     ),
     "contacts.fields.names": Text("항목 이름", "Names of the fields"),
-    "contacts.import": Text("파일로 가져오기", "Import a file"),
-    "contacts.import.about": Text(
-        "파일을 고르면 각 열을 어느 항목으로 가져올지 정할 수 있습니다. 열 이름이 맞으면 그대로 두세요.",
-        "Once you choose a file, you can say which column is which field. If the names fit, leave them so.",
-    ),
-    "contacts.import.refused": Text(
-        "파일을 가져오지 않았습니다. 고쳐서 다시 시도하세요.",
-        "The file was not imported. Correct it, and try again.",
-    ),
-    "contacts.import.partly": Text(
-        "파일의 일부만 가져왔습니다. 아래 결과를 확인하고, 원인을 해결한 뒤 같은 파일을 다시 가져오세요. 이미 "
-        "가져온 번호는 중복되지 않습니다.",
-        "Only a part of the file was imported; see the result below. Solve the problem, then import the same file "
-        "again: numbers are never added twice.",
-    ),
-    "contacts.import.done": Text("가져온 결과", "Result of the import"),
-    "contact_import.added": Text("새로 추가", "Added"),
-    "contact_import.changed": Text("갱신", "Updated"),
-    "contact_import.known": Text("이미 있어 그대로 둠", "Already there, unchanged"),
-    "contact_import.duplicates": Text("파일 안에서 중복", "Repeated in the file"),
-    "contact_import.bad": Text("가져올 수 없는 행", "Rows that cannot be imported"),
-    "contacts.import.known.title": Text("이미 있는 번호는", "Numbers that are there already"),
-    "contacts.import.update": Text("파일의 내용으로 갱신", "Update them from the file"),
-    "contacts.import.keep": Text("주소록의 내용을 그대로 둠", "Leave them as they are"),
     "send.groups": Text("주소록 그룹", "Groups of the address book"),
     "send.groups.about": Text(
         "선택한 그룹의 연락처와 위에 입력한 번호에 함께 보냅니다. 같은 번호에는 한 번만 보냅니다.",
@@ -397,13 +375,4 @@ TEXTS = {
         "그룹이 더 있습니다. 주소록에서 그룹을 열어 보내세요.",
         "There are more groups. Open one in the address book.",
     ),
-    "audit_action.contact.add": Text("연락처 추가", "Added a contact"),
-    "audit_action.contact.update": Text("연락처 수정", "Changed a contact"),
-    "audit_action.contact.delete": Text("연락처 삭제", "Deleted contacts"),
-    "audit_action.contact.import": Text("주소록 파일 가져오기", "Imported contacts"),
-    "audit_action.contact.export": Text("주소록 내려받기", "Downloaded the address book"),
-    "audit_action.contact.fields": Text("주소록 항목 변경", "Changed the fields of contacts"),
-    "audit_action.contact.group_add": Text("주소록 그룹 생성", "Created a group of contacts"),
-    "audit_action.contact.group_rename": Text("주소록 그룹 이름 변경", "Renamed a group of contacts"),
-    "audit_action.contact.group_delete": Text("주소록 그룹 삭제", "Deleted a group of contacts"),
 }

@@ -12,10 +12,12 @@ from pabal.console.history.codes import advise
 from pabal.console.history.filters import HistorySearch, list_offered
 from pabal.console.history.waits import describe_wait
 from pabal.console.phone.brand_parts import preview_attachment
+from pabal.console.phone.phone import Bubble, shown_time
 from pabal.console.shell.page_request import PageRequest
 from pabal.domain.base import identifiers
 from pabal.domain.base.codes import Code, Refused
 from pabal.domain.base.dates import SECOND
+from pabal.domain.kakao.template_parts import NO_PARTS
 from pabal.domain.people import phone
 from pabal.domain.sends.message import Outcome, Product, Status
 from pabal.domain.sends.price import format_won
@@ -139,18 +141,13 @@ def _shown_values(request: PageRequest, details: Timeline, wait: Wait | None) ->
     row = _row(request, message, send_request, details.fallback.status if details.fallback else None, wait)
     if row.why:
         row = row._replace(why=describe_wait(request, wait))  # the list has a short one
-    subject = compose.subject_of(message, send_request) or ""
     return {
         "row": row,
         "send_request": send_request,
         "request_id": send_request.id.hex(),
         "sender": _sender(message, send_request),
-        "subject": request.shown_text(subject, send_request, has_ended=message.completed_at is not None),
-        "content": row.text,
-        "buttons": [button.name for button in compose.buttons_of(message, send_request)],
-        "images": 0 if is_fallback else send_request.images,
         "brand": brand,
-        "parts": preview_attachment(brand.attachment) if brand else (),
+        "bubble": _bubble(request, message, send_request, row),
         "reference": message.reference,
         "cost": "" if delivery.cost is None else request.t("word.won", won=format_won(delivery.cost)),
         "carrier": current_carrier(details) or "",
@@ -163,6 +160,29 @@ def _shown_values(request: PageRequest, details: Timeline, wait: Wait | None) ->
         "fallback": details.fallback.id.hex() if details.fallback else "",
         "other": request.translate(other.status.label) if other else "",
     }
+
+
+def _bubble(request: PageRequest, message: Message, send_request: Request, row: MessageRow) -> Bubble:
+    """Return the message as the phone of its receiver shows it; without links, and a code stays hidden."""
+    is_fallback = compose.is_fallback(message, send_request)
+    brand = None if is_fallback else send_request.brand
+    subject = compose.subject_of(message, send_request) or ""
+    at = message.completed_at if message.status is Status.COMPLETED else None
+    return Bubble(
+        time=request.time(at),
+        shown_time=shown_time(request, at) if at else "",
+        kind=row.kind,
+        is_token=False,
+        is_talk=not message.product.is_text,
+        is_alimtalk=message.product is Product.ALIMTALK,
+        sender=_sender(message, send_request),
+        subject=request.shown_text(subject, send_request, has_ended=message.completed_at is not None),
+        content=row.text,
+        buttons=[(each.name, "") for each in compose.buttons_of(message, send_request)],
+        images=0 if is_fallback else send_request.images,
+        parts=preview_attachment(brand.attachment) if brand else (),
+        talk_parts=NO_PARTS if send_request.is_code else compose.parts_of(message, send_request),
+    )
 
 
 async def _find_waits(request: PageRequest, result: SearchPage) -> dict[bytes, Wait]:

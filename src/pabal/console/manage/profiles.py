@@ -6,8 +6,8 @@ from urllib.parse import urlencode
 
 from starlette.responses import Response
 
-from pabal.checks.profiles import authenticate_profile
-from pabal.checks.profiles import register_profile as register_checked_profile
+from pabal.checks.templates import authenticate_profile
+from pabal.checks.templates import register_profile as register_checked_profile
 from pabal.console.shell.form_fields import page_number
 from pabal.console.shell.page_request import PageRequest
 from pabal.domain.base.codes import Code, Refused, Text

@@ -6,7 +6,11 @@ TEXTS = {
     "menu.templates": Text("템플릿", "Templates"),
     "template.new": Text("새 템플릿", "New template"),
     "template.edit": Text("템플릿 수정", "Edit template"),
-    "template.none": Text("템플릿이 없습니다.", "There are no templates."),
+    "template.none": Text(
+        "템플릿이 없습니다. 알림톡은 검수를 통과한 템플릿으로만 보낼 수 있습니다.",
+        "There are no templates. An Alimtalk is sent by a template that has passed its review.",
+    ),
+    "template.none_found": Text("이 상태의 템플릿이 없습니다.", "No template has this status."),
     "template.all": Text("모든 상태", "All statuses"),
     "template.changed": Text("수정 시각", "Changed at"),
     "template.status": Text("상태", "Status"),

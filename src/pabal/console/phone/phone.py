@@ -8,8 +8,9 @@ from starlette.responses import Response
 from pabal.console.phone.brand_parts import BrandPreview, preview_attachment
 from pabal.console.shell.page_request import PageRequest
 from pabal.domain.base.codes import Refused, Text
+from pabal.domain.base.dates import Instant
 from pabal.domain.content.button import Button
-from pabal.domain.kakao.template_parts import TemplateParts
+from pabal.domain.kakao.template_parts import NO_PARTS, TemplateParts
 from pabal.domain.people import phone
 from pabal.domain.sends.message import PRODUCT_BY_CODE, TOKEN_KIND, Product, SimulatedMessage
 from pabal.service.history import history
@@ -36,9 +37,9 @@ class Bubble(NamedTuple):
     buttons: list[tuple[str, str]]
     """Name of each button, and its link if a browser can open it."""
     images: int
-    parts: Sequence[BrandPreview]
+    parts: Sequence[BrandPreview] = ()
     """What a brand message shows besides."""
-    talk_parts: TemplateParts
+    talk_parts: TemplateParts = NO_PARTS
     """What an Alimtalk shows besides."""
 
 
@@ -91,12 +92,11 @@ def _read_number(request: PageRequest, typed: str) -> tuple[str, str]:
 
 def _bubble(request: PageRequest, arrival: SimulatedMessage) -> Bubble:
     product = PRODUCT_BY_CODE.get(arrival.kind)
-    time = request.time(arrival.arrives_at or arrival.accepted_at)
-    is_today = time[:10] == request.time(request.now)[:10]
+    at = arrival.arrives_at or arrival.accepted_at
     is_sender_number = arrival.sender.isascii() and arrival.sender.isdigit()
     return Bubble(
-        time=time,
-        shown_time=time[11:16] if is_today else time[5:10].replace("-", "/"),
+        time=request.time(at),
+        shown_time=shown_time(request, at),
         kind=request.translate(product.label) if product else request.t("phone.token"),
         is_token=arrival.kind == TOKEN_KIND,
         is_talk=product is not None and not product.is_text,
@@ -109,6 +109,12 @@ def _bubble(request: PageRequest, arrival: SimulatedMessage) -> Bubble:
         parts=preview_attachment(arrival.brand.attachment) if arrival.brand else (),
         talk_parts=arrival.parts,
     )
+
+
+def shown_time(request: PageRequest, at: Instant) -> str:
+    """Return what stands beside a bubble."""
+    time = request.time(at)
+    return time[11:16] if time[:10] == request.time(request.now)[:10] else time[5:10].replace("-", "/")
 
 
 def _button(button: Button) -> tuple[str, str]:

@@ -10,7 +10,7 @@ from pabal.domain.base import dates
 from pabal.domain.base.codes import Problem, Refused
 from pabal.domain.base.dates import Period
 from pabal.domain.sends.message import PRODUCT_BY_CODE
-from pabal.service.sending.campaigns.sent_filter import SENT_STATE_BY_CODE, SentFilter
+from pabal.service.sending.campaigns.progress import SENT_STATE_BY_CODE, SentFilter
 
 T = TypeVar("T")
 

@@ -32,8 +32,8 @@ from pabal.service.sending.campaigns.progress import (
     Request,
     SentItem,
     SentPage,
+    SentState,
 )
-from pabal.service.sending.campaigns.sent_filter import SentState
 from pabal.service.sending.cancel import cancel_request
 
 UNSENT_PATH = f"{REQUESTS_PATH}/unsent"

@@ -135,6 +135,7 @@ async def update_preview(request: PageRequest) -> Response:
         max_invalid_rows=SHOWN_INVALID_ROWS,
         kept=kept,
         summary=await summarize(request, review, ticked_ids(request.fields, GROUP)),
+        image_fields=IMAGE_FIELDS,
     )
 
 

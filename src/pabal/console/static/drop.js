@@ -24,9 +24,9 @@
     told.textContent = file ? `${file.name} · ${Math.max(1, Math.round(file.size / 1024)).toLocaleString()} KB` : "";
   }
 
-  function give(input, file) {
+  function give(input, given) {
     const files = new DataTransfer();
-    files.items.add(file);
+    for (const file of input.multiple ? given : [given[0]]) files.items.add(file);
     input.files = files.files;
     input.dispatchEvent(new Event("change", { bubbles: true }));
   }
@@ -50,7 +50,7 @@
     for (const name of ["dragleave", "drop"]) zone.addEventListener(name, () => zone.classList.remove("over-it"));
     zone.addEventListener("drop", (event) => {
       event.preventDefault();
-      if (event.dataTransfer.files.length) give(input, event.dataTransfer.files[0]);
+      if (event.dataTransfer.files.length) give(input, event.dataTransfer.files);
     });
     input.addEventListener("change", () => {
       tell(zone, input.files[0]);
@@ -66,7 +66,7 @@
         store.delete("file");
         return found;
       });
-      if (file && !input.files.length) give(input, file);
+      if (file && !input.files.length) give(input, [file]);
     } catch (error) {
       // nothing was carried, or nothing can be
     }

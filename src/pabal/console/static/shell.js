@@ -182,6 +182,28 @@
     return rest;
   }
 
+  // A search that takes longer than a moment: what it will find is shown in its shape, and the button counts seconds.
+  const MOMENT_MS = 400;
+  const SHAPE = '<div class="skeleton" aria-hidden="true">' + "<i></i>".repeat(12) + "</div>";
+  function awaitPage(form) {
+    const rest = showWork(form.querySelector("button:not([type=button])"));
+    const timers = [setTimeout(() => form.insertAdjacentHTML("afterend", SHAPE), MOMENT_MS), setTimeout(restore, TIMEOUT_MS)];
+    function restore() {
+      timers.forEach(clearTimeout);
+      rest();
+      form.parentElement.querySelector(".skeleton")?.remove();
+    }
+    addEventListener("pageshow", restore, { once: true });
+  }
+  document.addEventListener("submit", (event) => {
+    if (!event.defaultPrevented && event.target.matches("[role=search]")) awaitPage(event.target);
+  });
+  document.addEventListener("click", (event) => {
+    const isPlain = !(event.defaultPrevented || event.ctrlKey || event.metaKey || event.shiftKey);
+    const form = isPlain && event.target.closest("nav:is(.parts, .pages) a") && document.querySelector("main form[role=search]");
+    if (form) awaitPage(form);
+  });
+
   // Does what the browser would do with an answer; returns whether another page is being opened.
   async function showAnswer(answer, risk, repeatIt, form) {
     const refresh = /url=(.*)$/.exec(answer.headers.get("refresh") || "");

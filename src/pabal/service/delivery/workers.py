@@ -19,7 +19,7 @@ from pabal.service.open_attempts import InFlight
 from pabal.service.policy import Policy
 from pabal.store.engine.base import Store, StoreUnavailable, Tx
 from pabal.store.messages import messages
-from pabal.store.queue import carriers, doubts, queue_admin, slots
+from pabal.store.queue import attempts, carriers, queue_admin, slots
 from pabal.store.queue.slots import SlotAssignment, mark_prepared, run_if_held
 
 HEARTBEAT_INTERVAL_S = 1.0
@@ -277,7 +277,7 @@ def choose_targets(policy: Policy, kinds: Mapping[str, str], *, was_simulator: b
 
 async def _respect_leases(context: Context, slot: int, carrier: Carrier) -> None:
     """Claim nothing that the slot's last worker has in flight, for as long as it may take to settle it."""
-    leased = await context.store.read(doubts.find_in_flight, slot, carrier.name, MAX_LEASES)
+    leased = await context.store.read(attempts.find_in_flight, slot, carrier.name, MAX_LEASES)
     context.in_flight.add_of_others(leased, lease_duration_ms(carrier) / SECOND)
 
 
@@ -324,7 +324,7 @@ def hold_in_flight(
 
     Returns what ended, and how many there were.
     """
-    leased = doubts.find_in_flight(tx, slot, carrier, BATCH + len(in_flight))
+    leased = attempts.find_in_flight(tx, slot, carrier, BATCH + len(in_flight))
     found = [job for job in leased if job not in in_flight][:BATCH]
     in_doubt = messages.get(tx, [job.id for job in found])
     unreadable = finish(tx, [(job.id, Outcome.UNKNOWN) for job in found if job.id not in in_doubt], policy, now)

@@ -8,8 +8,7 @@ from pabal.domain.events.notice import CONFIRMATION, NOTICE_KIND_BY_CODE, Notice
 from pabal.domain.kakao.template import TEMPLATE_STATUS_BY_CODE
 from pabal.domain.sends.limits import LIMIT_BY_CODE
 from pabal.domain.users.user import Role
-from pabal.mail.mailer import Mail
-from pabal.mail.message import to_one_line
+from pabal.mail.mailer import Mail, to_one_line
 from pabal.service.context import Context
 from pabal.store.events.mails import ClaimedMail
 from pabal.webhooks.secrets import UnreadableSecret

@@ -12,7 +12,6 @@ from pabal.store.engine.base import Reader, Tx, transaction
 from pabal.store.events import mails, notices
 from pabal.store.events.mails import FailedMail as FailedMail
 from pabal.store.events.mails import MailServer as MailServer  # for pages, which do not import the store
-from pabal.store.events.mails import OutboxCounts
 
 TEST_PAUSE_S = 10.0
 """Least time between two test mails of a user."""
@@ -29,7 +28,7 @@ class MailReport(NamedTuple):
     """How sending mails goes."""
 
     server: MailServer
-    outbox: OutboxCounts
+    waiting: int
     failed: list[FailedMail]
 
 

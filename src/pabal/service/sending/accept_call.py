@@ -2,7 +2,8 @@
 
 import json
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from itertools import islice
+from typing import NamedTuple
 
 from pabal.domain.sends.message import PRODUCT_BY_NUMBER
 from pabal.service.context import Context
@@ -33,11 +34,6 @@ class CallSize(NamedTuple):
     """Whether a repeat, which the key of the first send tells, stores nothing, whatever it has besides."""
     sequences: Sequence[Sequence[int]] = ()
     """The numbers that the messages of each request have in the call; empty: 1, 2, 3 …"""
-
-    @property
-    def totals(self) -> dict[str, Any]:
-        """What the row of the first request has besides."""
-        return {"total": self.total, "refused": self.refused, "allows_duplicates": self.allows_duplicates}
 
 
 async def accept_call(
@@ -105,16 +101,21 @@ def _store_parts(tx: Tx, parts: Sequence[_CallPart]) -> list[list[AcceptedReques
     """Store parts of several calls, and return the requests of each: single sends share their statements."""
     shared = [each for part in parts if part.shares_statements for each in part.requests]
     accepted = iter(store_requests(tx, shared) if shared else [])
-    found = [
-        [next(accepted) for _ in part.requests] if part.shares_statements else _store_once(tx, part.requests)
-        for part in parts
-    ]
-    rows = [row for part, stored in zip(parts, found, strict=True) for row in _list_rows(part, stored)]
-    compat_requests.add_all(tx, rows)
-    for part, stored in zip(parts, found, strict=True):
+    found: list[list[AcceptedRequest]] = []
+    rows: list[CompatRequest] = []
+    named: list[NewRequest] = []
+    for part in parts:
+        if part.shares_statements:
+            stored = list(islice(accepted, len(part.requests)))
+        else:
+            stored = _store_once(tx, part.requests)
+        found.append(stored)
+        rows += _list_rows(part, stored)
         if part.size.has_names:
-            new = [new for new, each in zip(part.requests, stored, strict=True) if each.is_new]
-            _store_names(tx, part.account_id, new)
+            named += [new for new, each in zip(part.requests, stored, strict=True) if each.is_new]
+    compat_requests.add_all(tx, rows)
+    names = [NamedMessage(each.account_id, row[-1], row[0]) for each in named for row in each.messages if row[-1]]
+    compat_names.add_all(tx, names)
     return found
 
 
@@ -128,20 +129,27 @@ def _list_rows(part: _CallPart, accepted: Sequence[AcceptedRequest]) -> list[Com
     """Return which call new requests belong to; the row of its first one has what the whole call has."""
     _, account_id, size, group_id, first_id = part
     first_id = first_id or accepted[0].request_id
-    rows = [
-        CompatRequest(
-            each.request_id,
-            account_id,
-            size.kind,
-            group_id or first_id,
-            sender_name=size.sender_name,
-            caller=size.caller,
-            sequence=json.dumps(numbers) if numbers else None,
-        )
-        for each, numbers in zip(accepted, size.sequences or [()] * len(accepted), strict=False)
-        if each.is_new
-    ]
-    return [row._replace(**size.totals) if row.request_id == first_id else row for row in rows]
+    rows: list[CompatRequest] = []
+    for (request_id, is_new, *_), numbers in zip(accepted, size.sequences or [()] * len(accepted), strict=False):
+        if is_new:
+            kind, total, refused, allows_duplicates, sender_name, caller, *_ = size
+            if request_id != first_id:
+                total, refused, allows_duplicates = 0, 0, False
+            rows.append(
+                CompatRequest(
+                    request_id,
+                    account_id,
+                    kind,
+                    group_id or first_id,
+                    total,
+                    refused,
+                    allows_duplicates,
+                    sender_name,
+                    caller,
+                    json.dumps(numbers) if numbers else None,
+                )
+            )
+    return rows
 
 
 def _store_once(tx: Tx, part: Sequence[NewRequest]) -> list[AcceptedRequest]:
@@ -150,9 +158,3 @@ def _store_once(tx: Tx, part: Sequence[NewRequest]) -> list[AcceptedRequest]:
     if not accepted[0].is_new:
         return accepted * len(part)
     return accepted + (store_requests(tx, part[1:]) if len(part) > 1 else [])
-
-
-def _store_names(tx: Tx, account_id: int, stored: Sequence[NewRequest]) -> None:
-    """Store the names of messages, which are their references."""
-    named = (NamedMessage(row[0], row[-1]) for request in stored for row in request.messages if row[-1])
-    compat_names.add_all(tx, account_id, named)

@@ -24,7 +24,7 @@ from pabal.service.upkeep.latency import LATENCY_RETENTION_MS, LatencyReporter, 
 from pabal.service.upkeep.retention import EventRetention, erase_ended, erase_expired, maintain_partitions
 from pabal.service.upkeep.statistics import STATISTICS_RETENTION_MS, update_statistics
 from pabal.store.accounts import audit_log, compat_differences
-from pabal.store.campaigns import campaigns, drafts, unapproved_sends
+from pabal.store.campaigns import campaign_list, campaigns, drafts
 from pabal.store.engine.base import StoreUnavailable, Tx
 from pabal.store.events import events, mails, notices, webhooks
 from pabal.store.kakao import profiles
@@ -40,7 +40,7 @@ from pabal.store.messages import (
 )
 from pabal.store.queue import carriers, cursors, queue, queue_admin, receipts, simulator
 from pabal.store.queue.slots import SlotNotHeld
-from pabal.store.users import form_idempotency, invites, openid_identities, sessions, sign_in_attempts, user_grants
+from pabal.store.users import form_idempotency, invites, openid_identities, sessions, sign_in_attempts, users
 
 ROUND_INTERVAL_S = 10.0
 """Pause between two rounds."""
@@ -183,8 +183,8 @@ def _list_deletions(policy: Policy) -> list[tuple[Callable[[Tx, Instant, int], i
         (compat_groups.delete_old, policy.draft_ms),
         (compat_files.delete_numbered, NUMBERED_FILES_MS),
         (compat_differences.delete_old, compat_differences.RETENTION_DAYS * DAY),
-        (user_grants.delete_old, DEPENDENCE_MS),
-        (unapproved_sends.delete_old, COUNTED_MS),
+        (users.delete_old_grants, DEPENDENCE_MS),
+        (campaign_list.delete_old, COUNTED_MS),
         (profiles.delete_expired_tokens, TOKEN_RETENTION_MS),
         (receipts.delete_old_unmatched, UNMATCHED_RECEIPT_RETENTION_MS),
         (receipts.delete_old_locks, policy.retention_ms),

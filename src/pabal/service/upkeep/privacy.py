@@ -1,5 +1,7 @@
-"""Exports and erases everything that an account has stored about one phone number."""
+"""Exports and erases everything that an account has stored about one phone number, from files of tables too."""
 
+import asyncio
+import logging
 import re
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -14,15 +16,16 @@ from pabal.service.context import Context
 from pabal.service.policy import Policy
 from pabal.service.sending.cancel import cancel_messages
 from pabal.service.sending.drafts import contains_number, find_lines
+from pabal.service.slots import HOUSEKEEPING_SLOT
 from pabal.store.accounts import audit_log
 from pabal.store.accounts.audit_log import AuditEntry
 from pabal.store.campaigns import drafts
 from pabal.store.campaigns.drafts import AccountDraft
-from pabal.store.engine.base import Store, Tx
+from pabal.store.engine.base import Store, StoreUnavailable, Tx
 from pabal.store.events import events, webhook_posts
 from pabal.store.messages import campaign_requests, history, inbound, messages, requests
 from pabal.store.messages.history import ReadMessages
-from pabal.store.people import contacts, erased_tables, opt_outs, personal_data
+from pabal.store.people import contacts, opt_outs, personal_data
 from pabal.store.people.hash_keys import HashKeys
 from pabal.store.people.personal_data import CampaignRow, PhoneMessage
 from pabal.store.queue import queue
@@ -101,7 +104,7 @@ async def erase(
         erased, cancelled, pending = erased + result[0], cancelled + result[1], pending + result[2]
     context.count_cancelled(cancelled)
     rows += await _erase_campaign_rows(store, account_id, phone, began_at)
-    await store.write(erased_tables.record, (), context.world.now())
+    await store.write(personal_data.record_erased, (), context.world.now())
     await store.scrub()
     return ErasureResult(erased, cancelled, pending, rows)
 
@@ -205,7 +208,7 @@ def _erase_some(
     for request_id in totals:
         campaign_requests.recount_soon(tx, request_id, now)
     webhook_posts.erase(tx, account_id, ids)
-    erased_tables.record(tx, ids, now)
+    personal_data.record_erased(tx, ids, now)
     pending = 0
     for one in _units(ids, totals):
         if personal_data.has_jobs(tx, one):
@@ -225,3 +228,30 @@ def _units(ids: list[bytes], totals: dict[bytes, int]) -> Iterator[bytes]:
         if unit not in seen:
             seen.add(unit)
             yield unit
+
+
+INTERVAL_S = 60.0
+"""Pause between two looks for tables from which something was erased."""
+
+log = logging.getLogger("pabal.housekeeping")
+
+
+async def run_vacuum(context: Context) -> None:
+    """Vacuum tables from which personal data was erased, forever; housekeeping does not wait for it."""
+    while True:
+        await asyncio.sleep(INTERVAL_S)
+        try:
+            if HOUSEKEEPING_SLOT in context.slots.held:
+                await vacuum_erased(context)
+        except StoreUnavailable:
+            log.debug("store unavailable; erased tables are vacuumed later")
+
+
+async def vacuum_erased(context: Context) -> None:
+    """Vacuum one table after the other; one that is in use, or that older transactions still read, waits.
+
+    Raises StoreUnavailable.
+    """
+    for table in await context.store.read(personal_data.list_erased):
+        if await context.store.vacuum(table.name, context.world.now() - table.erased_at):
+            await context.store.write(personal_data.delete_erased, table)

@@ -15,11 +15,11 @@ from pabal.store.events import mails, webhooks
 from pabal.store.kakao import templates
 from pabal.store.messages import statistics
 from pabal.store.messages.statistics import GroupCounts, PeriodCounts, StatisticsKey
-from pabal.store.queue import awaited_receipts, carriers, queue_admin
+from pabal.store.queue import carriers, queue_admin, receipts
 from pabal.store.queue import slots as slot_store
-from pabal.store.queue.awaited_receipts import ReceiptTimeouts
 from pabal.store.queue.carriers import CarrierState, MinuteLatency
 from pabal.store.queue.queue_admin import QueueDepth
+from pabal.store.queue.receipts import ReceiptTimeouts
 from pabal.store.queue.slots import Worker, WorkerState
 from pabal.store.users import users
 
@@ -163,11 +163,11 @@ def store_figures(
     """Return what the metrics take from the store; the name of the mail server is empty if there is none."""
     return StoreFigures(
         queue_depths(tx, slots, configured, now),
-        awaited_receipts.oldest_submitted_at(tx, slots, configured, timeouts, now),
+        receipts.oldest_submitted_at(tx, slots, configured, timeouts, now),
         *webhooks.count_stopped(tx),
         carriers.list_states(tx),
         slot_store.list_workers(tx),
-        mails.count_waiting(tx).waiting,
+        mails.count_waiting(tx),
         mails.get(tx, mail_server).failing_since is not None,
         partitions.count_late_months(tx, now),
     )

@@ -14,7 +14,7 @@ from pabal.store.engine.postgres import partitions
 from pabal.store.engine.postgres.partitions import Partition
 from pabal.store.events import events, webhook_posts
 from pabal.store.messages import images, requests
-from pabal.store.people import erased_tables, personal_data
+from pabal.store.people import personal_data
 from pabal.store.queue import cursors
 
 ERASE_BATCH = 5
@@ -92,7 +92,7 @@ def erase_some_ended(tx: Tx, after: bytes, now: Instant) -> tuple[int, bytes]:
         webhook_posts.erase(tx, account_id, ids)
     personal_data.delete_pending(tx, erased)
     if ended:
-        erased_tables.record(tx, ended, now)
+        personal_data.record_erased(tx, ended, now)
     if len(ended) == ERASE_BATCH:
         return len(erased), ended[-1]
     return len(erased), found[-1] if len(found) == CHECK_BATCH else b""

@@ -70,13 +70,12 @@ class WebhookDispatcher:
         is_changed = context.webhooks.changed.is_set()
         context.webhooks.changed.clear()
         try:
-            if self._seen is None:  # before any endpoint begins: what comes later is found
+            found = {each.id: each for each in await context.store.read(_list_enabled) if self._is_ours(each)}
+            if found and self._seen is None:  # before any endpoint begins: what comes later is found
                 self._seen = await context.store.read(_last_positions)
-            enabled = await context.store.read(_list_enabled)
         except StoreUnavailable:
             context.webhooks.changed.set()  # then all look for events that were numbered meanwhile
             raise
-        found = {each.id: each for each in enabled if self._is_ours(each)}
         for webhook_id in [each for each in self._posters if each not in found]:
             self._posters.pop(webhook_id)
             self._tasks.pop(webhook_id).cancel()
@@ -140,6 +139,9 @@ class WebhookDispatcher:
             return set()
         self._looked_at = now
         accounts = {each.webhook.account_id for each in self._posters.values()}
+        if not accounts:
+            self._seen = None  # what is numbered meanwhile concerns no endpoint
+            return set()
         try:
             reachable = context.nodes.reachable(context.slots.numbers) if context.nodes.lost else None
             known = self._seen or {}

@@ -12,9 +12,8 @@ from pabal.service.context import Context
 from pabal.service.errors import describe_error
 from pabal.service.webhooks import retries
 from pabal.service.webhooks.backlog import BACKLOG_MS, MAX_BACKLOG, cut_backlog
-from pabal.service.webhooks.failure_log import FailureLog, log_delivery
 from pabal.service.webhooks.fan_out import PostBatch, read_batch, store_batch
-from pabal.service.webhooks.posting import decode_answer, post_once
+from pabal.service.webhooks.posting import FailureLog, decode_answer, log_delivery, post_once
 from pabal.service.webhooks.retries import (
     MAX_UNFINISHED,
     RETRY_SOON_INTERVAL_MS,

@@ -5,8 +5,7 @@ from collections.abc import Sequence
 from pabal.domain.base.dates import Instant
 from pabal.domain.sends.campaign import UNSENT_STATES, CampaignState
 from pabal.store.campaigns.campaigns import COLUMNS, Campaign, ReceiverBlock, from_row, to_json
-from pabal.store.engine.base import Tx
-from pabal.store.rows import read_rows
+from pabal.store.engine.base import Tx, deletion, read_rows
 
 _UNSENT = ", ".join(f"'{state.code}'" for state in UNSENT_STATES)
 """Written out, as in the index `campaigns_unsent`."""
@@ -126,3 +125,35 @@ def send_back(tx: Tx, campaign_id: bytes, changed_at: Instant, reason: Sequence[
             ),
         )
     )  # fmt: skip
+
+
+def count(tx: Tx, account_id: int, digest: bytes, since: Instant, except_id: bytes = b"") -> int:
+    """Return how many receivers got a text since some time, one send aside."""
+    row = tx.fetch_one(
+        "select sum(receivers) from unapproved_sends"
+        " where account_id = ? and digest = ? and sent_at > ? and send_id <> ?",
+        (account_id, digest, since, except_id),
+    )
+    return int(row[0] or 0) if row else 0
+
+
+def add(tx: Tx, account_id: int, digest: bytes, send_id: bytes, receivers: int, now: Instant) -> None:
+    """Count a send, once."""
+    tx.execute(
+        "insert into unapproved_sends (account_id, digest, send_id, receivers, sent_at) values (?, ?, ?, ?, ?)"
+        " on conflict (account_id, digest, send_id) do update"
+        " set receivers = excluded.receivers, sent_at = excluded.sent_at",
+        (account_id, digest, send_id, receivers, now),
+    )
+
+
+def delete(tx: Tx, account_id: int, digest: bytes, send_id: bytes) -> None:
+    """Count a send no more."""
+    tx.execute(
+        "delete from unapproved_sends where account_id = ? and digest = ? and send_id = ?",
+        (account_id, digest, send_id),
+    )
+
+
+delete_old = deletion("unapproved_sends", "account_id, digest, send_id", "sent_at")
+"""Deletes some that count no more."""

@@ -3,8 +3,7 @@
 from typing import NamedTuple
 
 from pabal.domain.base.dates import HOUR, Instant
-from pabal.store.engine.base import Tx
-from pabal.store.rows import deletion
+from pabal.store.engine.base import Tx, deletion
 
 SENT_MS = 1 * HOUR
 """How long it is remembered at least which page has sent a draft."""

@@ -20,8 +20,7 @@ from pabal.domain.events.event import (
     lowest_number,
     make_event_id,
 )
-from pabal.store.engine.base import Reader, Row, Tx, transaction
-from pabal.store.rows import read_rows
+from pabal.store.engine.base import Reader, Row, Tx, read_rows, transaction
 
 DEFAULT_SLOT = 0
 """The slot of events that are not about a message."""
@@ -112,10 +111,8 @@ def record(
     return id
 
 
-def record_many(
-    tx: Tx, account_id: int, type: EventType, new: Sequence[NewEvent], now: Instant, slot: int = DEFAULT_SLOT
-) -> None:
-    """Record events of one type, as `record` does with each."""
+def record_many(tx: Tx, account_id: int, type: EventType, new: Sequence[NewEvent], now: Instant) -> None:
+    """Record events of one type, as `record` does with each that has no slot of its own."""
     added = tx.execute_many(
         "insert into event_data (id, slot, account_id, type, phone, created_at, data)"
         " select v.id{as_bytes}, v.slot, v.account_id, v.type, v.phone{as_big}, v.created_at, v.data"
@@ -124,7 +121,7 @@ def record_many(
         [
             (
                 make_event_id(account_id, type, each.key),
-                slot,
+                DEFAULT_SLOT,
                 account_id,
                 type.number,
                 int(each.phone) if each.phone else None,
@@ -134,7 +131,7 @@ def record_many(
             for each in new
         ],
     )
-    _add(tx, slot, [PACKED.pack(row[0], account_id, type.number, 0) for row in added], now)
+    _add(tx, DEFAULT_SLOT, [PACKED.pack(row[0], account_id, type.number, 0) for row in added], now)
 
 
 @transaction(reader=Reader.BACKGROUND)

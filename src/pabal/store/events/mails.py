@@ -57,13 +57,6 @@ class FailedMail(NamedTuple):
     error: str
 
 
-class OutboxCounts(NamedTuple):
-    """How many mails wait, and since when the oldest one does."""
-
-    waiting: int
-    oldest_at: Instant | None
-
-
 def add(tx: Tx, mail: NewMail, due_at: Instant, now: Instant) -> None:
     """Add what a user is told to the mail of its kind that waits, else to a new one.
 
@@ -180,13 +173,13 @@ def next_due_at(tx: Tx) -> Instant | None:
 
 
 @transaction(reader=Reader.BACKGROUND)
-def count_waiting(tx: Tx) -> OutboxCounts:
+def count_waiting(tx: Tx) -> int:
     """Return how many mails wait or are being sent."""
     row = tx.fetch_one(
-        "select count(*), min(created_at) from mails where state in (?, ?)",
+        "select count(*) from mails where state in (?, ?)",
         (MailState.WAITING.value, MailState.SENDING.value),
     )
-    return OutboxCounts(int(row[0]), row[1]) if row else OutboxCounts(0, None)
+    return int(row[0]) if row else 0
 
 
 def list_failed(tx: Tx, limit: int) -> list[FailedMail]:

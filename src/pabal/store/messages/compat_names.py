@@ -15,15 +15,16 @@ DIGEST_BYTES = 8
 class NamedMessage(NamedTuple):
     """A message, and the name that its caller gave it."""
 
-    message_id: bytes
+    account_id: int
     name: str
+    message_id: bytes
 
 
-def add_all(tx: Tx, account_id: int, named: Iterable[NamedMessage]) -> None:
+def add_all(tx: Tx, named: Iterable[NamedMessage]) -> None:
     """Store the names of messages."""
     tx.execute_many(
         "insert into compat_names (account_id, digest, message_id) values {rows} on conflict do nothing",
-        [(account_id, _digest(each.name), each.message_id) for each in named],
+        sorted((account_id, _digest(name), message_id) for account_id, name, message_id in named),
     )
 
 

@@ -47,11 +47,6 @@ def save(tx: Tx, requests: Mapping[KeyId, KeyedRequest]) -> None:
     )
 
 
-def delete(tx: Tx, key: KeyId) -> None:
-    """Delete a key, so that its next use counts as the first."""
-    tx.execute("delete from idempotency_keys where slot = ? and account_id = ? and key = ?", key)
-
-
 def delete_old(tx: Tx, before: Instant, limit: int) -> int:
     """Delete keys older than `before`; return how many."""
     rows = tx.fetch_all(

@@ -6,8 +6,7 @@ from pabal.domain.base import identifiers
 from pabal.domain.base.dates import Instant
 from pabal.domain.people.inbound import MISSING_PART, Inbound
 from pabal.store.accounts import accounts
-from pabal.store.engine.base import Row, Tx
-from pabal.store.rows import deletion
+from pabal.store.engine.base import Row, Tx, deletion
 
 MAX_EARLIER_MESSAGES = 1000
 """How many of the newest messages to a number are searched for the one that it replies to."""

@@ -1,4 +1,4 @@
-"""What an account has stored about one phone number, outside of its messages."""
+"""What an account has stored about one phone number outside of its messages, and the tables it was erased from."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -8,6 +8,7 @@ from pabal.domain.base import identifiers
 from pabal.domain.base.dates import Instant
 from pabal.store.accounts import setup_changes
 from pabal.store.engine.base import Tx
+from pabal.store.engine.postgres import partitions
 from pabal.store.messages import compat_groups, compat_names, compat_requests, images
 
 
@@ -244,3 +245,58 @@ def erase_messages(tx: Tx, message_ids: Sequence[bytes]) -> None:
         "delete from attempts where message_id in ({list}) and message_id {within} and slot {same_slot}", ids
     )
     tx.execute_many(f"{_BLANK_SIMULATED} where message_id in ({{list}})", ids)
+
+
+ERASED_TABLES = (
+    "campaign_blocks",
+    "campaign_invalid_rows",
+    "compat_group_messages",
+    "compat_names",
+    "compat_requests",
+    "contact_members",
+    "contacts",
+    "drafts",
+    "event_data",
+    "inbound_messages",
+    "inbound_parts",
+    "opt_out_changes",
+    "opt_outs",
+    "profiles",
+    "simulated_messages",
+    "tokens",
+    "users",
+    "webhook_deliveries",
+    "webhook_posts",
+)
+"""The tables without partitions from which a number is erased."""
+
+
+class ErasedTable(NamedTuple):
+    """A table or partition, and when the last erasure changed it."""
+
+    name: str
+    erased_at: Instant
+
+
+def record_erased(tx: Tx, ids: Iterable[bytes], now: Instant) -> None:
+    """Record that messages or requests of these ids were erased, and what else names their number."""
+    if not partitions.is_partitioned(tx):
+        return
+    months = sorted({str(partitions.month_at(identifiers.requested_at(one))) for one in ids})
+    parts = [f"{table}_{month}" for table in partitions.PARTITION_KEYS for month in [*months, "default"] if months]
+    tx.execute_many(
+        "insert into erased_tables (erased_at, name) select ?, v.name from (values {rows}) as v(name) where true"
+        " on conflict (name) do update set erased_at = excluded.erased_at",
+        [(name,) for name in sorted([*ERASED_TABLES, *parts])],
+        (now,),
+    )
+
+
+def list_erased(tx: Tx) -> list[ErasedTable]:
+    """Return the tables that are to be vacuumed, those that wait for longest first."""
+    return [ErasedTable(*row) for row in tx.fetch_all("select name, erased_at from erased_tables order by 2, 1")]
+
+
+def delete_erased(tx: Tx, table: ErasedTable) -> None:
+    """Forget a table that was vacuumed, unless more was erased meanwhile."""
+    tx.execute("delete from erased_tables where name = ? and erased_at = ?", table)

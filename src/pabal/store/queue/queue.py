@@ -1,8 +1,9 @@
 """The queue: when each message is due, and the lease of the worker that has claimed it."""
 
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from enum import IntEnum
+from types import MappingProxyType
 from typing import NamedTuple
 
 from pabal.domain.base import identifiers
@@ -24,6 +25,7 @@ class Lane(IntEnum):
 UNSENT = f"lane in ({Lane.SMALL:d}, {Lane.CAMPAIGN:d})"
 """SQL condition: the job is still to be sent."""
 MAX_LANES_PER_STATEMENT = 64
+_ONE_TABLE: Mapping[int, str] = MappingProxyType({})
 CAMPAIGN_SHARE = 4
 """A claim reserves one part in this many for campaigns; one too small for that prefers them that often."""
 REFERENCE_SEPARATOR = "\n"
@@ -185,14 +187,19 @@ def find_leased(tx: Tx, slot: int, carrier: str, since: Instant, until: Instant)
     return [row[0] for row in rows]
 
 
-def next_due_by_lane(tx: Tx, carrier: str, lanes: Iterable[tuple[int, int, Instant]]) -> list[LaneDue]:
-    """Return when the next job of each lane is due, if any; a lane is slot, number, and from when on to look."""
+def next_due_by_lane(
+    tx: Tx, carrier: str, lanes: Iterable[tuple[int, int, Instant]], tables: Mapping[int, str] = _ONE_TABLE
+) -> list[LaneDue]:
+    """Return when the next job of each lane is due, if any; a lane is slot, number, and from when on to look.
+
+    `tables`: where the jobs of each slot are, if not in one table.
+    """
     found: list[LaneDue] = []
     wanted = list(lanes)
     for begin in range(0, len(wanted), MAX_LANES_PER_STATEMENT):
         some = wanted[begin : begin + MAX_LANES_PER_STATEMENT]
         selects = [
-            f"select {slot:d}, {lane:d}, min(ready_at) from jobs"
+            f"select {slot:d}, {lane:d}, min(ready_at) from {tables.get(slot, 'jobs')}"
             f" where slot = {slot:d} and carrier = ? and lane = {lane:d} and ready_at >= ?"
             for slot, lane, _ in some
         ]
@@ -266,13 +273,13 @@ def still_leased(tx: Tx, leases: Iterable[tuple[bytes, int]]) -> dict[bytes, str
 
     A job has references if the carrier has accepted an earlier attempt, and said so after the next one began.
     """
+    wanted = set(leases)
     rows = tx.execute_many(
-        "select jobs.id, jobs.reference from (values {rows}) as v(id, attempt) join jobs on jobs.id = v.id"
-        " and jobs.attempt = v.attempt and jobs.claimed_at is not null"
-        " where jobs.slot {same_slot}",
-        leases,
+        "select id, attempt, reference from jobs"
+        " where id in ({list}) and claimed_at is not null and slot {same_slot}",
+        [(one,) for one in sorted({one for one, _ in wanted})],
     )
-    return dict(rows)
+    return {one: reference for one, attempt, reference in rows if (one, attempt) in wanted}
 
 
 def remove(tx: Tx, ids: Iterable[bytes]) -> list[RemovedJob]:

@@ -1,11 +1,11 @@
-"""People who may sign in to the console."""
+"""People who may sign in to the console, and who has invited them or changed what they may do."""
 
 from collections.abc import Iterable
 from typing import NamedTuple
 
 from pabal.domain.base.dates import Instant
 from pabal.domain.users.user import ROLE_BY_CODE, Role, User
-from pabal.store.engine.base import Row, Tx
+from pabal.store.engine.base import Row, Tx, deletion
 
 COLUMNS = "u.id, u.account_id, a.name, u.name, u.role, u.created_at, u.disabled_at, a.disabled_at, u.full_name"
 _FROM = "from users u left join accounts a on a.id = u.account_id"
@@ -116,3 +116,32 @@ def from_row(row: Row) -> User:
     id, account_id, account, name, role, created_at, disabled_at, account_disabled_at, full_name = row
     times = (created_at, disabled_at, account_disabled_at)
     return User(id, account_id, account, name, ROLE_BY_CODE[role], *times, full_name or "")
+
+
+def add_grant(tx: Tx, granter_id: int | None, user_id: int, now: Instant) -> None:
+    """Record that somebody could act as a user from now on; None: the command line."""
+    if granter_id is not None and granter_id != user_id:
+        tx.execute(
+            "insert into user_grants (granter_id, user_id, granted_at) values (?, ?, ?)"
+            " on conflict (granter_id, user_id) do update set granted_at = excluded.granted_at",
+            (granter_id, user_id, now),
+        )
+
+
+def list_dependents(tx: Tx, granter_ids: Iterable[int], since: Instant) -> set[int]:
+    """Return these users, and all whom they have invited or reset since, directly or through others."""
+    found = set(granter_ids)
+    new = found
+    while new:
+        rows = tx.execute_many(
+            "select user_id from user_grants where granted_at > ? and granter_id in ({list})",
+            [(each,) for each in sorted(new)],
+            (since,),
+        )
+        new = {int(row[0]) for row in rows} - found
+        found = found | new
+    return found
+
+
+delete_old_grants = deletion("user_grants", "granter_id, user_id", "granted_at")
+"""Deletes some that count no more."""

@@ -8,7 +8,7 @@ from pabal.checks.body.call import ApiCall, read_paging
 from pabal.domain.base.codes import Code, Text
 from pabal.domain.people import phone
 from pabal.models import operations
-from pabal.models.privacy import ErasureItem
+from pabal.models.opt_outs import ErasureItem
 from pabal.service.history import history
 from pabal.service.upkeep import privacy
 from pabal.store.accounts import audit_log

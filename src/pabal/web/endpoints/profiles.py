@@ -5,7 +5,7 @@ from typing import Any
 from pabal.answers.kakao_records import build_new_sender_item, build_sender_item
 from pabal.checks.body.call import ApiCall, read_paging
 from pabal.checks.body.fields import one_of
-from pabal.checks.profiles import authenticate_profile, register_profile
+from pabal.checks.templates import authenticate_profile, register_profile
 from pabal.domain.base.codes import Code, Problem, Text
 from pabal.domain.kakao.profile import AUTH_STATUS_BY_CODE, parse_channel_id
 from pabal.models import operations

@@ -13,7 +13,7 @@ from pabal.checks.body.call import ApiCall
 from pabal.checks.body.forms import Form
 from pabal.checks.body.large_bodies import parse_large_json
 from pabal.checks.body.locale import Locale, choose_language
-from pabal.checks.body.misspelt_fields import check_body, check_query
+from pabal.checks.body.unknown_fields import check_body, check_query
 from pabal.domain.base.codes import LANGUAGES, Code, Problem, Refused, Text
 from pabal.service.access.keys.limits import BodyBudget, RateLimitResult
 from pabal.service.context import Context
@@ -21,10 +21,9 @@ from pabal.service.errors import describe_error
 from pabal.store.engine.base import StoreUnavailable
 from pabal.web import envelope
 from pabal.web.endpoints.endpoint import Endpoint
-from pabal.web.endpoints.similar_path import suggest_path
-from pabal.web.endpoints.table import ENDPOINT_BY_PATH
-from pabal.web.http.body import read_body, too_large_refusal
+from pabal.web.endpoints.table import ENDPOINT_BY_PATH, suggest_path
 from pabal.web.http.call_options import read_options
+from pabal.web.http.exchange import read_body, too_large_refusal
 from pabal.web.http.guard import ApiGuard
 from pabal.web.http.messages import ClientDisconnected, HttpResponse, ReceivedRequest
 

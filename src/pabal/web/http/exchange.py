@@ -1,4 +1,4 @@
-"""One request of a connection and its response."""
+"""One request of a connection, its body and its response."""
 
 import asyncio
 import http.client
@@ -6,10 +6,12 @@ from collections.abc import Callable
 from functools import lru_cache
 from wsgiref.handlers import format_date_time
 
+from pabal.domain.base.codes import Code, Refused, Text
 from pabal.domain.base.dates import Instant
-from pabal.web.http.flow import ByteFlow
+from pabal.service.access.keys.limits import HeldBody
+from pabal.web.http.connections import ByteFlow
 from pabal.web.http.head import RequestHead
-from pabal.web.http.messages import ClientDisconnected, HeaderLines, HttpResponse
+from pabal.web.http.messages import ClientDisconnected, HeaderLines, HttpResponse, ReceivedRequest
 
 MAX_UNREAD_BYTES = 64 * 1024
 """How much of a body is stored before its app reads it; then the caller has to wait."""
@@ -170,3 +172,28 @@ _STATUS_LINES = {status: _encode_status_line(status) for status in range(200, 60
 @lru_cache(maxsize=1)
 def _encode_date(second: int) -> bytes:
     return b"date: %b\r\n" % format_date_time(second).encode()
+
+
+def too_large_refusal(limit: int) -> Refused:
+    """Return the refusal of a body that exceeds a limit."""
+    detail = Text(f"최대 {limit:,}바이트입니다.", f"The limit is {limit:,} bytes.")
+    return Refused(Code.PAYLOAD_TOO_LARGE, detail=detail)
+
+
+async def read_body(request: ReceivedRequest, limit: int, held: HeldBody | None = None) -> bytes:
+    """Return the whole body, which `held` grows with; without `held`, only measure it.
+
+    Raises Refused: PAYLOAD_TOO_LARGE as soon as the body exceeds the limit, else as `HeldBody.grow` does.
+    """
+    parts: list[bytes] = []
+    size = 0
+    while True:
+        part = await request.read()
+        size += len(part)
+        if size > limit:
+            raise too_large_refusal(limit)
+        if held:
+            held.grow(size)
+            parts.append(part)
+        if request.is_received:
+            return b"".join(parts)

@@ -8,9 +8,8 @@ import httptools
 
 from pabal.service.errors import describe_error
 from pabal.web.http.asgi import run_asgi
-from pabal.web.http.connections import HEALTH_PATHS, CloseReason, ConnectionTable
+from pabal.web.http.connections import HEALTH_PATHS, ByteFlow, CloseReason, ConnectionTable
 from pabal.web.http.exchange import HttpExchange, encode_head
-from pabal.web.http.flow import ByteFlow
 from pabal.web.http.head import (
     MAX_HEAD_BYTES,
     MAX_HEADERS,

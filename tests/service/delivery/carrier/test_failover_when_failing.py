@@ -14,6 +14,7 @@ WAITING, SENDING, DONE, FAILED = Status.WAITING, Status.SENDING, Status.COMPLETE
 GOOD = Outcome.DELIVERED
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("verdict", [Busy(), Unknown(), NotSent()])
 async def test_messages_are_rerouted_when_a_carrier_fails_for_too_long(start: Start, verdict: Verdict) -> None:
     one, two = two_carriers(lambda attempt: verdict, failover_after_s=20, max_resends=9)

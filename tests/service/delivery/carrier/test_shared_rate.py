@@ -143,6 +143,7 @@ async def test_who_has_lent_sends_at_once_and_soon_at_the_whole_share_again(tmp_
         assert 0.4 * 8 * RATE <= len(late) - by_first <= 0.6 * 8 * RATE
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("number", [1, 2])
 async def test_small_sends_do_not_wait_for_campaigns_in_other_slots_nor_starve_them(
     tmp_path: Path, number: int

@@ -94,3 +94,21 @@ if citus.is_available():  # else the summary says that it was not run
             assert await cluster.store.read(receipts.list_postponed_slots) == []
 
         run_scenario(tmp_path, scenario, carriers=lambda: {DEFAULT_CARRIER: FakeCarrier()})
+
+    @on_citus
+    def test_nodes_that_refuse_connections_are_served_by_the_coordinator(tmp_path: Path) -> None:
+        async def scenario(cluster: Cluster) -> None:
+            process = await cluster.start_process("one")
+            await cluster.wait(REBALANCE_S)
+            nodes = process.env.context.nodes
+            nodes.places = {
+                slot: place._replace(node=f"127.0.0.1:{CLOSED_PORT}") for slot, place in nodes.places.items()
+            }
+
+            sent = await send_many(process, 20)
+            await cluster.wait(2)
+
+            assert nodes.lost == []
+            assert submissions(process) == Counter(sent)
+
+        run_scenario(tmp_path, scenario, carriers=fake_carriers())

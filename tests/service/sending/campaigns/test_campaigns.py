@@ -16,7 +16,7 @@ from pabal.domain.sends.sending import Sending, decode_shared, encode_shared
 from pabal.service.relay.profiles import delete
 from pabal.service.sending.campaigns import campaigns as service
 from pabal.service.upkeep import housekeeping
-from pabal.service.upkeep.cancel_after_restore import HALT_REASON, cancel_after_restore
+from pabal.service.upkeep.abandoned_jobs import HALT_REASON, cancel_after_restore
 from pabal.store.campaigns import campaigns
 from pabal.store.engine.base import StoreUnavailable
 from tests.fixtures.audit import latest_entries

@@ -34,7 +34,6 @@ def databases(address: str) -> list[str]:
 
 def forget_statements(address: str) -> None:
     """Count from zero on every node."""
-    query_outside(address, "create extension if not exists pg_stat_statements")  # on the other nodes as well
     for each in databases(address):
         query_outside(each, "select pg_stat_statements_reset()")
 

@@ -30,7 +30,7 @@ MAX_RESULTS = 1_000_000
 MAX_COUNTED = 1_000_000
 MAX_NAMED = 1000
 """Messages of one name, or requests of calls with one name."""
-_MINUTE = ("%Y-%m-%d %H:%M",)
+_MINUTE = ("minutes",)
 _STATUSES = {"COMPLETED": Status.COMPLETED, "FAILED": Status.FAIL, "CANCEL": Status.CANCEL}
 _RESULTS = {"MRC01": Status.COMPLETED, "MRC02": Status.FAIL}
 _NOT_SEARCHED = ("createUser",)

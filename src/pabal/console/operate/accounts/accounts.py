@@ -219,7 +219,9 @@ async def set_codes(request: PageRequest) -> Response:
 TEXTS = {
     "accounts.title": Text("계정", "Accounts"),
     "accounts.enabled": Text("사용 중", "Active"),
-    "accounts.none": Text("아직 계정이 없습니다.", "There are no accounts yet."),
+    "accounts.none": Text(
+        "아직 계정이 없습니다. 위에서 첫 계정을 만드세요.", "There are no accounts yet. Create one above."
+    ),
     "accounts.new": Text("새 계정 이름", "New account name"),
     "accounts.create": Text("계정 만들기", "Create account"),
     "account.back": Text("계정 목록으로", "Back to accounts"),
@@ -300,7 +302,10 @@ TEXTS = {
     "key.live": Text("사용 중", "Active"),
     "key.revoked": Text("폐기됨", "Revoked"),
     "key.expired": Text("만료됨", "Expired"),
-    "key.none": Text("아직 API 키가 없습니다.", "There are no API keys yet."),
+    "key.none": Text(
+        "아직 API 키가 없습니다. 프로그램으로 보내려면 키를 발급하세요.",
+        "There are no API keys yet. Programs that send need one.",
+    ),
     "key.new": Text("새 API 키 발급", "New API key"),
     "key.kind": Text("어떤 프로그램이 쓰는 키", "For which programs"),
     "key.kind_own": Text("파발의 API로 만든 프로그램", "Programs for our own API"),
@@ -334,7 +339,9 @@ TEXTS = {
     ),
     "key.revoke_do": Text("폐기", "Revoke"),
     "user.role": Text("역할", "Role"),
-    "user.none": Text("아직 사용자가 없습니다.", "There are no users yet."),
+    "user.none": Text(
+        "아직 사용자가 없습니다. 만들거나 초대하세요.", "There are no users yet. Create or invite one."
+    ),
     "user.new": Text("새 사용자 만들기", "New user"),
     "user.create": Text("사용자 만들기", "Create user"),
     "user.enable": Text("중지 해제", "Enable"),

@@ -45,12 +45,18 @@ TEXTS = {
     "quotas.left": Text("남음", "Remaining"),
     "quotas.near": Text("한도에 가까움", "Near"),
     "quotas.first": Text("처음", "First"),
-    "quotas.none": Text("한도가 있는 계정이 없습니다.", "No account has limits."),
+    "quotas.none": Text(
+        "한도가 있는 계정이 없습니다. 한도는 계정마다 정합니다.",
+        "No account has limits. They are set at each account.",
+    ),
     "quotas.keys": Text("API 키의 호출 속도", "Rates of API keys"),
     "quotas.keys_about": Text(
         "최근에 쓴 키 {count}개까지 보여 줍니다. 속도는 초마다 새로 시작하므로 쓴 양을 세지 않습니다.",
         "Up to {count} keys, those used last first. A rate starts anew each second, so its use is not counted.",
     ),
-    "quotas.no_keys": Text("쓸 수 있는 키가 없습니다.", "There are no usable keys."),
+    "quotas.no_keys": Text(
+        "쓸 수 있는 키가 없습니다. 키는 계정 화면에서 발급합니다.",
+        "There are no usable keys. They are created at each account.",
+    ),
     "quotas.relays": Text("중계사의 쿼터", "Quotas of relays"),
 }

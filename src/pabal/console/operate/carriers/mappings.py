@@ -87,6 +87,9 @@ TEXTS = {
     "mappings.add": Text("연결", "Map"),
     "mappings.remove": Text("해제", "Remove"),
     "mappings.remove_it": Text("{what} 연결 해제", "Remove the mapping of {what}"),
-    "mappings.none": Text("연결된 발신 프로필이 없습니다.", "No profiles are mapped."),
+    "mappings.none": Text(
+        "연결된 발신 프로필이 없습니다. 위에서 프로필과 중계사를 골라 연결하세요.",
+        "No profiles are mapped. Choose a profile and a relay above.",
+    ),
     "mappings.no_relay": Text("설정된 중계사가 하나뿐입니다.", "Only one relay is configured."),
 }

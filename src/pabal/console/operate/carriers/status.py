@@ -12,7 +12,7 @@ from pabal.console.shell.column_chart import ChartColumn, DrawnChart, draw_chart
 from pabal.console.shell.page_request import PageRequest
 from pabal.domain.base.codes import Refused, Text
 from pabal.domain.base.dates import DAY, HOUR, MINUTE, SECOND
-from pabal.service.delivery.carrier.queue_moves import Moved, move_queue
+from pabal.service.delivery.claiming.reroute import Moved, move_queue
 from pabal.service.delivery.workers import HEARTBEAT_INTERVAL_S, MAX_MISSED_HEARTBEATS
 from pabal.service.metrics import RESPONSE_BOUNDS_S
 from pabal.service.upkeep import latency, reports

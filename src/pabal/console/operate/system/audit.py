@@ -144,7 +144,7 @@ TEXTS = {
     "audit.of.account": Text("계정 #{number}", "Account #{number}"),
     "audit.contacts": Text("연락처 {count}명", "{count} contacts"),
     "audit.everyone": Text("모든 사용자", "All users"),
-    "audit.none": Text("기록이 없습니다.", "There are no entries."),
+    "audit.none": Text("조건에 맞는 기록이 없습니다.", "No entry fits the search."),
     "audit.command_line": Text("명령줄", "Command line"),
     "audit.sign_in_page": Text("로그인 화면", "Sign-in page"),
     "audit_action.session.begin": Text("로그인", "Signed in"),

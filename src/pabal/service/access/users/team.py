@@ -17,7 +17,7 @@ from pabal.store.accounts.audit_log import Actor, AuditEntry
 from pabal.store.campaigns import drafts
 from pabal.store.engine.base import Tx
 from pabal.store.events import mails, notices
-from pabal.store.users import invites, openid_identities, second_factors, sessions, user_grants
+from pabal.store.users import invites, openid_identities, second_factors, sessions
 from pabal.store.users import users as user_store
 from pabal.store.users.invites import Invite as Invite  # for pages, which do not import the store
 
@@ -218,7 +218,7 @@ def accept(
         raise Refused(Code.DUPLICATE, "name", users.NAME_TAKEN_BY_ANOTHER)
     if full_name:
         user_store.set_full_name(tx, created, full_name)
-    user_grants.add(tx, found.inviter.id, created, now)
+    user_store.add_grant(tx, found.inviter.id, created, now)
     audit_log.add(tx, AuditEntry(now, created, name, found.account_id, "user.join", found.inviter.name))
     return users.find(tx, name, found.account_id)
 
@@ -231,7 +231,7 @@ def _change_role(tx: Tx, account_id: int, name: str, role: Role, audit_entry: Au
         _check_other_owner(tx, found)
     if role is not found.role:
         user_store.set_role(tx, found.id, role)
-        user_grants.add(tx, actor.id, found.id, audit_entry.created_at)
+        user_store.add_grant(tx, actor.id, found.id, audit_entry.created_at)
         audit_log.add(tx, audit_entry._replace(target=f"{found.name} {role.code}"))
 
 
@@ -249,7 +249,7 @@ def _reset_two_factor(tx: Tx, account_id: int, name: str, audit_entry: AuditEntr
     actor = _check_may_grant(tx, account_id, audit_entry, found.role)
     _check_colleague(actor, found)
     if delete_factor(tx, found.id, audit_entry._replace(target=found.name)):
-        user_grants.add(tx, actor.id, found.id, audit_entry.created_at)
+        user_store.add_grant(tx, actor.id, found.id, audit_entry.created_at)
 
 
 def _reset_password(tx: Tx, account_id: int, name: str, password_hash: str, audit_entry: AuditEntry) -> str:

@@ -9,7 +9,7 @@ from pabal.service.access.sign_in.two_factor import delete_factor
 from pabal.store.accounts import accounts, audit_log
 from pabal.store.accounts.audit_log import COMMAND_LINE, Actor, AuditEntry
 from pabal.store.engine.base import Tx
-from pabal.store.users import openid_identities, sessions, user_grants, users
+from pabal.store.users import openid_identities, sessions, users
 
 NAME_TAKEN = Text(
     "같은 이름의 사용자가 이미 있습니다. 비밀번호를 보지 못했으면 새로 발급하세요.",
@@ -45,7 +45,7 @@ def create(
     created = users.add(tx, account_id, name, role, hash, now)
     if created is None:
         raise Refused(Code.DUPLICATE, "name", NAME_TAKEN)
-    user_grants.add(tx, actor.user_id, created, now)
+    users.add_grant(tx, actor.user_id, created, now)
     audit_log.add(tx, AuditEntry(now, *actor, account_id, "user.create", name))
     return name
 
@@ -59,7 +59,7 @@ def change_password(
     """
     found = find(tx, spelling, account_id)
     users.set_hash(tx, found.id, hash)
-    user_grants.add(tx, actor.user_id, found.id, now)
+    users.add_grant(tx, actor.user_id, found.id, now)
     _end_sessions(tx, found)
     audit_log.add(tx, AuditEntry(now, *actor, found.account_id, "user.password", found.name))
     _lift(tx, found, now, actor)

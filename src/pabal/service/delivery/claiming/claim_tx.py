@@ -18,7 +18,7 @@ from pabal.store.kakao import profile_mappings, profiles
 from pabal.store.messages import messages, requests
 from pabal.store.messages.messages import Message
 from pabal.store.messages.requests import Request
-from pabal.store.queue import attempts, deadlines, doubts, queue, receipts
+from pabal.store.queue import attempts, deadlines, queue, receipts
 from pabal.store.queue.attempts import NO_DOUBT, DoubtCount, EndedAttempt
 from pabal.store.queue.queue import Lane, Lease
 
@@ -185,7 +185,7 @@ def _find_unsubmitted(tx: Tx, request: ClaimRequest) -> list[bytes]:
         for at in request.unconfirmed
         for message_id in queue.find_leased(tx, request.slot, request.carrier, at, at + request.lease_ms)
     }
-    return [lease.id for lease in doubts.find_leased(tx, sorted(leased)) if lease not in request.in_flight]
+    return [lease.id for lease in attempts.find_leased(tx, sorted(leased)) if lease not in request.in_flight]
 
 
 def hold_in_doubt(tx: Tx, carrier: str, in_doubt: Iterable[Message], policy: Policy, now: Instant) -> FinishResult:
@@ -194,10 +194,10 @@ def hold_in_doubt(tx: Tx, carrier: str, in_doubt: Iterable[Message], policy: Pol
         (message, identifiers.in_doubt_reference(identifiers.user_message_reference(message.id), message.receiver))
         for message in sorted(in_doubt, key=lambda message: message.id)
     ]
-    doubts.hold_for_receipt(
+    attempts.hold_for_receipt(
         tx,
         [
-            doubts.HeldJob(message.id, reference, now + policy.receipt_timeout_ms(message.product))
+            attempts.HeldJob(message.id, reference, now + policy.receipt_timeout_ms(message.product))
             for message, reference in named
         ],
     )
@@ -219,9 +219,9 @@ def check_leases(
 
     Other leases have run out: their attempts ended in an unknown way, and are recorded so.
     """
-    leased = doubts.find_leased(tx, due)
+    leased = attempts.find_leased(tx, due)
     kept = {lease.id for lease in leased if lease in in_flight}
-    doubts.renew_leases(tx, sorted(kept), renewed_until)
+    attempts.renew_leases(tx, sorted(kept), renewed_until)
     lost = [EndedAttempt(*lease, attempts.UNKNOWN) for lease in leased if lease.id not in kept]
     attempts.record(tx, carrier, lost, now)
     return kept
@@ -267,7 +267,7 @@ def _end_expired(
         return LateMessages(FinishResult([], set()))
     ids = [one for one in due if identifiers.request_id_of(one) in late]
     in_doubt = deadlines.find_maybe_with_carrier(tx, ids) | {
-        one for one, _ in doubts.find_leased(tx, ids) if one not in unsubmitted
+        one for one, _ in attempts.find_leased(tx, ids) if one not in unsubmitted
     }
     ended = [one for one in ids if one not in in_doubt]
     return LateMessages(finish(tx, [(one, Outcome.EXPIRED) for one in ended], policy, now), ended, in_doubt)

@@ -11,9 +11,8 @@ from pabal.domain.sends.route import FIRST_DELAY_MS, MAX_TRIES, backoff_ms
 from pabal.service.delivery.outcome.finish import FinishResult, finish
 from pabal.service.policy import Policy
 from pabal.store.engine.base import Tx, transaction
-from pabal.store.queue import attempts, deadlines, doubts, queue, receipts
-from pabal.store.queue.attempts import NO_DOUBT, EndedAttempt
-from pabal.store.queue.doubts import LateAcceptance, UnsettledJob
+from pabal.store.queue import attempts, deadlines, queue, receipts
+from pabal.store.queue.attempts import NO_DOUBT, EndedAttempt, LateAcceptance, UnsettledJob
 from pabal.store.queue.queue import REFERENCE_SEPARATOR, Lane
 
 NOT_SENT_RETRY_DELAY_MS = 1 * SECOND
@@ -292,7 +291,7 @@ def settle_late(
     A message that was accepted is not submitted again. If it already was, receipts for either attempt end it. One
     that was rejected ends. One that the carrier does not have is no longer in doubt because of that attempt.
     """
-    jobs = doubts.find_unsettled(tx, [attempt.message_id for attempt, _ in answers])
+    jobs = attempts.find_unsettled(tx, [attempt.message_id for attempt, _ in answers])
     ended: list[tuple[bytes, Outcome]] = []
     decided: dict[bytes, str | None] = {}
     carriers_to_wake: set[str] = set()
@@ -334,10 +333,10 @@ def _accept(
     known = job.references.split(REFERENCE_SEPARATOR) if job.references and job.carrier == carrier else []
     references = REFERENCE_SEPARATOR.join(dict.fromkeys((*new, *known)))
     if is_resent:
-        doubts.set_references(tx, job.id, references)
+        attempts.set_references(tx, job.id, references)
     else:
         until = now + policy.receipt_timeout_ms(attempt.product)
-        doubts.await_late_receipts(tx, [LateAcceptance(job.id, job.attempt, carrier, references, until)])
+        attempts.await_late_receipts(tx, [LateAcceptance(job.id, job.attempt, carrier, references, until)])
     return receipts.expect(tx, carrier, [receipts.ExpectedReceipt(each, job.id, len(new)) for each in new])
 
 
@@ -347,5 +346,5 @@ def _requeue(tx: Tx, carrier: str, job: UnsettledJob, now: Instant) -> bool:
     if not is_held or attempts.count_doubts(tx, carrier, [job.id]):
         return False
     receipts.delete(tx, [receipts.EndedReference(job.carrier, str(job.references), job.id)])
-    doubts.requeue(tx, job.id, now + FIRST_DELAY_MS)
+    attempts.requeue(tx, job.id, now + FIRST_DELAY_MS)
     return True

@@ -16,13 +16,13 @@ from pabal.service.sending import send_now
 from pabal.service.sending.campaigns.campaigns import WAKE_EVENT, encode_receivers, with_audit_entry
 from pabal.store.accounts import accounts, audit_log
 from pabal.store.accounts.audit_log import AuditEntry
-from pabal.store.campaigns import campaign_list, campaigns, unapproved_sends
+from pabal.store.campaigns import campaign_list, campaigns
 from pabal.store.campaigns.campaigns import Campaign, CampaignDraft, FileFindings, FileSummary, ReceiverBlock
 from pabal.store.engine.base import Tx
 from pabal.store.events import notices
 from pabal.store.messages import requests
 from pabal.store.messages.requests import Request
-from pabal.store.users import user_grants, users
+from pabal.store.users import users
 
 APPROVING_ROLES = (Role.OWNER, Role.SENDER)
 MAX_COMMENT_CHARACTERS = 200
@@ -121,7 +121,7 @@ async def count_unapproved(
     try:
         yield
     except Refused:
-        await context.store.write(unapproved_sends.delete, account_id, _digest(sending), send_id)
+        await context.store.write(campaign_list.delete, account_id, _digest(sending), send_id)
         raise
 
 
@@ -250,7 +250,7 @@ def _count_earlier(tx: Tx, account_id: int, sending: Sending, since: Instant, ed
     """Return how many got the same text already; nobody else gets it where only the time of a request changes."""
     if _has_same_text(tx, sending, edited):
         return 0
-    return unapproved_sends.count(tx, account_id, _digest(sending), since)
+    return campaign_list.count(tx, account_id, _digest(sending), since)
 
 
 def _has_same_text(tx: Tx, sending: Sending, edited: bytes | None) -> bool:
@@ -272,10 +272,10 @@ def _count_unapproved(
     if _has_same_text(tx, sending, edited):
         return receivers <= threshold
     accounts.lock(tx, account_id)
-    earlier = unapproved_sends.count(tx, account_id, _digest(sending), now - COUNTED_MS, send_id)
+    earlier = campaign_list.count(tx, account_id, _digest(sending), now - COUNTED_MS, send_id)
     if receivers + earlier > threshold:
         return False
-    unapproved_sends.add(tx, account_id, _digest(sending), send_id, receivers, now)
+    campaign_list.add(tx, account_id, _digest(sending), send_id, receivers, now)
     return True
 
 
@@ -288,7 +288,7 @@ def _digest(sent: Sending | Request) -> bytes:
 
 def _read_users(tx: Tx, account_id: int, own: set[int], since: Instant) -> tuple[list[User], set[int]]:
     """Return the users of an account, and who depends on those who have prepared a send, with these."""
-    return users.list_by_account(tx, account_id), user_grants.list_dependents(tx, own, since)
+    return users.list_by_account(tx, account_id), users.list_dependents(tx, own, since)
 
 
 def _approvers(found: list[User], dependents: set[int]) -> list[User]:

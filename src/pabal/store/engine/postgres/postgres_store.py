@@ -1,8 +1,8 @@
 """The store on PostgreSQL: a few connections that write, each committing for many callers, and a few that read."""
 
 import contextlib
-import os
-import socket
+import logging
+import math
 import threading
 from collections.abc import Callable
 from typing import Any, Concatenate, cast
@@ -11,7 +11,6 @@ import psycopg
 from psycopg import errors
 
 from pabal.store.engine.base import NodeUnavailable, P, ReadTimedOut, StoreUnavailable, T
-from pabal.store.engine.citus.distribution import USE_TWO_PHASES
 from pabal.store.engine.group_commit import (
     SEARCH_CONNECTIONS,
     SEARCH_TIMEOUT_S,
@@ -20,151 +19,43 @@ from pabal.store.engine.group_commit import (
     WriteConnection,
     WriteResult,
 )
+from pabal.store.engine.postgres.connection import (
+    BEGIN_READ,
+    BEGIN_RELAXED,
+    BEGIN_WRITE,
+    ONE_PLAN,
+    PIPELINE_CONFUSED,
+    RELAXED,
+    PostgresConnection,
+)
 from pabal.store.engine.postgres.postgres_tx import Connection, PostgresTx
 from pabal.store.engine.postgres.session import connect as connect
-from pabal.store.engine.postgres.session import describe_connect_error, find_lost_node, is_distributed, unavailable
+from pabal.store.engine.postgres.session import (
+    describe_connect_error,
+    find_lost_node,
+    node_address,
+    unavailable,
+)
 from pabal.store.engine.postgres.vacuum import vacuum_table
 from pabal.store.engine.write_queue import PendingWrite, WriteQueue
 from pabal.world import World
 
 TIMEOUT_S = 20.0
 """How long a caller waits: longer than for a lock. A commit waits for a replica as long as that is down."""
+AVOID_S = 10.0
+"""How long a node is not asked itself after that has failed; the coordinator is asked."""
 MAX_RETRIES = 20
 """How often writes are retried after a conflict or a lost connection.
 
 Many writes share a transaction, so it conflicts more often than each would alone.
 """
 
-# A commit that writes nothing does not wait for replicas. A retry may find rows that are on this server alone, so
-# it writes a message: its commit then returns only when everything before it is replicated.
-_WAIT_FOR_REPLICAS = b"select pg_logical_emit_message(true, 'pabal', '')"
-BEGIN_READ = b"begin isolation level repeatable read read only"
-BEGIN_RELAXED = b"begin isolation level read committed"
 CONFLICTS = (errors.SerializationFailure, errors.DeadlockDetected)
-PIPELINE_CONFUSED = errors.InvalidSqlStatementName
-"""A statement to be prepared followed one that failed: the server skipped it, and psycopg did not notice. The
-connection cannot be used any more; the work is not at fault."""
-_RECONNECT_ERRORS = (PIPELINE_CONFUSED, errors.ReadOnlySqlTransaction)
-"""Errors that a new connection may avoid: a replica is read-only, and the address may lead to another server."""
+log = logging.getLogger("pabal.store")
 
 
 class LostConnection(StoreUnavailable):
     """The connection was lost during a transaction; a new one may work."""
-
-
-class _PostgresConnection:
-    """A connection that is opened when needed, and again after it was lost."""
-
-    def __init__(self, address: str, begin: bytes, *, is_durable: bool = True) -> None:
-        self._address = address
-        self._begin = begin
-        self._is_durable = is_durable
-        self._connection: Connection | None = None
-        self._open = contextlib.ExitStack()
-        self.has_begun = False
-        self.is_committing = False
-        self.is_retry = False
-        self.announced: set[int] = set()
-        self._is_aborted = False
-
-    def connect(self) -> None:
-        """Open a new connection.
-
-        It stays in pipeline mode: statements that return nothing are sent together with the next one.
-        """
-        self.close()
-        self._connection = connect(self._address)
-        if not self._is_durable:
-            self._connection.execute(b"set synchronous_commit = off")
-        self._open = contextlib.ExitStack()
-        has_nodes = is_distributed(self._connection)
-        self._pipeline = self._open.enter_context(self._connection.pipeline())
-        self.tx = PostgresTx(self._connection, self._pipeline, self.announced, is_distributed=has_nodes)
-
-    @property
-    def is_lost(self) -> bool:
-        return self._connection is None or self._connection.closed
-
-    def begin(self) -> None:
-        self.has_begun = self.is_committing = False
-        if self._is_aborted:
-            raise psycopg.OperationalError("the store is being closed")
-        if self.is_lost:
-            self.connect()
-        self.has_begun = True
-        self.tx.begin(is_retry=self.is_retry)
-        self._send(self._begin)
-
-    def commit(self) -> None:
-        if self.is_retry:
-            self._send(_WAIT_FOR_REPLICAS)
-        if self.tx.has_written:  # on Citus
-            if self.tx.needs_two_phases:
-                self._send(USE_TWO_PHASES)
-            self._pipeline.sync()  # what fails before the commit has changed nothing, and callers may try elsewhere
-        self.is_committing = True
-        said = self._send(b"commit")
-        self._pipeline.sync()
-        if said.statusmessage != "COMMIT":
-            raise psycopg.InternalError("the transaction had failed before")
-
-    def rollback(self) -> None:
-        self._drain_after_error()
-        self._send(b"rollback")
-        self._pipeline.sync()
-
-    def is_awaited(self) -> bool:
-        return False  # others write at the same time
-
-    def savepoint(self) -> None:
-        self._send(b"savepoint one")
-
-    def release_savepoint(self) -> None:
-        self._send(b"release savepoint one")
-        self._pipeline.sync()
-
-    def rollback_to_savepoint(self) -> None:
-        self._drain_after_error()
-        self._send(b"rollback to savepoint one")
-        self._send(b"release savepoint one")
-        self._pipeline.sync()
-
-    def abandon(self, error: BaseException | None = None) -> None:
-        """Roll the transaction back; close the connection if that fails."""
-        if isinstance(error, _RECONNECT_ERRORS):
-            self.close()
-        if not self.is_lost:
-            try:
-                self.rollback()
-            except psycopg.Error:
-                self.close()
-
-    def abort(self) -> None:
-        """Shut the connection down, even while another thread waits for it, and open no other."""
-        self._is_aborted = True
-        connection = self._connection
-        if connection is not None:
-            with (
-                contextlib.suppress(psycopg.Error, OSError),  # it may be closing by itself
-                socket.socket(fileno=os.dup(connection.fileno())) as line,
-            ):
-                line.shutdown(socket.SHUT_RDWR)
-
-    def close(self) -> None:
-        if self._connection is not None:
-            with contextlib.suppress(psycopg.Error):  # it may be gone already
-                self._open.close()
-            self._connection.close()
-            self._connection = None
-
-    def _send(self, command: bytes) -> psycopg.Cursor[Any]:
-        assert self._connection is not None
-        return self._connection.execute(command, prepare=False)
-
-    def _drain_after_error(self) -> None:
-        """Discard the rest of the pipeline, which was not executed."""
-        with contextlib.suppress(psycopg.Error):
-            self._pipeline.sync()
 
 
 class PostgresStore(GroupCommitStore):
@@ -195,11 +86,11 @@ class PostgresStore(GroupCommitStore):
         self.timeout_s = timeout_s
         self._local = threading.local()
         self._vacuuming: Connection | None = None
-        self._read_connections: list[_PostgresConnection] = []
+        self._read_connections: list[PostgresConnection] = []
+        self._avoided_until: dict[str, float] = {}
+        """The nodes that could not be asked themselves, and until when that is not tried again."""
         # A write that would overwrite what another has committed since it began must be retried.
-        self._write_connections = [
-            _PostgresConnection(address, b"begin isolation level repeatable read") for _ in range(writers)
-        ]
+        self._write_connections = [PostgresConnection(address, BEGIN_WRITE) for _ in range(writers)]
         try:
             self._write_connections[0].connect()
         except psycopg.Error as error:
@@ -226,12 +117,45 @@ class PostgresStore(GroupCommitStore):
 
         return self._run_with_retry(connection, work_in_time, (), {})
 
+    async def read_at(
+        self, node: str, work: Callable[Concatenate[Any, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        self._check_open()
+        if self._world.monotonic() < self._avoided_until.get(node, -math.inf):
+            raise NodeUnavailable(node, "it could not be asked a moment ago")
+        try:
+            found = await self._readers.run(
+                lambda: self._run_with_retry(
+                    self._thread_connection(
+                        f"reading at {node}",
+                        BEGIN_READ,
+                        address=node_address(self._address, node),
+                        settings=ONE_PLAN,
+                    ),
+                    work,
+                    args,
+                    kwargs,
+                ),
+                self.timeout_s,
+            )
+        except (StoreUnavailable, psycopg.Error) as error:  # of a bug, the coordinator tells
+            if node not in self._avoided_until:
+                log.warning(
+                    "node cannot be asked itself; the coordinator is asked",
+                    extra={"node": node, "error": str(error)},
+                )
+            self._avoided_until[node] = self._world.monotonic() + AVOID_S
+            raise NodeUnavailable(node, str(error)) from None
+        if self._avoided_until.pop(node, None):
+            log.info("node can be asked itself again", extra={"node": node})
+        return found
+
     async def write_relaxed(self, work: Callable[Concatenate[Any, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Run `work` in `read committed`: others that count the same wait for it instead of being retried."""
         self._check_open()
         return await self._readers.run(
             lambda: self._run_with_retry(
-                self._thread_connection("noting", BEGIN_RELAXED, is_durable=False), work, args, kwargs
+                self._thread_connection("noting", BEGIN_RELAXED, settings=RELAXED), work, args, kwargs
             ),
             self.timeout_s,
         )
@@ -257,22 +181,24 @@ class PostgresStore(GroupCommitStore):
                 self._vacuuming.cancel()
         await super().close()
 
-    def _thread_connection(self, name: str, begin: bytes, *, is_durable: bool = True) -> _PostgresConnection:
+    def _thread_connection(
+        self, name: str, begin: bytes, *, address: str = "", settings: bytes = b""
+    ) -> PostgresConnection:
         """Return this thread's connection for one purpose."""
-        session: _PostgresConnection | None = getattr(self._local, name, None)
+        session: PostgresConnection | None = getattr(self._local, name, None)
         if session is None:
-            session = _PostgresConnection(self._address, begin, is_durable=is_durable)
+            session = PostgresConnection(address or self._address, begin, settings)
             setattr(self._local, name, session)
             self._read_connections.append(session)
         return session
 
-    def _run_with_retry(self, connection: _PostgresConnection, work: Callable[..., T], args: Any, kwargs: Any) -> T:
+    def _run_with_retry(self, connection: PostgresConnection, work: Callable[..., T], args: Any, kwargs: Any) -> T:
         try:
             return self._run_once(connection, work, args, kwargs)
         except LostConnection:  # perhaps it was lost long ago, while idle
             return self._run_once(connection, work, args, kwargs)
 
-    def _run_once(self, connection: _PostgresConnection, work: Callable[..., T], args: Any, kwargs: Any) -> T:
+    def _run_once(self, connection: PostgresConnection, work: Callable[..., T], args: Any, kwargs: Any) -> T:
         try:
             connection.begin()
             answer = work(connection.tx, *args, **kwargs)
@@ -312,7 +238,7 @@ class PostgresStore(GroupCommitStore):
         Where a node of Citus cannot be reached, each write gets a transaction of its own, so that those on other
         nodes succeed.
         """
-        mine = cast(_PostgresConnection, connection)
+        mine = cast(PostgresConnection, connection)
         told: list[WriteResult] = []
         pending = WriteQueue()
         for _ in range(MAX_RETRIES):
@@ -336,7 +262,7 @@ class PostgresStore(GroupCommitStore):
         mine.is_retry = False
         return told + self._refuse([*taken, *pending.pop_all()], error, is_uncertain=was_uncertain)
 
-    def _commit_alone(self, connection: _PostgresConnection, write: PendingWrite) -> list[WriteResult]:
+    def _commit_alone(self, connection: PostgresConnection, write: PendingWrite) -> list[WriteResult]:
         """Return the result of a write in a transaction of its own; a first run that is in doubt stays so.
 
         Nothing that was dispatched meanwhile joins it: it would be forgotten if this write fails.
@@ -350,7 +276,7 @@ class PostgresStore(GroupCommitStore):
             return found
 
     def _split_retryable(
-        self, connection: _PostgresConnection, taken: list[PendingWrite], error: Exception
+        self, connection: PostgresConnection, taken: list[PendingWrite], error: Exception
     ) -> tuple[list[PendingWrite], list[PendingWrite]]:
         """Return the writes for which a retry is safe and may help, and the others.
 

@@ -4,7 +4,7 @@ import re
 from typing import Any
 
 import psycopg
-from psycopg.conninfo import conninfo_to_dict
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from pabal.store.engine.base import NodeUnavailable, StoreUnavailable
 from pabal.store.engine.citus.distribution import FIND_DISTRIBUTION
@@ -64,6 +64,14 @@ def connect(address: str) -> Connection:
         connection.close()
         raise
     return connection
+
+
+def node_address(address: str, node: str) -> str:
+    """Return the address of the same database on another server, given by host and port."""
+    host, _, port = node.rpartition(":")
+    given = conninfo_to_dict(address)
+    given.pop("hostaddr", None)
+    return make_conninfo("", **{**given, "host": host, "port": port})
 
 
 def is_distributed(connection: Connection) -> bool:

@@ -7,11 +7,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, Concatenate
 
 import apsw
 
 from pabal.store.engine.base import (
+    NodeUnavailable,
+    P,
     Reader,
     ReadTimedOut,
     StoreUnavailable,
@@ -253,6 +255,11 @@ class SqliteStore(GroupCommitStore):
     async def scrub(self) -> bool:
         self._check_open()
         return await self._searchers.run(self._scrub, None)
+
+    async def read_at(
+        self, node: str, work: Callable[Concatenate[Any, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        raise NodeUnavailable(node, "a file has no nodes")
 
     async def vacuum(self, table: str, erased_ms_ago: int) -> bool:
         return True

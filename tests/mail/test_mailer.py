@@ -5,8 +5,7 @@ import email.policy
 
 import pytest
 
-from pabal.mail.mailer import Mail
-from pabal.mail.message import MAX_SUBJECT_CHARACTERS, MAX_TEXT_CHARACTERS, spell_mail, to_one_line
+from pabal.mail.mailer import MAX_SUBJECT_CHARACTERS, MAX_TEXT_CHARACTERS, Mail, spell_mail, to_one_line
 
 NOW = 1_794_711_603_000
 

@@ -1,0 +1,143 @@
+"""A connection to PostgreSQL on which one transaction after the other runs."""
+
+import contextlib
+import os
+import socket
+from typing import Any
+
+import psycopg
+from psycopg import errors
+
+from pabal.store.engine.citus.distribution import USE_TWO_PHASES
+from pabal.store.engine.postgres.postgres_tx import Connection, PostgresTx
+from pabal.store.engine.postgres.session import connect, is_distributed
+
+# A commit that writes nothing does not wait for replicas. A retry may find rows that are on this server alone, so
+# it writes a message: its commit then returns only when everything before it is replicated.
+_WAIT_FOR_REPLICAS = b"select pg_logical_emit_message(true, 'pabal', '')"
+BEGIN_WRITE = b"begin isolation level repeatable read"
+BEGIN_READ = b"begin isolation level repeatable read read only"
+BEGIN_RELAXED = b"begin isolation level read committed"
+RELAXED = b"set synchronous_commit = off"
+ONE_PLAN = b"set plan_cache_mode = force_generic_plan"
+"""For plain tables on a node of Citus, unlike distributed ones."""
+PIPELINE_CONFUSED = errors.InvalidSqlStatementName
+"""A statement to be prepared followed one that failed: the server skipped it, and psycopg did not notice. The
+connection cannot be used any more; the work is not at fault."""
+_RECONNECT_ERRORS = (PIPELINE_CONFUSED, errors.ReadOnlySqlTransaction)
+"""Errors that a new connection may avoid: a replica is read-only, and the address may lead to another server."""
+
+
+class PostgresConnection:
+    """A connection that is opened when needed, and again after it was lost."""
+
+    def __init__(self, address: str, begin: bytes, settings: bytes = b"") -> None:
+        self._address = address
+        self._begin = begin
+        self._settings = settings
+        self._connection: Connection | None = None
+        self._open = contextlib.ExitStack()
+        self.has_begun = False
+        self.is_committing = False
+        self.is_retry = False
+        self.announced: set[int] = set()
+        self._is_aborted = False
+
+    def connect(self) -> None:
+        """Open a new connection.
+
+        It stays in pipeline mode: statements that return nothing are sent together with the next one.
+        """
+        self.close()
+        self._connection = connect(self._address)
+        if self._settings:
+            self._connection.execute(self._settings)
+        self._open = contextlib.ExitStack()
+        has_nodes = is_distributed(self._connection)
+        self._pipeline = self._open.enter_context(self._connection.pipeline())
+        self.tx = PostgresTx(self._connection, self._pipeline, self.announced, is_distributed=has_nodes)
+
+    @property
+    def is_lost(self) -> bool:
+        return self._connection is None or self._connection.closed
+
+    def begin(self) -> None:
+        self.has_begun = self.is_committing = False
+        if self._is_aborted:
+            raise psycopg.OperationalError("the store is being closed")
+        if self.is_lost:
+            self.connect()
+        self.has_begun = True
+        self.tx.begin(is_retry=self.is_retry)
+        self._send(self._begin)
+
+    def commit(self) -> None:
+        if self.is_retry:
+            self._send(_WAIT_FOR_REPLICAS)
+        if self.tx.has_written:  # on Citus
+            if self.tx.needs_two_phases:
+                self._send(USE_TWO_PHASES)
+            self._pipeline.sync()  # what fails before the commit has changed nothing, and callers may try elsewhere
+        self.is_committing = True
+        said = self._send(b"commit")
+        self._pipeline.sync()
+        if said.statusmessage != "COMMIT":
+            raise psycopg.InternalError("the transaction had failed before")
+
+    def rollback(self) -> None:
+        self._drain_after_error()
+        self._send(b"rollback")
+        self._pipeline.sync()
+
+    def is_awaited(self) -> bool:
+        return False  # others write at the same time
+
+    def savepoint(self) -> None:
+        self._send(b"savepoint one")
+
+    def release_savepoint(self) -> None:
+        self._send(b"release savepoint one")
+        self._pipeline.sync()
+
+    def rollback_to_savepoint(self) -> None:
+        self._drain_after_error()
+        self._send(b"rollback to savepoint one")
+        self._send(b"release savepoint one")
+        self._pipeline.sync()
+
+    def abandon(self, error: BaseException | None = None) -> None:
+        """Roll the transaction back; close the connection if that fails."""
+        if isinstance(error, _RECONNECT_ERRORS):
+            self.close()
+        if not self.is_lost:
+            try:
+                self.rollback()
+            except psycopg.Error:
+                self.close()
+
+    def abort(self) -> None:
+        """Shut the connection down, even while another thread waits for it, and open no other."""
+        self._is_aborted = True
+        connection = self._connection
+        if connection is not None:
+            with (
+                contextlib.suppress(psycopg.Error, OSError),  # it may be closing by itself
+                socket.socket(fileno=os.dup(connection.fileno())) as line,
+            ):
+                line.shutdown(socket.SHUT_RDWR)
+
+    def close(self) -> None:
+        if self._connection is not None:
+            with contextlib.suppress(psycopg.Error):  # it may be gone already
+                self._open.close()
+            self._connection.close()
+            self._connection = None
+
+    def _send(self, command: bytes) -> psycopg.Cursor[Any]:
+        assert self._connection is not None
+        return self._connection.execute(command, prepare=False)
+
+    def _drain_after_error(self) -> None:
+        """Discard the rest of the pipeline, which was not executed."""
+        with contextlib.suppress(psycopg.Error):
+            self._pipeline.sync()

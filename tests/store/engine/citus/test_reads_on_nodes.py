@@ -1,0 +1,110 @@
+"""On a real Citus, due jobs are looked for on the node that has them, where it can be asked itself."""
+
+from collections.abc import Mapping, Sequence
+
+import pytest
+
+from pabal.domain.base.dates import Instant
+from pabal.service.sending.accept import store_request
+from pabal.service.slots import Nodes
+from pabal.store.engine.base import NodeUnavailable, Tx
+from pabal.store.engine.citus.places import SlotPlace, is_distributed
+from pabal.store.engine.postgres.postgres_store import PostgresStore
+from pabal.store.engine.postgres.session import node_address
+from pabal.store.queue import queue
+from pabal.store.queue.queue import Lane, LaneDue
+from tests.fixtures import citus
+from tests.fixtures.postgres_store import run_scenario
+from tests.fixtures.rows import CARRIER
+from tests.fixtures.virtual import NOON
+from tests.store.engine.citus.test_one_phase import locate, request_in
+from tests.store.engine.citus.test_statements import executed, forget_statements
+
+NOBODY = "127.0.0.1:1"
+"""Where nobody listens."""
+
+
+def read_due(tx: Tx, tables: Mapping[int, str], lanes: Sequence[tuple[int, int, Instant]]) -> list[LaneDue]:
+    return queue.next_due_by_lane(tx, CARRIER, lanes, tables)
+
+
+def lanes_of(slots: Sequence[int]) -> list[tuple[int, int, Instant]]:
+    return [(slot, Lane.SMALL, 0) for slot in slots]
+
+
+def test_address_of_a_node_keeps_all_but_the_place() -> None:
+    given = "postgresql://pabal:secret@coordinator:5432/messages?sslmode=verify-full&hostaddr=10.0.0.1"
+
+    said = node_address(given, "worker1.example:5433")
+
+    assert set(said.split()) == {
+        "user=pabal",
+        "password=secret",
+        "dbname=messages",
+        "sslmode=verify-full",
+        "host=worker1.example",
+        "port=5433",
+    }
+
+
+if citus.is_available():  # else the summary says that it was not run
+
+    async def nodes_of(store: PostgresStore) -> tuple[Nodes, list[int]]:
+        """Send one message in each of some slots; return where they are, and those of the first node."""
+        slots = await locate(store)
+        nodes = Nodes(store, slots)
+        await nodes.refresh()
+        for slot in slots:
+            await store.write(store_request, request_in(slot, 1))
+        return nodes, nodes.by_node(slots)[0]
+
+    def test_due_jobs_of_a_node_take_no_statement_of_the_coordinator() -> None:
+        address = citus.empty_database()
+
+        async def scenario(store: PostgresStore) -> None:
+            nodes, there = await nodes_of(store)
+            await nodes.read_jobs(there, read_due, lanes_of(there))  # which connects
+            forget_statements(address)
+
+            found = await nodes.read_jobs(there, read_due, lanes_of(there))
+
+            assert found is not None
+            assert sorted(found) == sorted(LaneDue(slot, Lane.SMALL, NOON) for slot in there)
+            assert not executed(address)
+
+        run_scenario(address, scenario, writers=1, readers=1)
+
+    def test_node_that_has_not_all_of_the_slots_says_nothing() -> None:
+        async def scenario(store: PostgresStore) -> None:
+            nodes, there = await nodes_of(store)
+            (elsewhere, *_) = [slot for slot in nodes.places if nodes.node_of(slot) != nodes.node_of(there[0])]
+            moved = SlotPlace(nodes.places[elsewhere].shard, nodes.node_of(there[0]))
+            nodes.places = {**nodes.places, elsewhere: moved}
+
+            assert await nodes.read_jobs([*there, elsewhere], read_due, lanes_of(there)) is None
+            assert await nodes.read_jobs(there, read_due, lanes_of(there)) is not None
+
+        run_scenario(citus.empty_database(), scenario)
+
+    def test_node_that_refuses_connections_is_left_to_the_coordinator() -> None:
+        async def scenario(store: PostgresStore) -> None:
+            nodes, there = await nodes_of(store)
+            nodes.places = {slot: place._replace(node=NOBODY) for slot, place in nodes.places.items()}
+
+            assert await nodes.read_jobs(there, read_due, lanes_of(there)) is None
+
+            assert nodes.lost == []
+            assert len(await store.read(queue.next_due_by_lane, CARRIER, lanes_of(there))) == len(there)
+
+        run_scenario(citus.empty_database(), scenario)
+
+    def test_statement_that_fails_on_a_node_is_left_to_the_coordinator() -> None:
+        async def scenario(store: PostgresStore) -> None:
+            nodes, there = await nodes_of(store)
+
+            with pytest.raises(NodeUnavailable):
+                await store.read_at(nodes.node_of(there[0]), lambda tx: tx.fetch_all("select 1 from accounts"))
+
+            assert await store.read(is_distributed)
+
+        run_scenario(citus.empty_database(), scenario)

@@ -1,0 +1,43 @@
+"""Plans of a server that analyzed its tables when they were empty, and sees the arguments, as on Citus."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from pabal.store.engine.postgres.postgres_store import connect
+from pabal.store.engine.postgres.postgres_tx import PostgresTx
+from pabal.store.queue import receipts
+from pabal.store.queue.receipts import ExpectedReceipt
+from tests.fixtures import postgres
+from tests.fixtures.rows import CARRIER, message_id
+
+ASKED = 100
+
+
+@pytest.fixture
+def tx() -> Iterator[PostgresTx]:
+    connection = connect(postgres.empty_database())
+    connection.execute(b"set plan_cache_mode = force_custom_plan; analyze receipts; begin")
+    yield PostgresTx(connection)
+    connection.close()
+
+
+def count_reads(tx: PostgresTx, table: str) -> int:
+    """Return how many rows of a table the transaction has read."""
+    (row,) = tx.fetch_all(
+        "select coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0) from pg_stat_xact_user_tables"
+        " where relname = ?",
+        (table,),
+    )
+    return int(row[0])
+
+
+@pytest.mark.parametrize("stored", [500, 2_000, 10_000])
+def test_references_are_looked_up_one_by_one(tx: PostgresTx, stored: int) -> None:
+    receipts.expect(tx, CARRIER, [ExpectedReceipt(f"r{number}", message_id(number), 1) for number in range(stored)])
+    before = count_reads(tx, "receipts")
+
+    found = receipts.find_held(tx, CARRIER, [f"r{number}" for number in range(ASKED)])
+
+    assert len(found) == ASKED
+    assert count_reads(tx, "receipts") - before == ASKED
