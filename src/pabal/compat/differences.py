@@ -40,6 +40,14 @@ class CallDifference(Enum):
         False,
         Text("첫 응답을 다시 받은 반복 호출", "repeats that got the first answer"),
     )
+    FALLBACK = (
+        "fallback",
+        False,
+        Text(
+            "대체 문자를 요청하지 않아 실패해도 문자가 가지 않는 카카오톡 호출",
+            "calls of KakaoTalk that asked for no text in place of failed messages, so that none is sent",
+        ),
+    )
     BALANCE = ("balance", False, Text("실제가 아닌 잔액 응답", "balances, of which there are none here"))
 
     def __init__(self, code: str, is_refused: bool, text: Text) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from pabal.testing.account import TemporaryAccount
 from tests.compat.clients.conftest import Solapi
 from tests.fakes.solapi.judge import ClientFailed, Judge, judging
 from tests.fixtures import live
@@ -87,6 +88,36 @@ def test_picture_is_uploaded_and_sent(client: Judge, tmp_path: Path) -> None:
     file = client.call("uploadFile", str(picture), "MMS")
 
     assert client.call("sendOne", text("01050000041", imageId=file["fileId"]))["type"] == "MMS"
+
+
+def test_thousands_are_listed_by_pages_of_a_thousand(client: Judge) -> None:
+    receivers = [f"0108{number:07}" for number in range(1500)]
+    group = client.call("sendMany", [text(each) for each in receivers])["groupId"]
+    first = client.call("getGroupMessages", group, {"limit": 1000})
+    second = client.call("getGroupMessages", group, {"limit": 1000, "startKey": first["nextKey"]})
+    pages = [first["messageList"], second["messageList"]]
+
+    assert ([len(each) for each in pages], second["nextKey"]) == ([1000, 500], None)
+    assert sorted(row["to"] for page in pages for row in page.values()) == receivers
+
+
+def test_alimtalk_and_friend_talk_are_sent(client: Judge, relay: Solapi) -> None:
+    with TemporaryAccount(relay.base_url, relay.own_key) as account:
+        key = account.register_template("#{name}님, 또 오세요.", "T4")
+    alimtalk = {"pfId": key.senderKey, "templateId": "T4", "variables": {"#{name}": "길동"}}
+    given = [
+        {"to": "01050000051", "from": SENDER, "kakaoOptions": alimtalk},
+        text("01050000052", kakaoOptions={"pfId": key.senderKey}),
+        text("01050000053", subject="알림"),
+    ]
+    group = client.call("sendMany", given)["groupId"]
+    rows = client.call("getGroupMessages", group)["messageList"].values()
+
+    assert sorted((row["type"], row["text"]) for row in rows) == [
+        ("ATA", "길동님, 또 오세요."),
+        ("CTA", "안녕하세요"),
+        ("LMS", "안녕하세요"),
+    ]
 
 
 @pytest.mark.torture

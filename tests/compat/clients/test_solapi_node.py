@@ -275,6 +275,17 @@ def test_picture_of_a_brand_message_is_uploaded_and_sent(client: Judge, relay: S
         client.call("uploadFile", str(picture), "BMS_CAROUSEL_FEED_LIST")
 
 
+def test_friend_talk_with_a_picture_is_delivered(client: Judge, relay: Solapi, tmp_path: Path) -> None:
+    picture = tmp_path / "picture.jpg"
+    picture.write_bytes(make_jpeg(800, 400))
+    file = client.call("uploadFile", str(picture), "KAKAO")["fileId"]
+    given = text("01020000097", kakaoOptions={"pfId": sender_key_of(relay), "imageId": file})
+    sent = client.call("send", [given], {"showMessageList": True})
+    row = row_of(client, sent["messageList"][0]["messageId"])
+
+    assert (row["type"], row["statusCode"]) == ("CTI", "4000")
+
+
 @pytest.mark.torture
 def test_balance_is_answered(client: Judge) -> None:
     assert client.call("getBalance")["balance"] > 0

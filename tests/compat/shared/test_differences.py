@@ -79,6 +79,15 @@ async def test_nothing_personal_is_stored(env: Environment) -> None:
     assert not any(each in stored for each in ("0101234", "1234-5678", "비밀", "서울"))
 
 
+async def test_malformed_parts_that_nothing_reads_cost_nothing_but_their_note(env: Environment) -> None:
+    caller = await solapi_caller(env)
+    for number, part in enumerate((b'"\xff"', b"[" * 900 + b"]" * 900, b"1e999999", b'"\\ud800"')):
+        message = b'{"to":"0101234567%d","from":"0212345678","text":"a","surprise":%s}' % (number, part)
+        answer = await caller("POST", "messages/v4/send", b'{"message":' + message + b"}")
+
+        assert answer.status in (200, 400), (part, answer)
+
+
 async def test_accounts_see_only_their_own(env: Environment) -> None:
     await (await solapi_caller(env, "other", "OTHER-KEY-0001"))("GET", "cash/v1/balance")
     await solapi_caller(env)

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tests.fixtures.pictures import JPEG
+from tests.fixtures.solapi_brand import BUBBLES
 from tests.fixtures.solapi_calls import SENDER, SETTINGS, solapi_caller
 from tests.fixtures.virtual import Environment
 from tests.hostile.mutate import mutations
@@ -28,12 +29,31 @@ MESSAGES = [
     {**MESSAGE, "to": ["01012345679"], "type": None},
     {**MESSAGE, "kakaoOptions": KAKAO, "type": "ATA"},
 ]
+BRAND_MESSAGES = [
+    {**MESSAGE, "type": None, "text": text, "kakaoOptions": {"pfId": "KEY", "bms": {"targeting": "I", **bms}}}
+    for bubble, (text, parts) in BUBBLES.items()
+    for bms in [{"chatBubbleType": bubble, **parts}]
+]
 WHEN = {"scheduledDate": "2026-01-05T10:00:00+09:00"}
 BODIES = {
     "messages/v4/send": {"message": MESSAGE, **WHEN},
     "messages/v4/send-many/detail": {"messages": MESSAGES, "allowDuplicates": True, **WHEN},
     "storage/v1/files": {"file": base64.b64encode(JPEG).decode(), "type": "MMS", "name": "a.jpg"},
 }
+
+
+async def test_any_brand_message_gets_an_answer(env: Environment, sender_key: str) -> None:
+    caller = await solapi_caller(env)
+    corpus = [
+        json.dumps({"messages": [each]}, ensure_ascii=False).replace("KEY", sender_key).encode()
+        for each in BRAND_MESSAGES
+    ]
+    codes = set()
+    for body in [*corpus, *mutations(corpus, 4, ROUNDS)]:
+        answer = await caller("POST", "messages/v4/send-many/detail", body)
+        assert answer.status in (200, 400, 413), (body, answer)
+        codes |= {each["statusCode"] for each in answer.body.get("failedMessageList", [])}
+    assert {"1011", "1044"} <= codes
 
 
 @pytest.mark.parametrize("path", BODIES)

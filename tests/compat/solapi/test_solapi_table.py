@@ -9,6 +9,7 @@ import pytest
 
 from pabal.compat.relay_api import Route
 from pabal.compat.solapi.app import ROUTES
+from tests.fixtures.solapi_brand import FILE
 from tests.fixtures.solapi_calls import SENDER, SETTINGS, SolapiCaller, solapi_caller
 from tests.fixtures.virtual import Caller, Environment
 from tests.fixtures.web import approve_template
@@ -150,6 +151,22 @@ SHAPES = {
         }
     ),
     "many buttons": costly(kakaoOptions=lambda number: {"pfId": "p", "buttons": [{"a": number}] * 20}),
+    "a brand message each": costly(
+        kakaoOptions=lambda number: {
+            "pfId": "p",
+            "bms": {"targeting": "I", "chatBubbleType": "TEXT", "coupon": {"title": f"{number + 1}원 할인 쿠폰"}},
+        }
+    ),
+    "many cards": costly(
+        kakaoOptions=lambda number: {
+            "pfId": "p",
+            "bms": {
+                "targeting": "I",
+                "chatBubbleType": "CAROUSEL_FEED",
+                "carousel": {"list": [{"header": "x", "imageId": FILE, "buttons": [{"linkType": "WL"}] * 20}] * 20},
+            },
+        }
+    ),
     "many own fields": costly(customFields=lambda number: {f"n{one}": "v" * 100 for one in range(20)}),
     "characters that cannot be sent": costly(text=lambda number: "😀" * 40),
     "unknown fields": costly(surprise=lambda number: [[number] * 20]),

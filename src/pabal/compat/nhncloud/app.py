@@ -1,11 +1,13 @@
 """NHN Cloud's endpoints: finds the endpoint of a call, checks its keys, and answers in NHN Cloud's envelope."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from pabal.carriers.nhncloud.calls import IDEMPOTENCY_HEADER
+from pabal.compat.differences import CallDifference
 from pabal.compat.errors import CallRefused
+from pabal.compat.ignored import Query
 from pabal.compat.nhncloud.call import KIND, Endpoints, NhnCall
 from pabal.compat.nhncloud.errors import COMMON, NhnRefused, explain, from_gateway, header, invalid, not_found
 from pabal.compat.nhncloud.sms.routes import SMS
@@ -115,7 +117,10 @@ class NhnCloudApi(RelayApi[Place]):
         query = _parse_query(request.query)
         version, rest = place.version, place.rest
         call = NhnCall(self.context, key, self.locale, now, version, rest, query, raw, given or None)
-        return {"header": header(), **await found.handler(call, *ids)}
+        answer = await found.handler(call, *ids)
+        for name in query.list_unread():
+            call.note(CallDifference.QUERY, name)
+        return {"header": header(), **answer}
 
     def from_refusal(self, refused: Refused, request: ReceivedRequest) -> CallRefused:
         """Return NHN Cloud's error for a refusal of ours."""
@@ -133,7 +138,7 @@ class NhnCloudApi(RelayApi[Place]):
         return {"header": header(int(error.code), error.message), **beside}
 
 
-def _parse_query(query: bytes) -> Mapping[str, str]:
+def _parse_query(query: bytes) -> Query:
     """Return the fields of a query; of one that is there twice, the last.
 
     Raises NhnRefused.
@@ -141,4 +146,4 @@ def _parse_query(query: bytes) -> Mapping[str, str]:
     pairs = parse_pairs(query)
     if pairs is None:
         raise invalid("The query string is malformed.")
-    return dict(pairs)
+    return Query(dict(pairs))

@@ -1,6 +1,7 @@
 """One call of NHN Cloud's endpoints, after its key was checked."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple, TypeVar
 from zoneinfo import ZoneInfo
@@ -9,6 +10,8 @@ import msgspec
 
 from pabal.checks.body.locale import Locale
 from pabal.compat import ids
+from pabal.compat.differences import CallDifference, note
+from pabal.compat.ignored import Query, decode_short, list_ignored
 from pabal.compat.nhncloud.errors import COMMON, NhnRefused, invalid
 from pabal.compat.relay_api import RouteTable
 from pabal.domain.base import dates, identifiers
@@ -18,7 +21,7 @@ from pabal.domain.base.identifiers import REQUEST_ID_BYTES
 from pabal.service.context import Context
 from pabal.store.accounts.accounts import ApiKey
 
-T = TypeVar("T")
+S = TypeVar("S", bound=msgspec.Struct)
 
 KIND = "nhncloud"
 SEOUL = ZoneInfo("Asia/Seoul")
@@ -50,7 +53,7 @@ class NhnCall(NamedTuple):
     version: str
     path: str
     """What comes behind the app key."""
-    query: Mapping[str, str]
+    query: Query
     raw: bytes
     idempotency: str | None
     """The caller's X-NC-API-IDEMPOTENCY-KEY."""
@@ -58,6 +61,36 @@ class NhnCall(NamedTuple):
     @property
     def account_id(self) -> int:
         return self.key.account_id
+
+    def note(self, difference: CallDifference, detail: str = "", uses: int = 1) -> None:
+        """Count in what this call differs from NHN Cloud's."""
+        note(self.context, self.account_id, KIND, difference, detail, uses)
+
+    def note_refusals(self, codes: Iterable[int]) -> None:
+        """Count the recipients that were refused, by their codes."""
+        for code, uses in Counter(codes).items():
+            self.note(CallDifference.REFUSED, str(code), uses)
+
+    def decode(self, shape: type[S]) -> S:
+        """Return the body; what no field of `shape` names is ignored, and noted.
+
+        Raises NhnRefused.
+        """
+        if b"\\u0000" in self.raw:
+            raise invalid("Non printable characters are not allowed.")
+        try:
+            found = msgspec.json.decode(self.raw or b"{}", type=shape)
+        except msgspec.ValidationError as error:
+            raise invalid(str(error)) from None
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            raise NhnRefused(*COMMON[Code.INVALID_JSON]) from None
+        self.note_ignored(decode_short(self.raw), shape)
+        return found
+
+    def note_ignored(self, given: Any, shape: type[msgspec.Struct]) -> None:
+        """Count the fields of a part that nothing is done with, by their names."""
+        for name in list_ignored(given, shape):
+            self.note(CallDifference.FIELD, name)
 
     def read_page(self) -> tuple[int, int]:
         """Return the number and the size of the page that is asked for.
@@ -77,21 +110,6 @@ class NhnCall(NamedTuple):
         if not (spelling.isascii() and spelling.isdigit() and len(spelling) < 10 and 1 <= int(spelling) <= most):
             raise invalid(f"{name}: 1 ~ {most:,}")
         return int(spelling)
-
-
-def decode(raw: bytes, shape: type[T]) -> T:
-    """Return the body of a call; what no field of `shape` names is ignored.
-
-    Raises NhnRefused.
-    """
-    if b"\\u0000" in raw:
-        raise invalid("Non printable characters are not allowed.")
-    try:
-        return msgspec.json.decode(raw or b"{}", type=shape)
-    except msgspec.ValidationError as error:
-        raise invalid(str(error)) from None
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        raise NhnRefused(*COMMON[Code.INVALID_JSON]) from None
 
 
 def format_request_id(request_id: bytes) -> str:

@@ -6,7 +6,7 @@ import msgspec
 
 from pabal.compat.solapi.errors import invalid
 
-T = TypeVar("T")
+T = TypeVar("T", bound=msgspec.Struct)
 
 
 class KakaoOptions(msgspec.Struct):
@@ -59,6 +59,7 @@ class MessageBody(msgspec.Struct, rename={"sender": "from"}):
     voiceOptions: dict[str, Any] | None = None
     customFields: dict[str, Any] | None = None
     replacements: list[Any] | None = None
+    autoTypeDetect: Any = None
 
 
 class SendManyBody(msgspec.Struct):

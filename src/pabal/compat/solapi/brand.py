@@ -7,11 +7,12 @@ import msgspec
 
 from pabal.carriers.relay.brand import CHAT_BUBBLE_TYPES
 from pabal.carriers.solapi.client import find_file_id
+from pabal.compat.ignored import find_ignored
+from pabal.compat.own_bodies import image_body
 from pabal.compat.solapi.bodies import Bms
 from pabal.compat.solapi.translation import (
     Item,
     build_button,
-    build_image,
     has_fallback,
     has_own_text,
     options_of,
@@ -24,7 +25,7 @@ from pabal.domain.brand.message import BrandType
 from pabal.domain.content import variables
 from pabal.domain.content.image import Image
 from pabal.models.bodies import FriendtalkReceiverBody
-from pabal.models.brand_bodies import SendBrandMessage
+from pabal.models.brand_bodies import AttachmentBody, SendBrandMessage
 
 _TYPES = {remote: ours.value for ours, remote in CHAT_BUBBLE_TYPES.items()}
 _NAMES = {
@@ -69,7 +70,7 @@ def build_brand_body(items: Sequence[Item], send_date: str | None, image: Image 
         "messageType": _TYPES.get(bms.chatBubbleType or "", bms.chatBubbleType),
         "targeting": bms.targeting,
         "content": content,
-        "image": build_image(image),
+        "image": image_body(image) if image else None,
         "imageLink": bms.imageLink if image else None,
         "adult": bms.adult,
         "attachment": attached or None,
@@ -83,7 +84,7 @@ def build_brand_body(items: Sequence[Item], send_date: str | None, image: Image 
         body = msgspec.convert(fields, SendBrandMessage, strict=False)
     except msgspec.ValidationError:
         raise Refused(Code.INVALID_PARAMETER, "bms") from None
-    if attached and _is_lost(attached, msgspec.to_builtins(body.attachment)):
+    if any(find_ignored(attached, AttachmentBody)):
         raise Refused(Code.INVALID_PARAMETER, "bms")
     return body
 
@@ -154,12 +155,3 @@ def _address(file_id: Any) -> str:
     if found is None:
         raise Refused(Code.INVALID_IMAGE, "image")
     return f"{_ADDRESS}{found}"
-
-
-def _is_lost(given: Any, kept: Any) -> bool:
-    """Return whether a part has a field that our attachment has no place for."""
-    if isinstance(given, dict):
-        return not isinstance(kept, dict) or any(_is_lost(each, kept.get(name)) for name, each in given.items())
-    if isinstance(given, list):
-        return not isinstance(kept, list) or any(map(_is_lost, given, kept))
-    return given is not None and kept is None

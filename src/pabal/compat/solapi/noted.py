@@ -1,28 +1,21 @@
 """Notes in what calls differ from Solapi's: fields that are ignored, and messages that cannot be sent."""
 
+import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
 from pabal.compat.differences import CallDifference
+from pabal.compat.ignored import MAX_READ_ITEMS, decode_short, list_ignored
 from pabal.compat.solapi import codes
-from pabal.compat.solapi.bodies import KakaoOptions, MessageBody, SendManyBody, SendOneBody, T, decode
+from pabal.compat.solapi.bodies import MessageBody, T, decode
 from pabal.compat.solapi.call import CompatCall
 from pabal.compat.solapi.translation import KOREA, Item
 
-MAX_READ_BYTES = 16 * 1024
-"""Longer bodies are not read a second time to find what is ignored in them: that would cost as much as sending."""
-MAX_READ_MESSAGES = 20
-"""Messages of a body whose fields are looked at."""
-MAX_NAMES = 20
-"""Unknown names in one place that are noted."""
-_HARMLESS = {"agent", "appId", "strict", "sdkVersion", "osPlatform", "autoTypeDetect", "message"}
+_HARMLESS = ("agent", "appId", "strict", "sdkVersion", "osPlatform", "autoTypeDetect")
 """What changes nothing of a message; `autoTypeDetect` has a rule of its own."""
-_CALL = {*SendManyBody.__struct_fields__, *SendOneBody.__struct_fields__, *_HARMLESS}
-_MESSAGE = {*MessageBody.__struct_encode_fields__, *_HARMLESS}
-_KAKAO = {*KakaoOptions.__struct_fields__}
+_OF_A_MESSAGE = re.compile(r"messages?\.")
 _QUERY = {
     *("limit", "startKey", "startDate", "endDate", "dateType", "criteria", "cond", "value", "messageId"),
     *("messageIds", "groupId", "to", "from", "type", "statusCode", "status", "searchId", "channelId", "templateId"),
@@ -30,44 +23,24 @@ _QUERY = {
 
 
 def read_body(call: CompatCall, shape: type[T]) -> T:
-    """Return the body of a call, and note its fields that nothing is done with, by their names.
+    """Return the body of a call, and note its fields that nothing is done with; those of messages without a prefix.
 
     Raises CallRefused.
     """
-    raw = call.raw
-    if len(raw) > MAX_READ_BYTES or b"\\u0000" in raw:
-        return decode(raw, shape)
+    given = None if b"\\u0000" in call.raw else decode_short(call.raw)
     try:
-        given = msgspec.json.decode(raw or b"{}", type=dict[str, Any])
-        body = msgspec.convert(given, shape)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):  # what is ignored may be malformed
-        return decode(raw, shape)
-    ignored = _unknown(given, _CALL)
-    several = given.get("messages")
-    for each in several[:MAX_READ_MESSAGES] if isinstance(several, list) else (given.get("message"),):
-        if isinstance(each, dict):
-            ignored += _ignored_of(each)
-    for name in ignored:
-        call.note(CallDifference.FIELD, name)
+        body = decode(call.raw, shape) if given is None else msgspec.convert(given, shape)
+    except msgspec.ValidationError:
+        return decode(call.raw, shape)
+    for name in list_ignored(given, shape):
+        plain = _OF_A_MESSAGE.sub("", name, count=1)
+        if plain.rpartition(".")[2] not in _HARMLESS:
+            call.note(CallDifference.FIELD, plain)
+    one: MessageBody | None = getattr(body, "message", None)
+    messages: Sequence[MessageBody] = [one] if one else getattr(body, "messages", ())
+    if any(each.autoTypeDetect is False and not each.type for each in messages[:MAX_READ_ITEMS]):
+        call.note(CallDifference.FIELD, "autoTypeDetect")
     return body
-
-
-def _ignored_of(message: Mapping[str, Any]) -> list[str]:
-    """Return the names of the fields of a message that nothing is done with."""
-    found = _unknown(message, _MESSAGE)
-    if message.get("autoTypeDetect") is False and not message.get("type"):
-        found.append("autoTypeDetect")
-    options = message.get("kakaoOptions")
-    if isinstance(options, dict):
-        found += [f"kakaoOptions.{name}" for name in _unknown(options, _KAKAO)]
-    return found
-
-
-def _unknown(given: Mapping[str, Any], known: set[str]) -> list[str]:
-    """Return the names of fields with a value that are not known."""
-    if given.keys() <= known:
-        return []
-    return [name for name in given.keys() - known if given[name] not in (None, [], {}, "")][:MAX_NAMES]
 
 
 def note_ignored_query(call: CompatCall, *more: str) -> None:

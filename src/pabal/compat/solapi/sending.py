@@ -10,6 +10,7 @@ from pabal.checks.sends.brand import check_brand_message
 from pabal.checks.sends.friendtalk import apply_ad_hours, check_friendtalk
 from pabal.checks.sends.text_messages import check_text_message
 from pabal.compat.differences import CallDifference
+from pabal.compat.own_bodies import receiver_of
 from pabal.compat.solapi import codes
 from pabal.compat.solapi.authentication import parse_time
 from pabal.compat.solapi.bodies import MessageBody, SendManyBody, SendOneBody
@@ -229,10 +230,11 @@ def _refuse(items: Sequence[Item], refused: Refused, refusals: dict[int, str]) -
     """Refuse the messages that problems name, or all of them where one concerns all; return the others."""
     bad: dict[int, str] = {}
     for problem in refused.problems:
-        if not problem.field.startswith("receivers["):
+        index = receiver_of(problem)
+        if index is None:
             bad = dict.fromkeys(range(len(items)), codes.refusal_code(problem))
             break
-        bad.setdefault(int(problem.field[len("receivers[") :].split("]")[0]), codes.refusal_code(problem))
+        bad.setdefault(index, codes.refusal_code(problem))
     refusals.update({items[index].place: code for index, code in bad.items()})
     return [item for index, item in enumerate(items) if index not in bad]
 

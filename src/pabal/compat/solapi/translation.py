@@ -1,6 +1,5 @@
 """From Solapi's messages to the bodies of our own endpoints: equal ones become one send with many receivers."""
 
-import base64
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -8,6 +7,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from pabal.carriers.relay.brand import CHAT_BUBBLE_TYPES
+from pabal.compat.own_bodies import image_body
 from pabal.compat.solapi import codes
 from pabal.compat.solapi.bodies import Bms, KakaoOptions, MessageBody
 from pabal.domain.base.codes import Code, Refused
@@ -18,7 +18,6 @@ from pabal.domain.sends.message import Product
 from pabal.models.bodies import (
     ButtonBody,
     FriendtalkReceiverBody,
-    ImageBody,
     ReceiverBody,
     SendAlimtalk,
     SendFriendtalk,
@@ -235,7 +234,7 @@ def build_text_body(
         return SendSms(**fields)
     if items[0].product is Product.LMS:
         return SendLms(subject=first.subject, **fields)
-    return SendMms(subject=first.subject, image=build_image(image), **fields)
+    return SendMms(subject=first.subject, image=image_body(image) if image else None, **fields)
 
 
 def build_alimtalk_body(
@@ -263,7 +262,7 @@ def build_friendtalk_body(items: Sequence[Item], send_date: str | None, image: I
         senderKey=options.pfId or "",
         sendDate=send_date,
         adFlag=bool(options.adFlag),
-        image=build_image(image),
+        image=image_body(image) if image else None,
         resend=has_fallback(first, options),
         resendPhoneNumber=first.sender,
         buttons=[build_button(each) for each in options.buttons or ()] or None,
@@ -285,13 +284,6 @@ def options_of(items: Sequence[Item]) -> KakaoOptions:
 def has_fallback(first: MessageBody, options: KakaoOptions) -> bool:
     """Return whether a text is sent if the message fails: at Solapi it is, unless the caller says no."""
     return not options.disableSms and bool(first.sender)
-
-
-def build_image(image: Image | None) -> ImageBody | None:
-    if image is None:
-        return None
-    body = base64.b64encode(image.body).decode()
-    return ImageBody(contentType=image.content_type, fileName=image.file_name, body=body)
 
 
 def build_button(given: Mapping[str, Any]) -> ButtonBody:

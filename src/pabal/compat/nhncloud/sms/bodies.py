@@ -56,4 +56,3 @@ class CancelBody(msgspec.Struct):
     """The messages to cancel."""
 
     reservationList: list[Reservation] | None = None
-    updateUser: str | None = None

@@ -5,7 +5,7 @@ import hashlib
 from collections.abc import Sequence
 from typing import Any
 
-from pabal.compat.nhncloud.call import NhnCall, decode, format_time
+from pabal.compat.nhncloud.call import NhnCall, format_time
 from pabal.compat.nhncloud.sms.bodies import UploadBody
 from pabal.compat.nhncloud.sms.codes import refuse
 from pabal.domain.base.codes import Refused
@@ -24,7 +24,7 @@ _BYTE = range(-128, 256)
 
 async def upload(call: NhnCall) -> dict[str, Any]:
     """Store a picture and return its number; the same picture has the same number."""
-    body = decode(call.raw, UploadBody)
+    body = call.decode(UploadBody)
     name = body.fileName or ""
     if not 0 < len(name) <= MAX_FILE_NAME_CHARACTERS:
         raise refuse(-2002)

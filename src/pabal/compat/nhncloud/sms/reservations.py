@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from pabal.compat.nhncloud.call import NhnCall, decode, parse_request_id
+from pabal.compat.nhncloud.call import NhnCall, parse_request_id
 from pabal.compat.nhncloud.sms.bodies import CancelBody, Reservation
 from pabal.compat.nhncloud.sms.codes import refuse
 from pabal.domain.base.codes import Code, Refused
@@ -15,7 +15,7 @@ MAX_RESERVATIONS = 1000
 
 async def cancel(call: NhnCall) -> dict[str, Any]:
     """Cancel the messages that still wait; the answer counts them."""
-    given = decode(call.raw, CancelBody).reservationList or []
+    given = call.decode(CancelBody).reservationList or []
     if not 1 <= len(given) <= MAX_RESERVATIONS:
         raise refuse(4, f"reservationList: 1 ~ {MAX_RESERVATIONS:,}")
     cancelled = 0

@@ -10,7 +10,7 @@ from pabal.store.accounts import numbers
 async def list_numbers(call: NhnCall) -> dict[str, Any]:
     """List sender numbers; those that are not approved are not in use."""
     number, size = call.read_page()
-    query = call.query
+    wanted = {name: call.query.get(name) for name in ("sendNo", "useYn", "blockYn")}
     rows = [
         {
             "serviceId": call.account_id,
@@ -25,10 +25,6 @@ async def list_numbers(call: NhnCall) -> dict[str, Any]:
         }
         for each in await call.context.store.read(numbers.list_by_account, call.account_id)
     ]
-    found = [
-        row
-        for row in rows
-        if all(query.get(name) in (None, "", row[name]) for name in ("sendNo", "useYn", "blockYn"))
-    ]
+    found = [row for row in rows if all(value in (None, "", row[name]) for name, value in wanted.items())]
     page = found[(number - 1) * size : number * size]
     return {"body": page_of(number, size, len(found), page)}

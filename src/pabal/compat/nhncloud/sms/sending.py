@@ -7,12 +7,13 @@ from pabal.checks.body.forms import Form
 from pabal.checks.sends.friendtalk import apply_ad_hours
 from pabal.checks.sends.text_messages import check_text_message
 from pabal.compat.nhncloud.accept import accept_once
-from pabal.compat.nhncloud.call import KIND, NhnCall, decode, format_request_id
+from pabal.compat.nhncloud.call import KIND, NhnCall, format_request_id
 from pabal.compat.nhncloud.sms.bodies import SendBody, SmsRecipient
 from pabal.compat.nhncloud.sms.codes import MESSAGES, code_of, refuse
 from pabal.compat.nhncloud.sms.files import get_files
 from pabal.compat.nhncloud.sms.kinds import AD_MMS, AD_SMS, AUTH, MMS, SMS, Kind
 from pabal.compat.nhncloud.sms.translation import build_body, check_call, find_refusals, read_date
+from pabal.compat.own_bodies import receiver_of
 from pabal.domain.base.codes import Code, Problem, Refused
 from pabal.domain.content.image import Image
 from pabal.domain.sends.message import Product
@@ -21,7 +22,6 @@ from pabal.service.access.accounts.sender_codes import get_codes
 from pabal.service.sending.accept_call import CallSize
 from pabal.world import new_request_id
 
-_RECEIVER = "receivers["
 COMPLETED, FAILED = "2", "3"
 """The statusCode of a call: at least one recipient was accepted, or none."""
 
@@ -69,7 +69,7 @@ async def send_ad_mms(call: NhnCall) -> dict[str, Any]:
 
 
 async def _send(call: NhnCall, kind: Kind) -> dict[str, Any]:
-    body = decode(call.raw, SendBody)
+    body = call.decode(SendBody)
     recipients = check_call(body, kind)
     await _check_origin_code(call, body)
     images = await get_files(call, body.attachFileIdList or ())
@@ -80,6 +80,7 @@ async def _send(call: NhnCall, kind: Kind) -> dict[str, Any]:
     request_id = new_request_id(call.context.world, 0)  # that of a call without any message leads nowhere
     if sending:
         (request_id,) = await accept_once(call, [sending], _size_of(body, len(items), len(refusals)))
+    call.note_refusals(refusals.values())
     return {"body": {"data": _describe(body, request_id, items, accepted, refusals)}}
 
 
@@ -129,11 +130,12 @@ def _bad_recipients(problems: Sequence[Problem]) -> dict[int, int]:
     """
     found: dict[int, int] = {}
     for problem in problems:
-        if not problem.field.startswith(_RECEIVER):
+        index = receiver_of(problem)
+        if index is None:
             raise Refused.from_problems([problem])
         if problem.code is not Code.INVALID_PHONE_NUMBER and problem.code is not Code.MISSING_PARAMETER:
             raise Refused.from_problems([problem._replace(field="body")])  # the text is the same for all
-        found.setdefault(int(problem.field[len(_RECEIVER) :].split("]")[0]), code_of(problem)[0])
+        found.setdefault(index, code_of(problem)[0])
     return found
 
 

@@ -1,22 +1,23 @@
 """From a call of SMS to the body of our own endpoints, and what cannot be sent here."""
 
-import base64
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pabal.carriers.nhncloud.calls import AUTH_WORDS, MAX_RECIPIENTS
+from pabal.compat.differences import CallDifference
 from pabal.compat.nhncloud.call import NhnCall, parse_time
 from pabal.compat.nhncloud.errors import INVALID_PARAMETER
 from pabal.compat.nhncloud.sms.bodies import SendBody, SmsRecipient
 from pabal.compat.nhncloud.sms.codes import NO_RECIPIENT, refuse
 from pabal.compat.nhncloud.sms.kinds import Kind
+from pabal.compat.own_bodies import image_body
 from pabal.domain.base import dates
 from pabal.domain.base.dates import DAY, MINUTE
 from pabal.domain.content import advertising
 from pabal.domain.content.image import Image
 from pabal.domain.sends.sending import CODE_PURPOSE
-from pabal.models.bodies import ImageBody, ReceiverBody, SendLms, SendMms, SendSms
+from pabal.models.bodies import ReceiverBody, SendLms, SendMms, SendSms
 
 KOREA = "82"
 MAX_NAME_CHARACTERS = 100
@@ -95,6 +96,9 @@ def read_date(call: NhnCall, body: SendBody) -> str | None:
     policy = call.context.policy
     if at > call.now + (policy.max_days_ahead + 1) * DAY:
         raise refuse(-2000, f"{policy.max_days_ahead}일 안의 시각을 보내세요.")
+    if at % MINUTE:
+        call.note(CallDifference.SCHEDULE)
+        at += -at % MINUTE
     spelling = dates.format_timestamp(at, policy.zone)[: len("yyyy-MM-dd HH:mm")]
     dates.parse_send_date(spelling, call.now, policy.zone, policy.max_days_ahead)
     return spelling
@@ -123,7 +127,7 @@ def build_body(
         return SendSms(purpose=CODE_PURPOSE if kind.is_code else None, **fields)
     if not images:
         return SendLms(subject=subject, **fields)
-    return SendMms(subject=subject, images=[_image_body(each) for each in images], **fields)
+    return SendMms(subject=subject, images=[image_body(each) for each in images], **fields)
 
 
 def _escape(text: str) -> str:
@@ -135,8 +139,3 @@ def _national(recipient: SmsRecipient) -> str:
         return recipient.recipientNo
     digits = recipient.number.removeprefix("+").removeprefix(KOREA)
     return digits if digits.startswith("0") else f"0{digits}"
-
-
-def _image_body(image: Image) -> ImageBody:
-    body = base64.b64encode(image.body).decode()
-    return ImageBody(contentType=image.content_type, fileName=image.file_name, body=body)

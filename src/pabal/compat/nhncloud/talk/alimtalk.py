@@ -4,13 +4,16 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pabal.checks.sends.alimtalk import check_alimtalk
-from pabal.compat.nhncloud.call import NhnCall, decode
+from pabal.compat.differences import CallDifference
+from pabal.compat.ignored import MAX_READ_ITEMS
+from pabal.compat.nhncloud.call import NhnCall
 from pabal.compat.nhncloud.talk.bodies import (
     AlimtalkBody,
     AlimtalkRecipient,
     FinishedBody,
     FinishedRecipient,
     TalkBody,
+    TalkRecipient,
 )
 from pabal.compat.nhncloud.talk.fallbacks import Resend, ResendRefused, join_contents, read_resend, shared_of
 from pabal.compat.nhncloud.talk.finished_texts import Differs, check_buttons, find_values
@@ -36,22 +39,22 @@ Values = Mapping[str, Any]
 
 async def send_by_template(call: NhnCall) -> dict[str, Any]:
     """Send the text of a template: POST `messages`."""
-    return await _send(call, decode(call.raw, AlimtalkBody), is_code=False)
+    return await _send(call, call.decode(AlimtalkBody), is_code=False)
 
 
 async def send_code_by_template(call: NhnCall) -> dict[str, Any]:
     """Send one-time codes in the text of a template: POST `auth/messages`."""
-    return await _send(call, decode(call.raw, AlimtalkBody), is_code=True)
+    return await _send(call, call.decode(AlimtalkBody), is_code=True)
 
 
 async def send_finished(call: NhnCall) -> dict[str, Any]:
     """Send finished texts: POST `raw-messages`."""
-    return await _send(call, decode(call.raw, FinishedBody), is_code=False)
+    return await _send(call, call.decode(FinishedBody), is_code=False)
 
 
 async def send_finished_code(call: NhnCall) -> dict[str, Any]:
     """Send finished texts with one-time codes: POST `auth/raw-messages`."""
-    return await _send(call, decode(call.raw, FinishedBody), is_code=True)
+    return await _send(call, call.decode(FinishedBody), is_code=True)
 
 
 async def _send(call: NhnCall, body: AlimtalkBody | FinishedBody, *, is_code: bool) -> dict[str, Any]:
@@ -59,6 +62,8 @@ async def _send(call: NhnCall, body: AlimtalkBody | FinishedBody, *, is_code: bo
     date = read_date(call, body)
     profile = await get_usable_profile(call.context, call.account_id, body.senderKey or "")
     template = await get_usable_template(call.context, profile, body.templateCode or "")
+    if isinstance(body, AlimtalkBody) and any(_has_buttons(each.recipient) for each in items[:MAX_READ_ITEMS]):
+        call.note(CallDifference.FIELD, "recipientList.buttons")  # the message has those of its template
     refusals = refuse_malformed(items)
     values: dict[int, Values] = {}
     groups: dict[Any, list[TalkItem]] = {}
@@ -83,6 +88,10 @@ async def _send(call: NhnCall, body: AlimtalkBody | FinishedBody, *, is_code: bo
     most = MAX_CODE_RECEIVERS if is_code else call.context.policy.max_receivers
     parts = [RecipientPart(some, check) for group in groups.values() for some in cut(group, most)]
     return await send_parts(call, body, items, parts, refusals)
+
+
+def _has_buttons(recipient: TalkRecipient) -> bool:
+    return isinstance(recipient, AlimtalkRecipient) and bool(recipient.buttons or recipient.quickReplies)
 
 
 def _find_values(template: TemplateContent, recipient: Any) -> Values:

@@ -7,7 +7,7 @@ import msgspec
 
 from pabal.carriers.relay.brand import CHAT_BUBBLE_TYPES
 from pabal.checks.sends.brand import check_brand_message
-from pabal.compat.nhncloud.call import NhnCall, decode
+from pabal.compat.nhncloud.call import NhnCall
 from pabal.compat.nhncloud.talk.bodies import BasicBody, BrandBody, BrandRecipient, FreestyleBody
 from pabal.compat.nhncloud.talk.codes import TalkCode, refuse
 from pabal.compat.nhncloud.talk.fallbacks import Resend, ResendRefused, join_contents, read_resend, shared_of
@@ -24,6 +24,7 @@ from pabal.compat.nhncloud.talk.sends import (
     refuse_malformed,
     send_parts,
 )
+from pabal.compat.own_bodies import image_body
 from pabal.domain.sends.sending import Sending
 from pabal.models.bodies import FriendtalkReceiverBody, ImageBody
 from pabal.models.brand_bodies import AttachmentBody, SendBrandMessage
@@ -53,7 +54,7 @@ class _Picture(NamedTuple):
 
 async def send_freestyle(call: NhnCall) -> dict[str, Any]:
     """Send brand messages in free form: POST `freestyle-messages`."""
-    body = decode(call.raw, FreestyleBody)
+    body = call.decode(FreestyleBody)
     kind = _TYPES.get(body.chatBubbleType or "")
     if kind is None:
         raise refuse(TalkCode.INVALID_PARAMETER, f"chatBubbleType: {', '.join(_TYPES)}")
@@ -65,6 +66,7 @@ async def send_freestyle(call: NhnCall) -> dict[str, Any]:
         attachment = msgspec.convert(attached, AttachmentBody)
     except msgspec.ValidationError as error:
         raise refuse(TalkCode.INVALID_PARAMETER, str(error)) from None
+    call.note_ignored(attached, AttachmentBody)
     literal = keep_literal([body.content])
     shown: dict[str, Any] = {
         "messageType": kind,
@@ -79,7 +81,7 @@ async def send_freestyle(call: NhnCall) -> dict[str, Any]:
 
 async def send_basic(call: NhnCall) -> dict[str, Any]:
     """Send brand messages by a template: POST `basic-messages`."""
-    body = decode(call.raw, BasicBody)
+    body = call.decode(BasicBody)
     if not (body.templateCode or "").strip():
         raise refuse(TalkCode.BLANK, "templateCode")
     shown = {"templateCode": body.templateCode}
@@ -99,7 +101,7 @@ async def _read_picture(call: NhnCall, given: Mapping[str, Any], attached: dict[
     found = await find_image(call, address)
     if found is None or not isinstance(link, str | None):
         raise refuse(TalkCode.NO_IMAGE, "image")
-    return _Picture(found.body, link or None)
+    return _Picture(image_body(found.image), link or None)
 
 
 async def _send(

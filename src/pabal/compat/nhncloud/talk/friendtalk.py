@@ -7,7 +7,7 @@ import msgspec
 
 from pabal.carriers.relay.templates import BUTTON_TYPES
 from pabal.checks.sends.friendtalk import check_friendtalk
-from pabal.compat.nhncloud.call import NhnCall, decode
+from pabal.compat.nhncloud.call import NhnCall
 from pabal.compat.nhncloud.talk.bodies import FriendtalkBody, FriendtalkRecipient, TalkButton
 from pabal.compat.nhncloud.talk.codes import TalkCode
 from pabal.compat.nhncloud.talk.fallbacks import Resend, ResendRefused, join_contents, read_resend, shared_of
@@ -24,6 +24,7 @@ from pabal.compat.nhncloud.talk.sends import (
     refuse_malformed,
     send_parts,
 )
+from pabal.compat.own_bodies import image_body
 from pabal.domain.sends.sending import Sending
 from pabal.models.bodies import ButtonBody, FriendtalkReceiverBody, SendFriendtalk
 from pabal.service.sending.preconditions import get_usable_profile
@@ -54,7 +55,7 @@ class _Message(NamedTuple):
 
 async def send(call: NhnCall) -> dict[str, Any]:
     """Send friend talk: POST `messages`."""
-    body = decode(call.raw, FriendtalkBody)
+    body = call.decode(FriendtalkBody)
     items = check_call(body, body.recipientList)
     date = read_date(call, body)
     profile = await get_usable_profile(call.context, call.account_id, body.senderKey or "")
@@ -122,7 +123,7 @@ def _build(
         sendDate=date,
         adFlag=recipient.isAd is not False,
         messageType=kind,
-        image=image.body if image else None,
+        image=image_body(image.image) if image else None,
         imageLink=recipient.imageLink or None,
         resend=resend is not None,
         resendPhoneNumber=resend.sender if resend else None,

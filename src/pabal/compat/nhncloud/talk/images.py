@@ -14,7 +14,6 @@ from pabal.console.shell.form_body import MULTIPART_TYPE, parse_form
 from pabal.domain.base.codes import Refused
 from pabal.domain.content.image import Image, parse_image
 from pabal.domain.sends.message import Product
-from pabal.models.bodies import ImageBody
 from pabal.store.messages import compat_files
 
 MAX_FILES = 10_000
@@ -37,12 +36,6 @@ class Uploaded(NamedTuple):
     image: Image
     is_wide: bool
 
-    @property
-    def body(self) -> ImageBody:
-        """The picture as our bodies have it."""
-        encoded = base64.b64encode(self.image.body).decode()
-        return ImageBody(contentType=self.image.content_type, fileName=self.image.file_name, body=encoded)
-
 
 class _Form(NamedTuple):
     """The fields of an upload, and the name and the bytes of its picture."""
@@ -54,8 +47,7 @@ class _Form(NamedTuple):
 async def upload_for_friendtalk(call: NhnCall) -> dict[str, Any]:
     """Store a picture of friend talk: POST `images`."""
     form = await _read_form(call)
-    fields = {**call.query, **form.fields}
-    is_wide = fields.get("wide", "").lower() == "true"
+    is_wide = form.fields.get("wide", call.query.get("wide", "")).lower() == "true"
     product = Product.FRIENDTALK_WIDE_IMAGE if is_wide else Product.FRIENDTALK_IMAGE
     return await _store(call, form, product, _WIDE if is_wide else _NORMAL)
 

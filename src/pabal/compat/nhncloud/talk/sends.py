@@ -5,11 +5,13 @@ from typing import Any, NamedTuple
 
 from pabal.checks.body.call import ApiCall
 from pabal.checks.body.forms import Form
+from pabal.compat.differences import CallDifference
 from pabal.compat.nhncloud.accept import accept_once
 from pabal.compat.nhncloud.call import KIND, SEOUL, NhnCall, format_request_id
 from pabal.compat.nhncloud.errors import NhnRefused
 from pabal.compat.nhncloud.talk.bodies import TalkBody, TalkRecipient
 from pabal.compat.nhncloud.talk.codes import TalkCode, refusal_code, refuse
+from pabal.compat.own_bodies import receiver_of
 from pabal.domain.base import dates
 from pabal.domain.base.codes import Code, Problem, Refused
 from pabal.domain.base.dates import MINUTE
@@ -20,7 +22,6 @@ from pabal.service.sending.preconditions import choose_carrier
 
 MAX_RECIPIENTS = 1000
 MAX_NAME_CHARACTERS = 100
-_RECEIVER = "receivers["
 OF_THE_CALL = ("senderKey", "sendDate", "templateCode")
 """Fields of ours that all recipients of a call have in common; what is wrong with them refuses the call."""
 
@@ -58,13 +59,14 @@ class Refusals:
     def add_problems(self, items: Sequence[TalkItem], problems: Sequence[Problem]) -> None:
         """Refuse the recipients that problems name, or all of them where one concerns all."""
         for problem in problems:
-            if not problem.field.startswith(_RECEIVER):
+            if receiver_of(problem) is None:
                 for each in items:
                     self.add(each, refusal_code(problem))
                 return
         for problem in problems:
-            index = int(problem.field[len(_RECEIVER) :].split("]")[0])
-            self.add(items[index], refusal_code(problem._replace(field=problem.field.split(".")[-1])))
+            self.add(
+                items[receiver_of(problem) or 0], refusal_code(problem._replace(field=problem.field.split(".")[-1]))
+            )
 
 
 def check_call(body: TalkBody, recipients: Sequence[TalkRecipient] | None) -> list[TalkItem]:
@@ -158,6 +160,9 @@ async def send_parts(
     """
     checked = [found for part in parts if (found := await _check(call, part, refusals))]
     request_id = await _accept(call, body, items, checked, refusals) if checked else None
+    if any(each.recipient.resendParameter is None for each in items):
+        call.note(CallDifference.FALLBACK)
+    call.note_refusals(each.number for each in refusals.by_seq.values())
     answer = _describe(body, items, refusals, request_id)
     if request_id is None:
         raise NhnRefused(TalkCode.ALL_FAILED.number, TalkCode.ALL_FAILED.message, answer)
