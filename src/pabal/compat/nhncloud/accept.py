@@ -1,5 +1,6 @@
 """Stores what a call sends, once for each idempotency key of its caller."""
 
+import asyncio
 from collections.abc import Sequence
 
 from pabal.compat.nhncloud.call import KIND, NhnCall
@@ -21,6 +22,7 @@ async def accept_once(call: NhnCall, sends: Sequence[Sending], size: CallSize) -
     Returns the ids of their requests. Raises NhnRefused where its idempotency key was used minutes ago, and Refused
     as `accept_call` and `prepare_request` do.
     """
+    await asyncio.sleep(0)  # where many calls are at this step together, each costs less than by itself
     context, account_id = call.context, call.account_id
     slot = choose_slot(context, account_id, call.idempotency)
     lane = int(sum(len(each.receivers) for each in sends) > SMALL_RECEIVERS)

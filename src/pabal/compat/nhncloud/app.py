@@ -32,7 +32,7 @@ _PATH = re.compile(
 _IDEMPOTENCY_HEADER = IDEMPOTENCY_HEADER.lower().encode()
 
 
-class Place(NamedTuple):
+class CallPlace(NamedTuple):
     """What the path of a call names."""
 
     service: Endpoints
@@ -41,7 +41,7 @@ class Place(NamedTuple):
     rest: str
 
 
-class NhnCloudApi(RelayApi[Place]):
+class NhnCloudApi(RelayApi[CallPlace]):
     """Answers the calls of programs that were written for NHN Cloud."""
 
     prefix = "/compat/nhncloud"
@@ -59,7 +59,7 @@ class NhnCloudApi(RelayApi[Place]):
         super().__init__(context, guard, keys, bodies, hosts, max_body_bytes)
         self._verifier = SecretVerifier(context.world)
 
-    def find_place(self, path: str) -> Place:
+    def find_place(self, path: str) -> CallPlace:
         """Return what a path names.
 
         Raises NhnRefused.
@@ -68,9 +68,9 @@ class NhnCloudApi(RelayApi[Place]):
         service = SERVICES.get(match["service"]) if match else None
         if match is None or service is None:
             raise not_found()
-        return Place(service, match["version"], match["app_key"], match["rest"])
+        return CallPlace(service, match["version"], match["app_key"], match["rest"])
 
-    def find_route(self, method: str, place: Place) -> tuple[Route, list[str]]:
+    def find_route(self, method: str, place: CallPlace) -> tuple[Route, list[str]]:
         """Return the route of a call, and the ids in its path.
 
         Raises NhnRefused.
@@ -82,7 +82,7 @@ class NhnCloudApi(RelayApi[Place]):
             raise not_found()
         return found
 
-    async def authenticate(self, request: ReceivedRequest, place: Place) -> AdmittedKey:
+    async def authenticate(self, request: ReceivedRequest, place: CallPlace) -> AdmittedKey:
         """Return the key of a call: by app key and secret key, or by an app key that is the secret.
 
         Raises NhnRefused, and Refused(RATE_LIMITED) where many wrong secrets were given.
@@ -105,7 +105,7 @@ class NhnCloudApi(RelayApi[Place]):
     async def _matches(self, known: CompatKey, secret: str) -> bool:
         return 0 < len(secret) <= MAX_SECRET_CHARACTERS and await self._verifier.matches(known.secret, secret)
 
-    async def answer(self, received: ReceivedCall[Place], found: Route, ids: Sequence[str]) -> dict[str, Any]:
+    async def answer(self, received: ReceivedCall[CallPlace], found: Route, ids: Sequence[str]) -> dict[str, Any]:
         """Return the answer to a call.
 
         Raises NhnRefused, Refused.
