@@ -142,14 +142,13 @@ def send_campaign(case: Case) -> Iterator[Step]:
     page.locator("input[type=file]").set_input_files(csv("rows.csv", f"휴대폰번호\n010-5500-{case.digits}01\n"))
     expect(page.locator("#columns select").first).to_be_visible()
     with case.network.losing(Loss.ANSWER):
-        page.locator("form[data-upload] button").click()
+        page.locator("#upload-it").click()
         told = {"ko": "아무것도 발송되지 않았습니다", "en": "Nothing was sent"}[case.language]
         expect(page.locator("form[data-upload] [role=alert]:not([hidden])")).to_contain_text(told)
-    page.locator("form[data-upload] button").click()
+    page.locator("#upload-it").click()
     expect(page.locator("#found")).to_be_visible(timeout=20_000)
     page.locator("[name=name]").fill(f"행사 {case.word}")
-    sending = page.locator("form[action$='/send']")
-    yield Step("campaign.send", sending.locator("button.main"), page.locator("#progress"), "send")
+    yield Step("campaign.send", page.locator("#send-it"), page.locator("#progress"), "send")
     page.locator("details:has(form[action$='/name']) > summary").click()
     page.locator("form[action$='/name'] [name=name]").fill(f"새 행사 {case.word}")
     renamed = page.locator("h1", has_text=f"새 행사 {case.word}")

@@ -251,9 +251,9 @@ def test_template_image_is_previewed_and_shown_after_saving(
         page.locator("[name=name]").fill("그림이 있는 안내")
         page.locator("[name=content]").fill("#{이름}님, 새 매장이 열렸습니다.")
         expect(page.locator("[name=image]")).to_be_hidden()
-        page.locator("[name=emphasisType]").select_option("text")
+        page.locator("[name=emphasisType][value=text]").check()
         page.locator("[name=emphasisTitle]").fill("새 매장")
-        page.locator("[name=emphasisType]").select_option("image")
+        page.locator("[name=emphasisType][value=image]").check()
         expect(page.locator("[name=emphasisTitle]")).to_be_visible()  # what stands in a field is not hidden
         page.locator("[name=emphasisTitle]").fill("")
         expect(page.locator("[name=emphasisTitle]")).to_be_hidden()

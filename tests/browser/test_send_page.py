@@ -96,7 +96,7 @@ def test_file_that_is_chosen_on_the_send_page_is_there_on_the_next(
         page.wait_for_url("**/console/send/upload/*")
         expect(page.locator(".drop .chosen")).to_contain_text("guests.csv")
         expect(page.locator("#columns select")).to_have_count(1, timeout=20_000)
-        page.locator("form[data-upload] p.actions button").click()
+        page.locator("#upload-it").click()
         expect(page.locator("#found")).to_be_visible(timeout=20_000)
         check_page(page, f"carried-{language}-{screen}")
 

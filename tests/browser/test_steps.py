@@ -78,7 +78,7 @@ def office(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterat
 
 def send_to_group(steps: Steps) -> None:
     write_to_group(steps)
-    steps.click("form[data-risk=send] button.main")
+    steps.click("#send-it")
     steps.page.wait_for_url("**/console/requests/*")
 
 
@@ -173,8 +173,8 @@ def see_cost(steps: Steps) -> None:
 def stop_campaign(steps: Steps) -> None:
     write_to_group(steps)
     steps.fill("sendDate", later("%Y-%m-%dT%H:%M"))
-    steps.page.locator("[name=later]").check()
-    steps.page.locator("form[data-risk=send] button.main").click()
+    steps.page.locator("[name=later][value='1']").check()
+    steps.page.locator("#send-it").click()
     steps.page.wait_for_url(re.compile("/console/requests/[0-9a-f]{26}"))
     sent = steps.page.url.rpartition("/")[2]
     steps.count = 0

@@ -55,7 +55,7 @@ def test_contacts_are_imported_and_sent_to_as_a_group(env: BrowserEnvironment, l
         page.wait_for_url("**/console/send/upload/*")
         expect(page.locator("#first-message")).to_contain_text("홍길동님께")
         check_page(page, f"group-campaign-{screen}")
-        page.locator("form[data-risk=send] button.main").click()
+        page.locator("#send-it").click()
         page.wait_for_url("**/console/requests/*")
         expect(page.locator(".counts").first).to_contain_text("2")
 

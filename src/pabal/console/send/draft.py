@@ -22,6 +22,7 @@ from pabal.console.send.draft_parts import (
     read_buttons,
     without_image,
 )
+from pabal.console.phone.brand_parts import BrandPreview, preview_groups
 from pabal.console.sheets.mapping import read_roles
 from pabal.domain.brand.message import BrandAttachment, BrandType, Targeting
 from pabal.domain.brand.rules import RULES, TypeRules, max_buttons
@@ -147,6 +148,11 @@ class MessageDraft:
     def attachment_groups(self) -> list[AttachmentGroup]:
         """The fields of the attachment of a brand message."""
         return attachment_form.groups_of(self.brand_type, self._tree)
+
+    @property
+    def part_looks(self) -> dict[str, BrandPreview]:
+        """How a phone shows each part of the attachment."""
+        return preview_groups(self.attachment)
 
     @property
     def next_part(self) -> str:

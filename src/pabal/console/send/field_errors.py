@@ -7,6 +7,7 @@ from pabal.console.send.attachment_form import label_of
 from pabal.console.shell.page_request import PageRequest
 from pabal.console.shell.problem_texts import add_object_particle, is_missing
 from pabal.domain.base.codes import Problem
+from pabal.domain.content import button
 
 _OF_IMAGE = re.compile(r"images?[.\[]|images$")
 
@@ -30,7 +31,7 @@ def errors_by_field(
 
 
 def _sentence(request: PageRequest, problem: Problem, field: str) -> str:
-    if is_missing(problem) and problem.detail is None:
+    if is_missing(problem) and problem.detail in (None, button.REQUIRED):
         if field == "receivers":
             return request.t("send.receivers.none")
         if field in ("senderKey", "templateCode"):
