@@ -86,7 +86,7 @@ def test_scheduled_campaign_is_cancelled_after_confirmation(env: BrowserEnvironm
         page.wait_for_url(re.compile("/console/requests/[0-9a-f]{26}"))
         page.locator("details.ask summary").last.click()
         check_page(page, "campaign-ask")
-        page.locator("form[action$='/cancel'] button").click()
+        page.locator("form[action$='/cancel'] button.danger").click()
         expect(page.locator(".state.cancel")).to_be_visible(timeout=20_000)
         expect(page.locator(".counts")).to_contain_text("취소 30", timeout=20_000)
         expect(page.locator("form[action$='/cancel']")).to_have_count(0)
@@ -99,8 +99,8 @@ def test_unusable_campaign_file_is_reported_and_can_be_replaced(env: BrowserEnvi
         wrong = tmp_path / "wrong.csv"
         wrong.write_text("휴대폰번호\n010-1111-2222\n", encoding="utf-8")
         page.locator("input[type=file]").set_input_files(wrong)
-        page.locator("#upload-it").click()
-        expect(page.get_by_role("alert").first).to_contain_text("이름", timeout=20_000)
+        expect(page.locator("#columns [data-needed]")).to_contain_text("이름", timeout=20_000)
+        expect(page.locator("#upload-it")).to_be_disabled()
         check_page(page, "upload-refused")
         large = tmp_path / "large.csv"
         with large.open("wb") as file:

@@ -102,17 +102,23 @@ def test_failed_message_is_found_in_history_with_reason_and_advice(
     send(env, "010-0000-0001", content="없는 번호로")
     with env.signed_in(language=language, screen=screen) as page:
         page.goto("/console/history")
-        if screen == "phone":
-            page.locator("details.folds > summary").click()
+        page.locator("form.search summary").press("Enter")
         page.locator("[name=status]").select_option("fail")
-        page.locator("button.main").click()
+        page.locator("form.search details .actions button").click()
         expect(page.locator("tbody tr").first).to_contain_text("010-0000-0001")
         expect(page.locator(".state.completed")).to_have_count(0)
+        page.locator("form.search .seg a").first.click()
+        expect(page.locator(".chip.chosen")).to_have_count(2)
         check_page(page, f"history-{language}-{screen}")
         page.locator("tbody a").first.click()
         expect(page.locator(".advice")).to_be_visible()
         expect(page.locator(".story li")).to_have_count(4)
         check_page(page, f"message-{language}-{screen}")
+        page.locator("main > p > a").first.click()  # back to what was searched for
+        page.locator(".chip.chosen").first.click()
+        expect(page.locator(".chip.chosen")).to_have_count(1)
+        page.locator(".chips .quiet").click()
+        expect(page).to_have_url(re.compile("/console/history$"))
 
 
 def test_searched_history_is_exported_as_csv(env: BrowserEnvironment) -> None:

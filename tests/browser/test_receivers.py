@@ -141,7 +141,7 @@ def test_button_names_the_time_of_a_scheduled_send(office: BrowserEnvironment, l
         button = page.locator("#send-it")
         expect(button).to_be_visible(timeout=20_000)
         expect(button).not_to_contain_text("10:00")
-        page.locator("[name=sendDate]").fill(at)
+        schedule(page, at)
         expect(button).to_contain_text(shown)
         page.locator("[name=later][value='']").check()
         expect(button).not_to_contain_text(shown)

@@ -1,5 +1,5 @@
 /* What all pages share: posts forms, shows that a request is under way, and says what became of one that failed; asks
-   for the password in place where the session has ended; folds filters on a phone; copies keys. */
+   for the password in place where the session has ended; copies keys. */
 (function () {
   "use strict";
   const busy = document.getElementById("busy");
@@ -344,14 +344,6 @@
     headers["X-CSRF-Token"] = renew(headers["X-CSRF-Token"]);
     document.body.setAttribute("hx-headers", JSON.stringify(headers));
   }
-
-  /* Filters, which fold on a phone unless they are used */
-
-  function foldFilters() {
-    if (!matchMedia("(max-width: 44rem)").matches) return;
-    for (const filters of document.querySelectorAll("details.folds:not([data-used])")) filters.open = false;
-  }
-  foldFilters();
 
   /* Toasts, which are closed */
 

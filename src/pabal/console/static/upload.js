@@ -22,6 +22,12 @@
     return [...form.elements].find((each) => each.type === "submit");
   }
 
+  // Another file has columns of its own.
+  function forget(form) {
+    document.getElementById("columns").replaceChildren();
+    submitOf(form).disabled = false;
+  }
+
   // A refusal is told beside the form, so that the chosen file and the mapping stay; the poll goes on from there.
   function refusal(html) {
     const page = new DOMParser().parseFromString(html, "text/html");
@@ -104,6 +110,7 @@
   });
   document.addEventListener("change", (event) => {
     if (event.target.matches("#columns select")) checkColumns();
+    else if (event.target.matches("form[data-upload] input[type=file]")) forget(event.target.form);
     else if (["sendDate", "later"].includes(event.target.name)) schedule(event.target);
   });
   document.addEventListener("input", (event) => {
