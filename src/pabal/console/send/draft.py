@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from msgspec import Struct
 
 from pabal.checks.sends.brand import BRAND_TYPES, TARGETINGS
+from pabal.console.phone.brand_parts import BrandPreview, preview_groups
 from pabal.console.send import attachment_form
 from pabal.console.send.attachment_form import AttachmentGroup, attachment_of, read_attachment, start_of
 from pabal.console.send.draft_parts import (
@@ -22,7 +23,6 @@ from pabal.console.send.draft_parts import (
     read_buttons,
     without_image,
 )
-from pabal.console.phone.brand_parts import BrandPreview, preview_groups
 from pabal.console.sheets.mapping import read_roles
 from pabal.domain.brand.message import BrandAttachment, BrandType, Targeting
 from pabal.domain.brand.rules import RULES, TypeRules, max_buttons
