@@ -309,11 +309,6 @@ TEXTS = {
     "contacts.group.choose": Text("그룹 선택", "Choose a group"),
     "contacts.group.new": Text("새 그룹 이름", "Name of a new group"),
     "contacts.group.add": Text("그룹 만들기", "Create group"),
-    "contacts.group.delete.ask": Text(
-        "이 그룹을 삭제하시겠습니까? 되돌릴 수 없습니다. 연락처는 주소록에 남습니다.",
-        "Delete this group? This cannot be undone. Its contacts stay in the address book.",
-    ),
-    "contacts.group.delete_all": Text("연락처 {count}명도 함께 삭제", "Delete its {count} contacts, too"),
     "contacts.members": Text("연락처", "Contacts"),
     "contacts.search": Text("이름이나 번호", "Name or number"),
     "contacts.search.how": Text("홍길, 5678, 010-1234-5678", "Kim, 5678, 010-1234-5678"),
