@@ -223,6 +223,8 @@ def test_template_is_written_with_preview_reviewed_and_approved(
         expect(rows).to_have_count(2)
         expect(page.locator("[name='buttons[0].androidUrl']")).to_be_hidden()
         page.locator("[name='buttons[0].name']").fill("배송 조회")
+        if screen == "desktop":
+            expect(page.locator("#preview")).to_be_in_viewport()
         page.locator("button.main").click()
         expect(page.get_by_role("alert")).to_be_visible()
         check_page(page, f"template-form-{language}-{screen}")
