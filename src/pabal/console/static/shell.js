@@ -264,7 +264,6 @@
     }
     htmx.process(content);
     document.dispatchEvent(new Event("htmx:afterSettle")); // what draws on the page draws on the new content
-    foldFilters();
     const focus = content.querySelector("[autofocus], [role=alert]:not([hidden])");
     scrollTo(0, 0);
     if (!focus) return content.focus({ preventScroll: true });
