@@ -182,7 +182,7 @@ def stop_campaign(steps: Steps) -> None:
     steps.open("/console/requests")
     steps.click(f"#stop-{sent} summary")
     steps.click(f"#stop-{sent} button.danger")
-    steps.page.wait_for_url(f"**/console/requests/{sent}")
+    steps.page.wait_for_url(f"**/console/requests/{sent}*")
     expect(steps.page.locator(".state.cancel")).to_be_visible(timeout=20_000)
 
 
