@@ -66,7 +66,7 @@ def keep_address_book(case: Case) -> Iterator[Step]:
     add = form(page, "/console/contacts")
     add.locator("[name=phoneNumber]").fill(f"010-5100-{case.digits}01")
     add.locator("[name=name]").fill(name)
-    yield Step("contact.add", add.locator("button.main"), row(page, name))
+    yield Step("contact.add", add.locator("p.actions button"), row(page, name))
     page.get_by_role("link", name=name).click()
     page.locator("[name=name]").fill(f"{name} 님")
     yield Step("contact.update", page.locator("main form.stack button.main"), row(page, f"{name} 님"))
