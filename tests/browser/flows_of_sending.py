@@ -169,7 +169,7 @@ def send_to_group(case: Case) -> Iterator[Step]:
     to_group = page.locator("#review")
     yield Step("campaign.begin", to_group, page.locator("form[data-risk=send]"), "nothing")
     page.locator("main .ask summary").last.click()
-    yield Step("campaign.cancel", page.locator("form[action$='/cancel'] button"), page.locator("main h1"))
+    yield Step("campaign.cancel", page.locator("form[action$='/cancel'] button.danger"), page.locator("main h1"))
 
 
 def change_schedule(case: Case) -> Iterator[Step]:
@@ -193,7 +193,7 @@ def change_schedule(case: Case) -> Iterator[Step]:
     yield Step("request.now", page.locator("form[action$='/now'] button"), page.locator("#progress"))
     page.goto(f"/console/requests/{cancelled}")
     page.locator("details.ask summary").last.click()
-    cancel = page.locator("form[action$='/cancel'] button")
+    cancel = page.locator("form[action$='/cancel'] button.danger")
     yield Step("request.cancel", cancel, page.locator("main .state.cancel").first)
 
 
