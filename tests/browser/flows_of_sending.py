@@ -57,8 +57,7 @@ def keep_address_book(case: Case) -> Iterator[Step]:
     page.locator("textarea[name=fields]").fill(f"도시 {case.word}")
     fields = form(page, "/console/contacts/groups/fields").locator("button")
     yield Step("contact.fields", fields, row(page, group))
-    delete_one = page.locator("form[action$='/delete']:not(:has([name=with]))")
-    row(page, group).locator("details.ask", has=delete_one).locator("summary").click()
+    row(page, group).locator("details.ask", has=page.locator("form[action$='/delete']")).locator("summary").click()
     delete = page.locator("details[open] button.danger")
     yield Step("contact.group_delete", delete, page.locator("textarea[name=fields]"))
 
@@ -67,7 +66,7 @@ def keep_address_book(case: Case) -> Iterator[Step]:
     add = form(page, "/console/contacts")
     add.locator("[name=phoneNumber]").fill(f"010-5100-{case.digits}01")
     add.locator("[name=name]").fill(name)
-    yield Step("contact.add", add.locator("button.main"), row(page, name))
+    yield Step("contact.add", add.locator("p.actions button"), row(page, name))
     page.get_by_role("link", name=name).click()
     page.locator("[name=name]").fill(f"{name} 님")
     yield Step("contact.update", page.locator("main form.stack button.main"), row(page, f"{name} 님"))
@@ -142,14 +141,13 @@ def send_campaign(case: Case) -> Iterator[Step]:
     page.locator("input[type=file]").set_input_files(csv("rows.csv", f"휴대폰번호\n010-5500-{case.digits}01\n"))
     expect(page.locator("#columns select").first).to_be_visible()
     with case.network.losing(Loss.ANSWER):
-        page.locator("form[data-upload] button").click()
+        page.locator("#upload-it").click()
         told = {"ko": "아무것도 발송되지 않았습니다", "en": "Nothing was sent"}[case.language]
         expect(page.locator("form[data-upload] [role=alert]:not([hidden])")).to_contain_text(told)
-    page.locator("form[data-upload] button").click()
+    page.locator("#upload-it").click()
     expect(page.locator("#found")).to_be_visible(timeout=20_000)
     page.locator("[name=name]").fill(f"행사 {case.word}")
-    sending = page.locator("form[action$='/send']")
-    yield Step("campaign.send", sending.locator("button.main"), page.locator("#progress"), "send")
+    yield Step("campaign.send", page.locator("#send-it"), page.locator("#progress"), "send")
     page.locator("details:has(form[action$='/name']) > summary").click()
     page.locator("form[action$='/name'] [name=name]").fill(f"새 행사 {case.word}")
     renamed = page.locator("h1", has_text=f"새 행사 {case.word}")
@@ -171,7 +169,7 @@ def send_to_group(case: Case) -> Iterator[Step]:
     to_group = page.locator("#review")
     yield Step("campaign.begin", to_group, page.locator("form[data-risk=send]"), "nothing")
     page.locator("main .ask summary").last.click()
-    yield Step("campaign.cancel", page.locator("form[action$='/cancel'] button"), page.locator("main h1"))
+    yield Step("campaign.cancel", page.locator("form[action$='/cancel'] button.danger"), page.locator("main h1"))
 
 
 def change_schedule(case: Case) -> Iterator[Step]:
@@ -195,7 +193,7 @@ def change_schedule(case: Case) -> Iterator[Step]:
     yield Step("request.now", page.locator("form[action$='/now'] button"), page.locator("#progress"))
     page.goto(f"/console/requests/{cancelled}")
     page.locator("details.ask summary").last.click()
-    cancel = page.locator("form[action$='/cancel'] button")
+    cancel = page.locator("form[action$='/cancel'] button.danger")
     yield Step("request.cancel", cancel, page.locator("main .state.cancel").first)
 
 

@@ -38,7 +38,7 @@ def write_message(page: Page) -> None:
 def upload(page: Page, path: Path) -> None:
     """Upload a file and wait until it is checked."""
     page.locator("input[type=file]").set_input_files(path)
-    page.locator("form[data-upload] button").click()
+    page.locator("#upload-it").click()
     expect(page.locator("#found")).to_be_visible(timeout=20_000)
 
 
@@ -62,7 +62,7 @@ def test_campaign_file_with_invalid_rows_is_uploaded_sent_and_followed(
             page.locator("a[href$='/bad.csv']").first.click()
         assert len(download.value.path().read_text(encoding="utf-8").splitlines()) == 5
         page.locator("[name=name]").fill("봄 행사")
-        page.locator("form[action$='/send'] button.main").click()
+        page.locator("#send-it").click()
         page.wait_for_url(re.compile("/console/requests/[0-9a-f]{26}"))
         check_page(page, f"campaign-{language}-{screen}")
         expect(page.locator(".state.completed")).to_be_visible(timeout=60_000)
@@ -80,13 +80,13 @@ def test_scheduled_campaign_is_cancelled_after_confirmation(env: BrowserEnvironm
     with env.signed_in() as page:
         write_message(page)
         upload(page, written(tmp_path, 30, ""))
-        page.locator("[name=later]").check()
+        page.locator("[name=later][value='1']").check()
         page.locator("[name=sendDate]").fill(tomorrow(page))
-        page.locator("form[action$='/send'] button.main").click()
+        page.locator("#send-it").click()
         page.wait_for_url(re.compile("/console/requests/[0-9a-f]{26}"))
         page.locator("details.ask summary").last.click()
         check_page(page, "campaign-ask")
-        page.locator("form[action$='/cancel'] button").click()
+        page.locator("form[action$='/cancel'] button.danger").click()
         expect(page.locator(".state.cancel")).to_be_visible(timeout=20_000)
         expect(page.locator(".counts")).to_contain_text("취소 30", timeout=20_000)
         expect(page.locator("form[action$='/cancel']")).to_have_count(0)
@@ -99,14 +99,14 @@ def test_unusable_campaign_file_is_reported_and_can_be_replaced(env: BrowserEnvi
         wrong = tmp_path / "wrong.csv"
         wrong.write_text("휴대폰번호\n010-1111-2222\n", encoding="utf-8")
         page.locator("input[type=file]").set_input_files(wrong)
-        page.locator("form[data-upload] button").click()
-        expect(page.get_by_role("alert").first).to_contain_text("이름", timeout=20_000)
+        expect(page.locator("#columns [data-needed]")).to_contain_text("이름", timeout=20_000)
+        expect(page.locator("#upload-it")).to_be_disabled()
         check_page(page, "upload-refused")
         large = tmp_path / "large.csv"
         with large.open("wb") as file:
             file.truncate(MAX_FILE_BYTES + 1)
         page.locator("input[type=file]").set_input_files(large)
-        page.locator("form[data-upload] button").click()
+        page.locator("#upload-it").click()
         expect(page.locator("form[data-upload] .going [role=alert]")).to_contain_text("너무 큽니다")
         upload(page, written(tmp_path, 3, ""))
 

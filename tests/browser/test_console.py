@@ -102,17 +102,23 @@ def test_failed_message_is_found_in_history_with_reason_and_advice(
     send(env, "010-0000-0001", content="없는 번호로")
     with env.signed_in(language=language, screen=screen) as page:
         page.goto("/console/history")
-        if screen == "phone":
-            page.locator("details.folds > summary").click()
+        page.locator("form.search summary").press("Enter")
         page.locator("[name=status]").select_option("fail")
-        page.locator("button.main").click()
+        page.locator("form.search details .actions button").click()
         expect(page.locator("tbody tr").first).to_contain_text("010-0000-0001")
         expect(page.locator(".state.completed")).to_have_count(0)
+        page.locator("form.search .seg a").first.click()
+        expect(page.locator(".chip.chosen")).to_have_count(2)
         check_page(page, f"history-{language}-{screen}")
         page.locator("tbody a").first.click()
         expect(page.locator(".advice")).to_be_visible()
         expect(page.locator(".story li")).to_have_count(4)
         check_page(page, f"message-{language}-{screen}")
+        page.locator("main > p > a").first.click()  # back to what was searched for
+        page.locator(".chip.chosen").first.click()
+        expect(page.locator(".chip.chosen")).to_have_count(1)
+        page.locator(".chips .quiet").click()
+        expect(page).to_have_url(re.compile("/console/history$"))
 
 
 def test_searched_history_is_exported_as_csv(env: BrowserEnvironment) -> None:
@@ -217,6 +223,8 @@ def test_template_is_written_with_preview_reviewed_and_approved(
         expect(rows).to_have_count(2)
         expect(page.locator("[name='buttons[0].androidUrl']")).to_be_hidden()
         page.locator("[name='buttons[0].name']").fill("배송 조회")
+        if screen == "desktop":
+            expect(page.locator("#preview")).to_be_in_viewport()
         page.locator("button.main").click()
         expect(page.get_by_role("alert")).to_be_visible()
         check_page(page, f"template-form-{language}-{screen}")
@@ -251,9 +259,9 @@ def test_template_image_is_previewed_and_shown_after_saving(
         page.locator("[name=name]").fill("그림이 있는 안내")
         page.locator("[name=content]").fill("#{이름}님, 새 매장이 열렸습니다.")
         expect(page.locator("[name=image]")).to_be_hidden()
-        page.locator("[name=emphasisType]").select_option("text")
+        page.locator("[name=emphasisType][value=text]").check()
         page.locator("[name=emphasisTitle]").fill("새 매장")
-        page.locator("[name=emphasisType]").select_option("image")
+        page.locator("[name=emphasisType][value=image]").check()
         expect(page.locator("[name=emphasisTitle]")).to_be_visible()  # what stands in a field is not hidden
         page.locator("[name=emphasisTitle]").fill("")
         expect(page.locator("[name=emphasisTitle]")).to_be_hidden()

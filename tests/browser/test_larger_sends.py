@@ -42,7 +42,7 @@ def upload(page: Page, rows: str) -> None:
 
 
 def check_file(page: Page) -> None:
-    page.locator("form[data-upload] button").click()
+    page.locator("#upload-it").click()
     expect(page.locator("#found")).to_be_visible(timeout=20_000)
 
 
@@ -97,7 +97,7 @@ def test_campaign_shows_its_funnel_and_is_found_again(env: BrowserEnvironment, l
         expect(page.locator("#columns select").first).to_be_visible()
         check_file(page)
         page.locator("[name=name]").fill(f"결과 {language}")
-        page.locator("form[action$='/send'] button.main").click()
+        page.locator("#send-it").click()
         page.wait_for_url(re.compile("/console/requests/[0-9a-f]{26}"))
         expect(page.locator("#funnel tr.reached td").first).to_have_text("1", timeout=30_000)
         expect(page.locator("#funnel tr.fail td").first).to_have_text("1")

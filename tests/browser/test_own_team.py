@@ -28,7 +28,7 @@ def invite(env: BrowserEnvironment, language: str, screen: str) -> str:
     with env.signed_in(language=language, screen=screen) as page:
         page.goto("/console/team")
         check_page(page, f"team-{screen}")
-        page.locator("form[action='/console/team/invite'] [name=role]").select_option("sender")
+        page.locator("form[action='/console/team/invite'] [name=role][value=sender]").check()
         page.locator("form[action='/console/team/invite'] button").click()
         link = page.locator("code.secret").inner_text()
         check_page(page, f"invited-{screen}")

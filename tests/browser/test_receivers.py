@@ -61,7 +61,7 @@ def test_main_button_goes_on_with_a_group_and_typed_receivers(
         page.locator("#review").click()
         page.wait_for_url("**/console/send/upload/*")
         expect(page.locator("#found")).to_be_visible(timeout=20_000)
-        expect(page.locator("form[data-risk=send] button.main")).to_contain_text("3")
+        expect(page.locator("#send-it")).to_contain_text("3")
         check_page(page, f"group-and-typed-{language}-{screen}")
 
 
@@ -73,7 +73,7 @@ def test_column_that_is_not_mapped_costs_neither_file_nor_mapping(
     with office.signed_in(language=language, screen=screen) as page:
         write(page, "#{이름}님, #{상품} 도착")
         choose_file(page, "고객명,물건,연락처\n김,사과,010-2320-0001\n이,배,010-2320-0002\n")
-        told, button = page.locator("#columns [data-needed]"), page.locator("form[data-upload] p.actions button")
+        told, button = page.locator("#columns [data-needed]"), page.locator("#upload-it")
         expect(page.locator("#column0")).to_have_value("field:이름")  # that is what 고객명 means
         expect(told).to_contain_text("상품")
         expect(button).to_be_disabled()
@@ -101,8 +101,8 @@ def test_progress_of_an_upload_is_told_beside_its_bar(office: BrowserEnvironment
         page.locator("#column0").select_option("field:이름")
         held: list[Route] = []
         page.route("**/file", lambda route: held.append(route))
-        page.locator("form[data-upload] p.actions button").click()
-        expect(page.locator("form[data-upload] p.actions button")).to_be_disabled()
+        page.locator("#upload-it").click()
+        expect(page.locator("#upload-it")).to_be_disabled()
         expect(page.locator(".going progress")).to_be_visible()
         expect(page.locator("#columns [data-needed]")).to_be_hidden()
         held[0].continue_()
@@ -117,12 +117,12 @@ def test_repeated_numbers_are_not_counted_as_rows_that_cannot_be_sent(
     with office.signed_in(language=language, screen=screen) as page:
         write(page, "안내")
         choose_file(page, "연락처\n010-2340-0001\n010-2340-0001\n010-2340-0002\n123\n")
-        page.locator("form[data-upload] p.actions button").click()
+        page.locator("#upload-it").click()
         expect(page.locator("#found")).to_be_visible(timeout=20_000)
         counts = page.locator("#found + dl dd")
-        expect(counts.nth(1)).to_contain_text("2")  # who gets it
-        expect(counts.nth(2)).to_contain_text("1")  # 123
-        expect(counts.nth(3)).to_contain_text("1")  # the repeated one
+        expect(counts.nth(0)).to_contain_text("2")  # who gets it
+        expect(counts.nth(1)).to_contain_text("1")  # 123
+        expect(counts.nth(2)).to_contain_text("1")  # the repeated one
         check_page(page, f"repeated-{language}-{screen}")
 
 
@@ -137,13 +137,13 @@ def test_button_names_the_time_of_a_scheduled_send(office: BrowserEnvironment, l
         expect(page.locator("#send-it")).to_contain_text(shown)
         write(page, "안내")
         choose_file(page, "연락처\n010-2350-0002\n")
-        page.locator("form[data-upload] p.actions button").click()
-        button = page.locator("form[data-risk=send] button.main")
+        page.locator("#upload-it").click()
+        button = page.locator("#send-it")
         expect(button).to_be_visible(timeout=20_000)
         expect(button).not_to_contain_text("10:00")
-        page.locator("[name=sendDate]").fill(at)
+        schedule(page, at)
         expect(button).to_contain_text(shown)
-        page.locator("[name=later]").uncheck()
+        page.locator("[name=later][value='']").check()
         expect(button).not_to_contain_text(shown)
 
 
@@ -193,7 +193,7 @@ def test_scheduled_group_campaign_is_changed_and_replaces_the_old_one(
         page.locator("[name=content]").fill("#{이름}님, 예약")
         page.locator("#review").click()
         expect(page.locator("#first-message")).to_contain_text("홍길동님, 예약", timeout=20_000)
-        page.locator("form[data-risk=send] button.main").click()
+        page.locator("#send-it").click()
         page.wait_for_url(re.compile("/console/requests/[0-9a-f]{26}"))
         old = page.url
         page.locator("a[href*='/console/send?edit=']").click(timeout=20_000)
@@ -202,7 +202,7 @@ def test_scheduled_group_campaign_is_changed_and_replaces_the_old_one(
         page.locator("[name=content]").fill("#{이름}님, 새말")
         page.locator("#review").click()
         expect(page.locator("#first-message")).to_contain_text("홍길동님, 새말", timeout=20_000)
-        page.locator("form[data-risk=send] button.main").click()
+        page.locator("#send-it").click()
         page.wait_for_url(lambda url: "/console/requests/" in url and url != old)
         expect(page.locator("a[href*='/console/send?edit=']")).to_be_visible(timeout=20_000)
         page.goto(old)

@@ -96,7 +96,7 @@ def test_file_that_is_chosen_on_the_send_page_is_there_on_the_next(
         page.wait_for_url("**/console/send/upload/*")
         expect(page.locator(".drop .chosen")).to_contain_text("guests.csv")
         expect(page.locator("#columns select")).to_have_count(1, timeout=20_000)
-        page.locator("form[data-upload] p.actions button").click()
+        page.locator("#upload-it").click()
         expect(page.locator("#found")).to_be_visible(timeout=20_000)
         check_page(page, f"carried-{language}-{screen}")
 
@@ -113,6 +113,9 @@ def test_brand_message_is_written_in_fields(
         first = page.locator("[name='attachment.carousel.list[0].header']")
         first.fill("Winter")
         expect(page.locator("#look .brand-parts.card .subject")).to_have_text("Winter")
+        expect(page.locator("#part-look-card-1 .subject")).to_have_text("Winter")  # beside its fields, too
+        expect(page.locator("label:has(#at-attachment-carousel-list-0-header) .limit")).to_have_text("6 / 20")
+        expect(page.locator("#what [aria-invalid]")).to_have_count(0)  # a button that nobody has typed is no error
         page.locator("#add-part").click()
         expect(page.locator("[name='attachment.carousel.list[2].header']")).to_be_visible()
         expect(first).to_have_value("Winter")
@@ -204,7 +207,21 @@ def test_search_that_takes_long_shows_the_shape_of_what_it_finds(
 def test_page_of_components_shows_each(env: BrowserEnvironment, language: str, screen: str, color: str) -> None:
     with env.signed_in(Role.VIEWER, language=language, screen=screen, color_scheme=color) as page:
         page.goto("/console/components")
-        for each in ("seg", "pick", "chip", "option", "drop", "date-time", "toast", "skeleton", "empty", "phone"):
+        for each in (
+            "seg",
+            "pick",
+            "chip",
+            "option",
+            "drop",
+            "date-time",
+            "toast",
+            "skeleton",
+            "empty",
+            "phone",
+            "part-look",
+            "chosen",
+            "avatar",
+        ):
             expect(page.locator(f".{each}").first, each).to_be_attached()
         check_page(page, f"components-{language}-{screen}")
         page.locator(".toast .close").click()

@@ -78,7 +78,7 @@ def office(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterat
 
 def send_to_group(steps: Steps) -> None:
     write_to_group(steps)
-    steps.click("form[data-risk=send] button.main")
+    steps.click("#send-it")
     steps.page.wait_for_url("**/console/requests/*")
 
 
@@ -139,7 +139,7 @@ def register_template(steps: Steps) -> None:
 
 def invite_colleague(steps: Steps) -> None:
     steps.open("/console/team")
-    steps.choose("role", 1)
+    steps.click("[name=role][value=viewer]")
     steps.click("form[action='/console/team/invite'] button")
     steps.click("button[data-copy]")
     steps.count += 1  # the link is given to the colleague
@@ -172,9 +172,9 @@ def see_cost(steps: Steps) -> None:
 
 def stop_campaign(steps: Steps) -> None:
     write_to_group(steps)
+    steps.page.locator("[name=later][value='1']").check()
     steps.fill("sendDate", later("%Y-%m-%dT%H:%M"))
-    steps.page.locator("[name=later]").check()
-    steps.page.locator("form[data-risk=send] button.main").click()
+    steps.page.locator("#send-it").click()
     steps.page.wait_for_url(re.compile("/console/requests/[0-9a-f]{26}"))
     sent = steps.page.url.rpartition("/")[2]
     steps.count = 0

@@ -55,7 +55,7 @@ def test_contacts_are_imported_and_sent_to_as_a_group(env: BrowserEnvironment, l
         page.wait_for_url("**/console/send/upload/*")
         expect(page.locator("#first-message")).to_contain_text("홍길동님께")
         check_page(page, f"group-campaign-{screen}")
-        page.locator("form[data-risk=send] button.main").click()
+        page.locator("#send-it").click()
         page.wait_for_url("**/console/requests/*")
         expect(page.locator(".counts").first).to_contain_text("2")
 
@@ -79,6 +79,7 @@ def test_schedule_is_changed_and_failed_receivers_get_it_again(
         page.locator("#to-lms").click()
         expect(page.locator("#to-lms")).to_have_attribute("aria-current", "true")
         expect(page.locator("[name=receivers]")).to_have_value(NOBODY)
+        page.locator("#save-text > summary").click()
         page.locator("[name=text_name]").fill(f"다시 보낼 말 {language}")
         page.locator("button[formaction='/console/send/save']").click()
         expect(page.locator(".notice[role=status]").first).to_be_visible()

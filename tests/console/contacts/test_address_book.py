@@ -234,7 +234,7 @@ async def test_refused_contact_shows_its_error_and_keeps_its_groups(browser: Bro
     refused = await add(browser, "010-1111-2222", "이름", field0="가" * 201, **{f"g{group}": "1"})
 
     assert 'id="wrong-field0"' in refused.text
-    assert '<details class="card space" open>' in refused.text
+    assert '<details class="part space" open>' in refused.text
     assert f'name="g{group}" value="1" checked' in refused.text
 
 

@@ -218,7 +218,7 @@ async def test_template_preview_shows_text_and_its_length(sender_key: str, sende
     assert "<script>" not in shown.text
     assert "제목" in shown.text
     assert "<li><span>채널 추가</span></li>" in shown.text
-    assert f"{len(HOSTILE) + 5} / 1300자" in shown.text
+    assert f"{len(HOSTILE) + 5} / 1,300자" in shown.text
 
 
 async def test_template_list_is_filtered_by_status_and_paged(

@@ -277,7 +277,7 @@ async def test_full_names_are_shown_in_team_audit_log_and_menu(env: Environment,
     wrong = await newcomer.submit("/console/me/name", full_name="가" * 41)
     emptied = await newcomer.submit("/console/me/name", full_name="")
 
-    assert "김 지현 <small>jihyun</small>" in team.text
+    assert "<strong>김 지현</strong> <small>jihyun</small>" in team.text
     assert "김 지현 <small>jihyun</small>" in log.text
     assert "김 지현 <small>발송 담당</small>" in menu.text
     assert (renamed.status, wrong.status, emptied.status) == (303, 400, 303)

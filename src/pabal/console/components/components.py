@@ -71,6 +71,7 @@ TEXTS = {
     "components.danger": Text("되돌릴 수 없는 일", "What cannot be undone"),
     "components.choices": Text("선택", "Choices"),
     "components.fields": Text("입력", "Fields"),
+    "components.parts": Text("부분과 목록의 작업", "Parts, and actions of lists"),
     "components.states": Text("상태와 알림", "States and notices"),
     "components.waiting": Text("기다림", "Waiting"),
     "components.previews": Text("휴대폰", "Phones"),

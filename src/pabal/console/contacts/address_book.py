@@ -309,18 +309,6 @@ TEXTS = {
     "contacts.group.choose": Text("그룹 선택", "Choose a group"),
     "contacts.group.new": Text("새 그룹 이름", "Name of a new group"),
     "contacts.group.add": Text("그룹 만들기", "Create group"),
-    "contacts.group.delete": Text("그룹만 삭제", "Delete group only"),
-    "contacts.group.delete.ask": Text(
-        "그룹을 삭제하시겠습니까? 연락처는 주소록에 남습니다.",
-        "Delete this group? Its contacts stay in the address book.",
-    ),
-    "contacts.group.delete.yes": Text("예, 그룹만 삭제합니다", "Yes, delete the group"),
-    "contacts.group.delete_all": Text("연락처 {count}명까지 삭제", "Delete with {count} contacts"),
-    "contacts.group.delete_all.ask": Text(
-        "그룹과 그 안의 연락처 {count}명을 주소록에서 삭제하시겠습니까? 되돌릴 수 없습니다.",
-        "Delete this group, and its {count} contacts from the address book? This cannot be undone.",
-    ),
-    "contacts.group.delete_all.yes": Text("예, 모두 삭제합니다", "Yes, delete all"),
     "contacts.members": Text("연락처", "Contacts"),
     "contacts.search": Text("이름이나 번호", "Name or number"),
     "contacts.search.how": Text("홍길, 5678, 010-1234-5678", "Kim, 5678, 010-1234-5678"),

@@ -1,8 +1,13 @@
-"""Texts of imported contacts, opt-outs and inbound messages."""
+"""Texts of opt-outs, inbound messages and the deletion of groups."""
 
 from pabal.domain.base.codes import Text
 
 TEXTS = {
+    "contacts.group.delete.ask": Text(
+        "이 그룹을 삭제하시겠습니까? 되돌릴 수 없습니다. 연락처는 주소록에 남습니다.",
+        "Delete this group? This cannot be undone. Its contacts stay in the address book.",
+    ),
+    "contacts.group.delete_all": Text("연락처 {count}명도 함께 삭제", "Delete its {count} contacts, too"),
     "menu.opt_outs": Text("수신거부", "Opt-outs"),
     "opt_outs.about": Text(
         "여기에 있는 번호로는 광고를 보내지 않습니다. 광고가 아닌 메시지는 그대로 보냅니다.",

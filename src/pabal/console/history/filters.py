@@ -32,8 +32,6 @@ FIELDS = (
     "template",
     "outcome",
 )
-EXTRA_FIELDS = FIELDS[3 + 2 :]
-"""Fields that are collapsed unless one of them is used."""
 OUTCOME_BY_CODE = {str(number): outcome for number, outcome in OUTCOME_BY_NUMBER.items()}
 NUMBERS_MASKED = Text(
     "이 역할은 전화번호를 볼 수 없어 수신번호로 검색할 수 없습니다.",
@@ -50,11 +48,6 @@ class HistorySearch(NamedTuple):
     message_filter: MessageFilter | None
     problems: list[Problem]
     before: bytes | None
-
-    @property
-    def has_extra_fields(self) -> bool:
-        """Whether a collapsed field is used."""
-        return any(self.typed[field] for field in EXTRA_FIELDS)
 
 
 def read_search(

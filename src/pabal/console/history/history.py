@@ -19,7 +19,7 @@ from pabal.domain.base.codes import Code, Refused
 from pabal.domain.base.dates import SECOND
 from pabal.domain.kakao.template_parts import NO_PARTS
 from pabal.domain.people import phone
-from pabal.domain.sends.message import Outcome, Product, Status
+from pabal.domain.sends.message import PRODUCT_BY_CODE, STATUS_BY_CODE, Outcome, Product, Status
 from pabal.domain.sends.price import format_won
 from pabal.service.history import timeline
 from pabal.service.history.history import build_each, build_one
@@ -73,6 +73,16 @@ class UnreadableRow(NamedTuple):
     is_unreadable: bool = True
 
 
+class ChosenFilter(NamedTuple):
+    """A filter that is chosen, and the URL of the search without it."""
+
+    name: str
+    value: str
+    url: str
+    is_beside: bool
+    """Whether it is chosen in the bar itself, not behind its button."""
+
+
 class TimelineEntry(NamedTuple):
     """An event of a message, past or expected."""
 
@@ -98,6 +108,7 @@ async def show_history(request: PageRequest) -> Response:
         400 if search.problems else 200,
         search=search,
         offered=_offered_periods(request, search),
+        chosen=_chosen_filters(request, search),
         errors=[(each.field, request.tell(each)) for each in search.problems],
         rows=build_each(
             result.found,
@@ -129,7 +140,13 @@ async def show_message(request: PageRequest) -> Response:
         raise Refused(Code.NOT_FOUND)
     wait = await find_wait_of_message(request.context, details.queue_entry)
     shown = build_one(details.message.id, lambda: _shown_values(request, details, wait))
-    return request.render("history/message.html", **shown)
+    return request.render("history/message.html", back=_search_before(request), **shown)
+
+
+def _search_before(request: PageRequest) -> str:
+    """Return the URL of the search that led to this page, or that of an empty one."""
+    _, found, query = request.http.headers.get("referer", "").partition(f"{HISTORY_PATH}?")
+    return f"{HISTORY_PATH}?{query}" if found else HISTORY_PATH
 
 
 def _shown_values(request: PageRequest, details: Timeline, wait: Wait | None) -> dict[str, object]:
@@ -260,6 +277,33 @@ def _offered_periods(request: PageRequest, search: HistorySearch) -> list[tuple[
             is_chosen = all(search.typed[name] == day for name, day in days.items())
             offered.append((request.t(f"statistics.offered.{each.word}"), url, is_chosen))
     return offered
+
+
+def _chosen_filters(request: PageRequest, search: HistorySearch) -> list[ChosenFilter]:
+    """Return what the search is narrowed by, each with the way to leave it out; a period is one filter."""
+    typed, found = search.typed, list[ChosenFilter]()
+    for name in filters.FIELDS:
+        period, _, side = name.rpartition("_")
+        names = (f"{period}_from", f"{period}_to") if period in filters.PERIODS else (name,)
+        values = [typed[each] for each in names]
+        if (len(names) > 1 and side == "to") or not any(values):
+            continue
+        first = _shown_value(request, name, values[0])
+        value = first if len(names) == 1 or values[0] == values[1] else f"{values[0]}~{values[1]}"
+        url = _history_url(search._replace(typed={**typed, **dict.fromkeys(names, "")}))
+        key = f"history.{period}" if len(names) > 1 else f"history.{name}"
+        found.append(ChosenFilter(request.t(key), value, url, name == "receiver"))
+    return found
+
+
+def _shown_value(request: PageRequest, name: str, value: str) -> str:
+    """Return a filter as its list shows it; one that does not exist as it was typed."""
+    if name == "product" and value in PRODUCT_BY_CODE:
+        return request.translate(PRODUCT_BY_CODE[value].label)
+    if name == "status" and value in STATUS_BY_CODE:
+        return request.translate(STATUS_BY_CODE[value].label)
+    outcome = filters.OUTCOME_BY_CODE.get(value) if name == "outcome" else None
+    return f"{value} {request.translate(outcome.label)}" if outcome else value
 
 
 def _searched_until(request: PageRequest, result: SearchPage) -> str:

@@ -196,7 +196,7 @@ async def show_preview(request: PageRequest) -> Response:
     """Answer with the preview of the form; what was typed is kept."""
     fields = template_form.read_fields(request.fields)
     await template_form.keep_typed(request, fields)
-    return request.render("manage/template_preview.html", preview=build_preview(fields))
+    return request.render("manage/template_preview.html", preview=build_preview(fields), is_part=True)
 
 
 def is_editable(template: Template) -> bool:

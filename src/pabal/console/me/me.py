@@ -276,7 +276,7 @@ TEXTS = {
     ),
     "me.full_name.do": Text("이름 저장", "Save name"),
     "me.full_name.done": Text("이름을 저장했습니다.", "The name was saved."),
-    "audit_action.user.full_name": Text("이름 변경", "Changed the own name"),
+    "audit_action.user.full_name": Text("이름 변경", "Changed their own name"),
     "me.refused": Text("바꾸지 않았습니다. 아래 내용을 확인하세요.", "Nothing was changed. See below."),
     "me.password.current": Text("현재 비밀번호", "Current password"),
     "me.password.new": Text("새 비밀번호 ({least}자 이상)", "New password (at least {least} characters)"),
@@ -354,7 +354,7 @@ TEXTS = {
     ),
     "me.codes.done": Text("보관했습니다", "I have kept them"),
     "me.codes.renew": Text("복구 코드 새로 받기", "New recovery codes"),
-    "me.codes.renew.ask": Text("이전 복구 코드는 쓸 수 없게 됩니다.", "The codes before stop working."),
+    "me.codes.renew.ask": Text("이전 복구 코드는 쓸 수 없게 됩니다.", "The previous codes stop working."),
     "me.codes.renew.do": Text("새로 받기", "Create new codes"),
     "me.sessions": Text("로그인한 브라우저", "Where you are signed in"),
     "me.sessions.about": Text(

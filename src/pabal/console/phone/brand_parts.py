@@ -25,25 +25,31 @@ class BrandPreview(NamedTuple):
 
 def preview_attachment(attachment: BrandAttachment) -> list[BrandPreview]:
     """Return the parts of an attachment, in the order in which a phone shows them."""
-    found = [BrandPreview("header", title=attachment.header)] if attachment.header else []
+    return list(preview_groups(attachment).values())
+
+
+def preview_groups(attachment: BrandAttachment) -> dict[str, BrandPreview]:
+    """Return the parts of an attachment by the key of the fields that make each, in the order of a phone."""
+    found = {"header": BrandPreview("header", title=attachment.header)} if attachment.header else {}
     if attachment.video is not None:
-        found.append(BrandPreview("video", text=attachment.video.video_url or ""))
+        found["video"] = BrandPreview("video", text=attachment.video.video_url or "")
     if attachment.image is not None:
-        found.append(BrandPreview("image", has_image=True))
+        found["image"] = BrandPreview("image", has_image=True)
     if attachment.commerce is not None:
-        found.append(_product(attachment.commerce, attachment.additional_content))
-    for item in (attachment.item.items if attachment.item else None) or ():
-        found.append(BrandPreview("item", title=item.title or "", has_image=True))
+        found["commerce"] = _product(attachment.commerce, attachment.additional_content)
+    for place, item in enumerate((attachment.item.items if attachment.item else None) or (), 1):
+        found[f"item-{place}"] = BrandPreview("item", title=item.title or "", has_image=True)
     carousel = attachment.carousel
     if carousel and carousel.head:
         head = carousel.head
-        found.append(BrandPreview("card", title=head.header or "", text=head.content or "", has_image=True))
-    found += [_card(card) for card in (carousel.cards if carousel else None) or ()]
+        found["head"] = BrandPreview("card", title=head.header or "", text=head.content or "", has_image=True)
+    for place, card in enumerate((carousel.cards if carousel else None) or (), 1):
+        found[f"card-{place}"] = _card(card)
     if attachment.coupon is not None:
         title, description = attachment.coupon.title or "", attachment.coupon.description or ""
-        found.append(BrandPreview("coupon", title=title, text=description))
+        found["coupon"] = BrandPreview("coupon", title=title, text=description)
     if attachment.buttons:
-        found.append(BrandPreview("buttons", buttons=_buttons(attachment.buttons)))
+        found["buttons"] = BrandPreview("buttons", buttons=_buttons(attachment.buttons))
     return found
 
 

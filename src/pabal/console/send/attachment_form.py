@@ -34,6 +34,21 @@ STARTS: dict[BrandType, dict[str, Any]] = {
     BrandType.CAROUSEL_COMMERCE: {"carousel": {"list": [{} for _ in range(limits.MIN_CARDS)]}},
 }
 """What the attachment of a type starts with: as many empty items or cards as it has at least."""
+_NO_LOOK = ("header", "tail")
+"""Groups that are a line or a link, and are seen well enough beside the others."""
+_LIMITS = {
+    "attach.header": limits.MAX_HEADER_CHARACTERS,
+    "attach.additionalContent": limits.MAX_ADDITIONAL_CHARACTERS,
+    "attach.commerce.title": limits.MAX_PRODUCT_CHARACTERS,
+    "attach.list.title": limits.MAX_ITEM_CHARACTERS,
+    "attach.list.header": limits.MAX_HEADER_CHARACTERS,
+    "attach.list.message": limits.MAX_CARD_MESSAGE_CHARACTERS,
+    "attach.list.additionalContent": limits.MAX_ADDITIONAL_CHARACTERS,
+    "attach.buttons.name": limits.MAX_SHORT_BUTTON_NAME_CHARACTERS,
+    "attach.head.header": limits.MAX_HEADER_CHARACTERS,
+    "attach.head.content": limits.MAX_INTRODUCTION_CHARACTERS,
+}
+"""Most characters of a field, by its label."""
 Tree = dict[str, Any]
 
 
@@ -46,6 +61,8 @@ class AttachmentField(NamedTuple):
     value: str
     is_number: bool
     is_long: bool
+    limit: int = 0
+    """How many characters it takes; 0: that is not what matters."""
 
 
 class AttachmentGroup(NamedTuple):
@@ -59,6 +76,17 @@ class AttachmentGroup(NamedTuple):
     removes: str = ""
     """The action that removes it; empty: it has to be there."""
     is_optional: bool = False
+
+    @property
+    def key(self) -> str:
+        """Which part of the message its fields make, as `preview_groups` names it."""
+        word = self.legend.rpartition(".")[2]
+        return f"{word}-{self.number}" if self.number else word
+
+    @property
+    def has_look(self) -> bool:
+        """Whether it has a preview of its own."""
+        return self.key not in _NO_LOOK
 
 
 def start_of(kind: BrandType) -> str:
@@ -85,7 +113,7 @@ def attachment_of(given: Any) -> BrandAttachment:
 def groups_of(kind: BrandType, given: object) -> list[AttachmentGroup]:
     """Return the fields of an attachment of this type, with their values."""
     tree = given if isinstance(given, dict) else {}
-    return [_group(tree, legend, names, place) for legend, names, place in _parts(kind, tree)]
+    return [_group(kind, tree, legend, names, place) for legend, names, place in _parts(kind, tree)]
 
 
 def field_names(kind: BrandType, given: object) -> list[str]:
@@ -115,8 +143,7 @@ def read_fields(fields: Mapping[str, str], before: object) -> str | None:
         _put(tree, [(step[1], step[2]) for step in _STEP.finditer(name)], _typed(name, value.strip()))
     for card in _list_of(tree, "carousel"):
         for one in card.get("buttons") or ():
-            if one and "type" not in one:
-                one["type"] = "WL"
+            _make_link(one)
     verb, _, rest = fields.get("act", "").partition("-")
     if verb in _LISTS:
         _change_list(tree, verb, rest)
@@ -150,8 +177,8 @@ def _parts(kind: BrandType, tree: Tree) -> Iterator[tuple[str, tuple[str, ...], 
         yield "attach.group.coupon", _COUPON, 0
 
 
-def _group(tree: Tree, legend: str, names: tuple[str, ...], place: int) -> AttachmentGroup:
-    shown = [_field(tree, f"attachment.{name}") for name in names]
+def _group(kind: BrandType, tree: Tree, legend: str, names: tuple[str, ...], place: int) -> AttachmentGroup:
+    shown = [_field(tree, f"attachment.{name}", _limit_of(kind, name)) for name in names]
     word = legend.rpartition(".")[2]
     removes = ""
     if word in _LISTS:
@@ -160,7 +187,16 @@ def _group(tree: Tree, legend: str, names: tuple[str, ...], place: int) -> Attac
     return AttachmentGroup(legend, shown, place, removes, word in ("coupon", "head", "tail"))
 
 
-def _field(tree: Tree, name: str) -> AttachmentField:
+def _limit_of(kind: BrandType, name: str) -> int:
+    """Return how many characters a field takes; 0 where they are not counted."""
+    if name == "coupon.description":
+        return RULES[kind].max_coupon_characters
+    if name == "item.list[0].title":
+        return limits.MAX_FIRST_ITEM_CHARACTERS
+    return _LIMITS.get(label_of(f"attachment.{name}"), 0)
+
+
+def _field(tree: Tree, name: str, limit: int) -> AttachmentField:
     value: Any = tree
     for step in _STEP.finditer(name):
         value = value.get(step[1]) if isinstance(value, dict) else None
@@ -169,7 +205,7 @@ def _field(tree: Tree, name: str) -> AttachmentField:
             value = value[place] if isinstance(value, list) and place < len(value) else None
     last = name.rpartition(".")[2]
     return AttachmentField(
-        name, label_of(name), "" if value is None else str(value), last in _AMOUNTS, last in _LINES
+        name, label_of(name), "" if value is None else str(value), last in _AMOUNTS, last in _LINES, limit
     )
 
 
@@ -204,6 +240,14 @@ def _put(tree: Tree, steps: list[tuple[str, str | None]], value: object) -> None
             below[int(place)] = {}
         part = below[int(place)]
     part[steps[-1][0]] = value
+
+
+def _make_link(one: Tree) -> None:
+    """Make what was typed a link, the type of button that the form has; where nothing was, there is no button."""
+    if not any(value for name, value in one.items() if name != "type"):
+        one.clear()
+    elif "type" not in one:
+        one["type"] = "WL"
 
 
 def _change_list(tree: Tree, word: str, rest: str) -> None:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from msgspec import Struct
 
 from pabal.checks.sends.brand import BRAND_TYPES, TARGETINGS
+from pabal.console.phone.brand_parts import BrandPreview, preview_groups
 from pabal.console.send import attachment_form
 from pabal.console.send.attachment_form import AttachmentGroup, attachment_of, read_attachment, start_of
 from pabal.console.send.draft_parts import (
@@ -147,6 +148,11 @@ class MessageDraft:
     def attachment_groups(self) -> list[AttachmentGroup]:
         """The fields of the attachment of a brand message."""
         return attachment_form.groups_of(self.brand_type, self._tree)
+
+    @property
+    def part_looks(self) -> dict[str, BrandPreview]:
+        """How a phone shows each part of the attachment."""
+        return preview_groups(self.attachment)
 
     @property
     def next_part(self) -> str:

@@ -17,6 +17,15 @@ MORNING = "T08:00"
 """When advertisements may be sent again; where nobody minds, the usual time to send in the morning."""
 
 
+class TimeWays(NamedTuple):
+    """The cards of the time."""
+
+    when: str
+    """The value of the chosen card: now, later, or `tomorrow`."""
+    tomorrow: str
+    """Tomorrow morning, as the field of the form has it."""
+
+
 class SendWays(NamedTuple):
     """What is chosen among the cards of the page."""
 
@@ -34,16 +43,19 @@ def open_ways(
     request: PageRequest, draft: MessageDraft, groups: Sequence[ContactGroup], chosen: Collection[int]
 ) -> SendWays:
     """Return the ways that are open: those that were chosen, or else those that the draft uses."""
-    tomorrow = request.minute(request.now + DAY_MS)[:10] + MORNING
-    is_later = draft.checkboxes["later"]
-    at = draft.texts["sendDate"].strip().replace(" ", "T")
+    when, tomorrow = open_times(request, draft.texts["sendDate"], is_later=draft.checkboxes["later"])
     whom = request.field("whom")
     if whom not in (TYPED, FILE, GROUPS):
         whom = GROUPS if chosen and not draft.texts["receivers"] else TYPED
     counted = [each.contacts for each in groups if each.id in chosen or not chosen]
-    return SendWays(
-        whom, tomorrow if is_later and at == tomorrow else LATER if is_later else NOW, tomorrow, sum(counted)
-    )
+    return SendWays(whom, when, tomorrow, sum(counted))
+
+
+def open_times(request: PageRequest, typed: str, *, is_later: bool) -> TimeWays:
+    """Return the card of the time that is typed."""
+    tomorrow = request.minute(request.now + DAY_MS)[:10] + MORNING
+    is_tomorrow = typed.strip().replace(" ", "T") == tomorrow
+    return TimeWays(tomorrow if is_later and is_tomorrow else LATER if is_later else NOW, tomorrow)
 
 
 class SendSummary(NamedTuple):

@@ -17,7 +17,7 @@ NAME_HEADS = ("이름", "성명", "고객명", "성함", "name", "fullname")
 SAMPLES = 3
 MAX_SAMPLE_CHARACTERS = 30
 _COLUMN = re.compile(r"column([0-9]{1,3})", re.ASCII)
-_NO_PHONE = Text("휴대폰번호로 쓸 열을 하나 고르세요.", "Choose one column that holds the phone numbers.")
+_NO_PHONE = Text("휴대폰 번호로 쓸 열을 하나 고르세요.", "Choose one column that holds the phone numbers.")
 TWICE = Text("한 항목에는 열 하나만 연결할 수 있습니다.", "Only one column can be mapped to each field.")
 
 Guess = Callable[[str, Sequence[str], bool], str]

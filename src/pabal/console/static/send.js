@@ -107,6 +107,14 @@
     }
   }
 
+  // How much of what a field takes is typed.
+  function count({ target }) {
+    const told = target.closest("label")?.querySelector("[data-limit]");
+    if (!told) return;
+    told.textContent = `${target.value.length} / ${told.dataset.limit}`;
+    told.classList.toggle("over", target.value.length > Number(told.dataset.limit));
+  }
+
   // Chips put a variable where the cursor is.
   function showChips() {
     for (const chips of document.querySelectorAll(".chips[hidden]")) chips.hidden = false;
@@ -122,6 +130,7 @@
   document.addEventListener("htmx:afterSettle", showChips);
   showChips();
 
+  document.addEventListener("input", count);
   document.addEventListener("htmx:beforeSwap", keep);
   document.addEventListener("htmx:afterSettle", mark);
   document.addEventListener("htmx:afterSettle", retype);

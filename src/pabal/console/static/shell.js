@@ -1,5 +1,5 @@
 /* What all pages share: posts forms, shows that a request is under way, and says what became of one that failed; asks
-   for the password in place where the session has ended; folds filters on a phone; copies keys. */
+   for the password in place where the session has ended; copies keys. */
 (function () {
   "use strict";
   const busy = document.getElementById("busy");
@@ -264,7 +264,6 @@
     }
     htmx.process(content);
     document.dispatchEvent(new Event("htmx:afterSettle")); // what draws on the page draws on the new content
-    foldFilters();
     const focus = content.querySelector("[autofocus], [role=alert]:not([hidden])");
     scrollTo(0, 0);
     if (!focus) return content.focus({ preventScroll: true });
@@ -344,14 +343,6 @@
     headers["X-CSRF-Token"] = renew(headers["X-CSRF-Token"]);
     document.body.setAttribute("hx-headers", JSON.stringify(headers));
   }
-
-  /* Filters, which fold on a phone unless they are used */
-
-  function foldFilters() {
-    if (!matchMedia("(max-width: 44rem)").matches) return;
-    for (const filters of document.querySelectorAll("details.folds:not([data-used])")) filters.open = false;
-  }
-  foldFilters();
 
   /* Toasts, which are closed */
 

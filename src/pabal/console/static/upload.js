@@ -1,6 +1,5 @@
 /* Pages with a file of receivers: says which columns are still to be mapped, uploads a campaign's file and shows its
-   progress; without this script, the browser posts the form. Keeps the date, the checkbox and the button of the
-   schedule consistent. */
+   progress; without this script, the browser posts the form. Keeps the date, its card and the button consistent. */
 (function () {
   "use strict";
 
@@ -15,7 +14,18 @@
     const text = missing.length ? told.dataset.missing.replace("000", names) : isTwice ? told.dataset.twice : "";
     if (text) told.textContent = text;
     told.hidden = !text;
-    told.closest("form").querySelector("p.actions button").disabled = Boolean(text);
+    submitOf(told.closest("form")).disabled = Boolean(text);
+  }
+
+  // The button of a form may stand in the bar at the foot of the page.
+  function submitOf(form) {
+    return [...form.elements].find((each) => each.type === "submit");
+  }
+
+  // Another file has columns of its own.
+  function forget(form) {
+    document.getElementById("columns").replaceChildren();
+    submitOf(form).disabled = false;
   }
 
   // A refusal is told beside the form, so that the chosen file and the mapping stay; the poll goes on from there.
@@ -35,7 +45,7 @@
     if (!file) return;
     const bar = form.querySelector("progress");
     const status = form.querySelector(".going [role=status]");
-    const button = form.querySelector("p.actions button");
+    const button = submitOf(form);
     const alert = form.querySelector(".going [role=alert]");
     const request = new XMLHttpRequest(); // fetch reports no upload progress
     const fail = (text) => {
@@ -79,14 +89,18 @@
     request.send(new FormData(form));
   }
 
-  function schedule({ name, value, checked, form }) {
-    if (name === "sendDate" && value) form.elements.later.checked = true;
-    if (name === "later" && !checked) form.elements.sendDate.value = "";
-    const button = form.querySelector("button[data-later]");
-    if (!button) return;
-    const at = form.elements.later.checked ? form.elements.sendDate.value : "";
+  // Whoever picks a date wants it then; whoever chooses another card wants no date. The button says which it is.
+  function schedule({ name, value, form }) {
+    const { sendDate, later } = form.elements;
+    if (name === "sendDate" && value) later.value = "1";
+    if (name === "later" && value !== "1") sendDate.value = "";
+    const button = submitOf(form);
+    if (!button.dataset.later) return;
+    const at = later.value === "1" ? sendDate.value : later.value;
     const shown = `${at.slice(5, 10).replace("-", "/")} ${at.slice(11, 16)}`;
     button.textContent = at ? button.dataset.later.replace("000", shown) : button.dataset.now;
+    const told = document.getElementById("picked");
+    told.textContent = later.value === "1" && at ? shown : told.dataset.about;
   }
 
   document.addEventListener("submit", (event) => {
@@ -96,6 +110,7 @@
   });
   document.addEventListener("change", (event) => {
     if (event.target.matches("#columns select")) checkColumns();
+    else if (event.target.matches("form[data-upload] input[type=file]")) forget(event.target.form);
     else if (["sendDate", "later"].includes(event.target.name)) schedule(event.target);
   });
   document.addEventListener("input", (event) => {

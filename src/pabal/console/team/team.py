@@ -160,13 +160,13 @@ TEXTS = {
     "team.invite.about": Text(
         "링크를 받은 사람이 사용자 이름과 비밀번호를 직접 정합니다. 링크는 {hours}시간 안에 한 번만 쓸 수 "
         "있습니다.",
-        "Who gets the link chooses a user name and a password. The link works once, within {hours} hours.",
+        "Whoever gets the link chooses a user name and a password. The link works once, within {hours} hours.",
     ),
     "team_role.owner": Text(
         "모든 작업과 팀, 발신번호, 발신 프로필, API 키 관리", "Everything, including team, senders and API keys"
     ),
     "team_role.sender": Text("메시지 발송, 주소록과 템플릿 관리", "Sends messages, manages contacts and templates"),
-    "team_role.viewer": Text("조회만 가능, 전화번호는 가려짐", "Only looks, and sees phone numbers masked"),
+    "team_role.viewer": Text("조회만 가능, 전화번호는 가려짐", "Looks only; phone numbers are masked"),
     "team.role.change": Text("역할 변경", "Change role"),
     "team.role.save": Text("역할 저장", "Save role"),
     "team.remove": Text("내보내기", "Remove"),

@@ -296,7 +296,7 @@ class FileValidation:
         faults: list[InvalidRow] = []
         for place, row in enumerate(rows):
             if error := columns.formula_error(row):
-                words = Text(f"수식 오류 {error} 가 있습니다.", f"A formula shows the error {error}.")
+                words = Text(f"수식 오류({error})가 있습니다.", f"A formula shows the error {error}.")
                 faults.append(InvalidRow(row.number, row.cells, tuple(words)))
                 del given[place]
         too_long: dict[int, bodies.ReceiverBody] = {}

@@ -13,6 +13,7 @@ from pabal.console.send.campaign_body import message_from_draft
 from pabal.console.send.cost import CostEstimate, dearest_fallback, estimate_cost
 from pabal.console.send.preview import upgrade_if_long
 from pabal.console.send.review import ad_problems
+from pabal.console.send.summary import open_times
 from pabal.console.sheets import sheet, sheet_limits
 from pabal.console.shell.page_request import PageRequest
 from pabal.console.shell.site import FILES_BUSY
@@ -44,8 +45,8 @@ from pabal.world import new_request_id
 NO_CONTENT = 204
 RELOAD_HEADERS = {"hx-refresh": "true"}
 SCHEDULE_MISMATCH = Text(
-    "예약하려면 ‘예약 발송’을 선택하고 시각을 정하세요. 지금 보내려면 둘 다 비우세요.",
-    "To schedule the campaign, tick the box and pick a time. To send it now, clear both.",
+    "예약하려면 ‘예약’을 고르고 시각을 정하세요. 지금 보내려면 ‘지금’을 고르세요.",
+    "To schedule the campaign, choose “Schedule” and pick a time. To send it now, choose “Now”.",
 )
 FILE_CHANGED = Text(
     "이 화면을 연 뒤에 다른 파일이 올라왔습니다. 아래 인원과 내용을 다시 확인하고 보내세요.",
@@ -147,8 +148,9 @@ async def _send_time(request: PageRequest, campaign: Campaign) -> Instant | None
     """
     policy, now = request.context.policy, request.now
     send_at: Instant | None = None
-    send_date = request.field("sendDate").replace("T", " ")
-    if bool(request.field("later")) is not bool(send_date):
+    later = request.field("later")
+    send_date = (later if "T" in later else request.field("sendDate")).replace("T", " ")  # a card that is a time
+    if bool(later) is not bool(send_date):
         raise Refused(Code.INVALID_DATE, "sendDate", SCHEDULE_MISMATCH)
     if send_date:
         try:
@@ -191,6 +193,7 @@ async def render_campaign(request: PageRequest, campaign: Campaign, problems: Se
     is_interrupted = campaign.state is CampaignState.READING and is_stale(campaign, request.now)
     product = PRODUCT_BY_CODE[campaign.kind]
     send_date = request.field("sendDate") or message.send_date
+    is_later = bool(request.field("later") or message.send_date)
     return request.render(
         "upload/upload.html",
         problems[0].code.http_status if problems else 200,
@@ -224,7 +227,8 @@ async def render_campaign(request: PageRequest, campaign: Campaign, problems: Se
         max_rows=sheet_limits.MAX_ROWS,
         max_megabytes=sheet_limits.MAX_FILE_BYTES // (1024 * 1024),
         typed={"name": request.field("name") or campaign.name, "sendDate": send_date.replace(" ", "T")},
-        is_later=bool(request.field("later") or message.send_date),
+        is_later=is_later,
+        ways=open_times(request, send_date, is_later=is_later),
         zone=str(request.context.policy.zone),
     )
 
@@ -278,15 +282,13 @@ TEXTS = faults_module.TEXTS | {
     ),
     "upload.title": Text("여러 명에게 발송", "Send to many receivers"),
     "upload.back": Text("내용 고치기", "Change the text"),
-    "upload.message": Text("발송할 메시지", "Message"),
     "upload.upgraded": Text("SMS {sms:,}명 · LMS {lms:,}명", "{sms:,} get an SMS · {lms:,} get an LMS"),
     "upload.upgraded.about": Text(
         "변수를 채운 문자가 SMS 길이(90바이트)를 넘는 수신자에게는 LMS로 발송합니다.",
         "Receivers whose filled-in text is too long for SMS (90 bytes) get an LMS.",
     ),
-    "upload.file": Text("수신자 파일", "Receiver file"),
     "upload.columns": Text(
-        "필요한 열: {names}. 이름이 다르면 파일을 고른 다음 열을 연결하세요. 그 밖의 열은 무시합니다.",
+        "필요한 열: {names}. 열 이름이 다르면 파일을 고른 뒤 연결하세요.",
         "Required columns: {names}. If they have other names, choose the file, then say what its columns hold.",
     ),
     "upload.limits": Text(
@@ -319,13 +321,11 @@ TEXTS = faults_module.TEXTS | {
         "파일 확인이 중단되었습니다. 파일을 다시 올리세요.", "The check was interrupted. Upload the file again."
     ),
     "upload.refused": Text("이 파일은 사용할 수 없습니다.", "This file cannot be used."),
-    "upload.result": Text("확인 결과", "Result"),
     "upload.good": Text("발송 가능", "Valid"),
     "upload.bad": Text("발송 불가", "Invalid"),
-    "upload.duplicates": Text("중복된 번호", "Duplicate numbers"),
-    "upload.duplicates.out": Text("{count:,}건 (한 번만 발송)", "{count:,} (sent once)"),
-    "upload.duplicates.in": Text("{count:,}건 (모두 발송)", "{count:,} (sent each time)"),
-    "upload.unused": Text("무시한 열", "Ignored columns"),
+    "upload.duplicates.out": Text("중복 번호 (한 번만 발송)", "Repeated (sent once)"),
+    "upload.duplicates.in": Text("중복 번호 (모두 발송)", "Repeated (sent each time)"),
+    "upload.unused": Text("쓰지 않은 열: {names}", "Columns that are not used: {names}"),
     "upload.people": Text("{count:,}명", "{count:,}"),
     "upload.bad.file": Text("발송할 수 없는 행 내려받기 (CSV)", "Download invalid rows (CSV)"),
     "upload.bad.more": Text(
@@ -338,7 +338,6 @@ TEXTS = faults_module.TEXTS | {
         "발송할 수 있는 행이 없습니다. 파일을 고쳐 다시 올리세요.",
         "There are no valid rows. Correct the file and upload it again.",
     ),
-    "upload.last": Text("발송", "Send"),
     "upload.first": Text("첫 수신자({receiver})가 받을 메시지", "The message for the first receiver ({receiver})"),
     "upload.name": Text("캠페인 이름", "Campaign name"),
     "upload.do_send": Text("{count:,}명에게 발송", "Send to {count:,}"),

@@ -83,7 +83,12 @@ def check_buttons(report: Report, path: str, given: Sequence[BrandButton], kind:
         _check_fields(own, f"{path}[{index}]", one)
     if not own.problems:
         _check_names_and_places(own, path, given, kind, max_name)
-    report.problems += [problem._replace(code=Code.INVALID_BUTTON) for problem in own.problems]
+    report.problems += [
+        problem._replace(code=Code.INVALID_BUTTON, detail=button.REQUIRED)
+        if problem.code is Code.MISSING_PARAMETER
+        else problem._replace(code=Code.INVALID_BUTTON)
+        for problem in own.problems
+    ]
 
 
 def _check_fields(report: Report, path: str, one: BrandButton) -> None:

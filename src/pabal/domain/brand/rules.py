@@ -37,7 +37,7 @@ _BAD_COUPON_TITLE = Text(
     " '(7자 이내) UP 쿠폰' 중 하나만 쓸 수 있습니다.",
     "It must be '1000원 할인 쿠폰', '10% 할인 쿠폰', '배송비 할인 쿠폰', '… 무료 쿠폰' or '… UP 쿠폰'.",
 )
-_ONE_DISCOUNT = Text(
+ONE_DISCOUNT = Text(
     "discountRate와 discountFixed 가운데 하나만 넣으세요.", "Give exactly one of discountRate and discountFixed."
 )
 _BAD_VIDEO = Text(
@@ -106,7 +106,7 @@ def check_commerce(report: Report, path: str, given: Commerce | None) -> None:
     report.check_amount(f"{path}.discountRate", given.discount_rate, limits.MAX_DISCOUNT_RATE)
     report.check_amount(f"{path}.discountFixed", given.discount_fixed, limits.MAX_DISCOUNT_FIXED)
     if given.discount_price is not None and len(discounts) != 1:
-        report.add(Code.INVALID_PARAMETER, f"{path}.discountPrice", _ONE_DISCOUNT)
+        report.add(Code.INVALID_PARAMETER, f"{path}.discountPrice", ONE_DISCOUNT)
 
 
 def check_video(report: Report, path: str, video: Video | None) -> None:
