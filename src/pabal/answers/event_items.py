@@ -13,10 +13,10 @@ from pabal.domain.kakao.profile import Category
 from pabal.models.answers import MessageItem
 from pabal.service.outgoing import EventItemBuilder
 from pabal.service.policy import Policy
-from pabal.store.engine.base import read_rows
 from pabal.store.events.events import EventData
 from pabal.store.kakao import profiles, templates
 from pabal.store.messages.history import ReadMessages
+from pabal.store.rows import read_rows
 
 _encode = msgspec.json.Encoder().encode
 

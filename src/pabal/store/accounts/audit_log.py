@@ -4,7 +4,8 @@ from collections.abc import Callable
 from typing import NamedTuple, TypeVar
 
 from pabal.domain.base.dates import Instant
-from pabal.store.engine.base import Reader, Tx, Value, deletion, transaction
+from pabal.store.engine.base import Reader, Tx, Value, transaction
+from pabal.store.rows import deletion
 
 T = TypeVar("T")
 

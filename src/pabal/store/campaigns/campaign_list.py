@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from pabal.domain.base.dates import Instant
 from pabal.domain.sends.campaign import UNSENT_STATES, CampaignState
 from pabal.store.campaigns.campaigns import COLUMNS, Campaign, ReceiverBlock, from_row, to_json
-from pabal.store.engine.base import Tx, deletion, read_rows
+from pabal.store.engine.base import Tx
+from pabal.store.rows import deletion, read_rows
 
 _UNSENT = ", ".join(f"'{state.code}'" for state in UNSENT_STATES)
 """Written out, as in the index `campaigns_unsent`."""

@@ -7,7 +7,8 @@ import msgspec
 
 from pabal.domain.base.dates import Instant
 from pabal.domain.sends.campaign import CAMPAIGN_STATE_BY_CODE, CampaignState
-from pabal.store.engine.base import Row, Tx, read_rows
+from pabal.store.engine.base import Row, Tx
+from pabal.store.rows import read_rows
 
 COLUMNS = (
     "id, account_id, user_id, kind, name, file_name, state, skips_duplicates, receivers, invalid_rows,"

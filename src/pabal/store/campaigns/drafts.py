@@ -3,7 +3,8 @@
 from typing import NamedTuple
 
 from pabal.domain.base.dates import HOUR, Instant
-from pabal.store.engine.base import Tx, deletion
+from pabal.store.engine.base import Tx
+from pabal.store.rows import deletion
 
 SENT_MS = 1 * HOUR
 """How long it is remembered at least which page has sent a draft."""

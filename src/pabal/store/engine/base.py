@@ -1,14 +1,11 @@
 """The interface of a store: transactions are plain functions, run to write or to read."""
 
-import logging
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import Enum, IntEnum
 from functools import lru_cache, partial
 from itertools import islice
 from typing import Any, Concatenate, NamedTuple, ParamSpec, Protocol, TypeVar
-
-from pabal.domain.base.dates import Instant
 
 Value = bytes | str | int | float | None
 Row = tuple[Any, ...]
@@ -277,30 +274,3 @@ def number_columns(sql: str) -> str:
 def to_dialect(sql: str, words: dict[str, str]) -> str:
     """Return `sql` with the engine's own words for what stands in braces; words for the rows stay."""
     return _DIALECT_WORD.sub(lambda match: match[0] if match[1] in _ROW_WORDS else words[match[1]], sql)
-
-
-log = logging.getLogger("pabal.store")
-
-
-def read_rows(rows: Iterable[Row], read: Callable[[Row], T]) -> dict[bytes, T]:
-    """Return what rows hold, by the id that each begins with; one that cannot be read is left out and logged."""
-    found: dict[bytes, T] = {}
-    for row in rows:
-        try:
-            found[row[0]] = read(row)
-        except Exception as error:  # JSON that is none, or a number that no version of ours has written
-            log.error("stored row cannot be read", extra={"id": row[0].hex(), "error": type(error).__name__})
-    return found
-
-
-def deletion(table: str, key: str, time: str, comparison: str = "<") -> Callable[[Tx, Instant, int], int]:
-    """Return a function that deletes some rows from before an instant, the oldest first, and returns how many."""
-    sql = (
-        f"delete from {table} where ({key}) in"
-        f" (select {key} from {table} where {time} {comparison} ? order by {time} limit ?)"
-    )
-
-    def delete_some(tx: Tx, before: Instant, limit: int) -> int:
-        return tx.execute(sql, (before, limit))
-
-    return delete_some

@@ -20,7 +20,8 @@ from pabal.domain.events.event import (
     lowest_number,
     make_event_id,
 )
-from pabal.store.engine.base import Reader, Row, Tx, read_rows, transaction
+from pabal.store.engine.base import Reader, Row, Tx, transaction
+from pabal.store.rows import read_rows
 
 DEFAULT_SLOT = 0
 """The slot of events that are not about a message."""

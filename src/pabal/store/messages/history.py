@@ -6,11 +6,12 @@ from typing import NamedTuple
 from pabal.domain.base import identifiers
 from pabal.domain.base.dates import DAY, Instant, Period
 from pabal.domain.sends.message import Outcome, Product, Status
-from pabal.store.engine.base import Reader, Row, Tx, Value, read_rows, transaction
+from pabal.store.engine.base import Reader, Row, Tx, Value, transaction
 from pabal.store.messages import requests
 from pabal.store.messages.messages import COLUMNS, Message, from_row
 from pabal.store.messages.requests import Request
 from pabal.store.queue.queue import UNSENT
+from pabal.store.rows import read_rows
 
 MAX_DAYS_AHEAD = 366
 """No message is scheduled further ahead of its request, so a search by date can skip the rest."""

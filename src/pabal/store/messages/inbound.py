@@ -6,7 +6,8 @@ from pabal.domain.base import identifiers
 from pabal.domain.base.dates import Instant
 from pabal.domain.people.inbound import MISSING_PART, Inbound
 from pabal.store.accounts import accounts
-from pabal.store.engine.base import Row, Tx, deletion
+from pabal.store.engine.base import Row, Tx
+from pabal.store.rows import deletion
 
 MAX_EARLIER_MESSAGES = 1000
 """How many of the newest messages to a number are searched for the one that it replies to."""

@@ -16,9 +16,10 @@ from pabal.domain.sends.message import (
     Status,
 )
 from pabal.domain.sends.sending import Receiver
-from pabal.store.engine.base import Row, Tx, read_rows
+from pabal.store.engine.base import Row, Tx
 from pabal.store.events import events
 from pabal.store.events.events import MessageEnd
+from pabal.store.rows import read_rows
 
 _encode = msgspec.json.Encoder().encode
 _decode_values = msgspec.json.Decoder(tuple[str, ...]).decode

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 
 from pabal.domain.base.dates import Instant
-from pabal.store.engine.base import Tx, deletion
+from pabal.store.engine.base import Tx
+from pabal.store.rows import deletion
 
 
 def claim(tx: Tx, digests: Sequence[bytes], now: Instant, until: Instant) -> set[bytes]:

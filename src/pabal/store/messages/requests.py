@@ -12,7 +12,8 @@ from pabal.domain.content.button import Button, decode_buttons, encode_buttons
 from pabal.domain.kakao.template_parts import NO_PARTS, TemplateParts, decode_parts, encode_parts
 from pabal.domain.sends.message import PRODUCT_BY_NUMBER, Product
 from pabal.domain.sends.sending import Sending
-from pabal.store.engine.base import Row, Tx, read_rows
+from pabal.store.engine.base import Row, Tx
+from pabal.store.rows import read_rows
 
 _decode_names = msgspec.json.Decoder(tuple[str, ...]).decode
 

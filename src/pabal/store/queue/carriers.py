@@ -5,7 +5,8 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from pabal.domain.base.dates import MINUTE, Instant
-from pabal.store.engine.base import Tx, deletion
+from pabal.store.engine.base import Tx
+from pabal.store.rows import deletion
 
 THROUGHPUT_MAX_AGE = 1 * MINUTE
 """An older measurement does not count: its worker has exited."""

@@ -6,8 +6,9 @@ from typing import NamedTuple
 from pabal.domain.base import identifiers
 from pabal.domain.base.dates import Instant
 from pabal.domain.sends.message import PRODUCT_BY_NUMBER, Product
-from pabal.store.engine.base import Row, Tx, read_rows
+from pabal.store.engine.base import Row, Tx
 from pabal.store.queue.queue import UNSENT
+from pabal.store.rows import read_rows
 
 _IN_DOUBT = (
     "exists (select 1 from attempts a where a.message_id = j.id and a.slot = j.slot and a.verdict = 'unknown')"

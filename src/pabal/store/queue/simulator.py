@@ -8,7 +8,8 @@ from pabal.domain.brand.message import decode_brand, encode_brand
 from pabal.domain.content.button import decode_buttons, encode_buttons
 from pabal.domain.kakao.template_parts import decode_parts, encode_parts
 from pabal.domain.sends.message import OUTCOME_BY_NUMBER, DueReceipt, SimulatedMessage
-from pabal.store.engine.base import Reader, Row, Tx, read_rows, transaction
+from pabal.store.engine.base import Reader, Row, Tx, transaction
+from pabal.store.rows import read_rows
 
 RECENT_MESSAGES = 2000
 """How many of the newest messages of all accounts decide which phones are in use."""

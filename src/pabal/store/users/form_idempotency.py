@@ -7,7 +7,8 @@ keeps nobody from posting a form.
 from typing import NamedTuple
 
 from pabal.domain.base.dates import Instant
-from pabal.store.engine.base import Tx, deletion
+from pabal.store.engine.base import Tx
+from pabal.store.rows import deletion
 
 
 class FormClaim(NamedTuple):

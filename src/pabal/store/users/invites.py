@@ -4,7 +4,8 @@ from typing import NamedTuple
 
 from pabal.domain.base.dates import Instant
 from pabal.domain.users.user import ROLE_BY_CODE, Role, User
-from pabal.store.engine.base import Row, Tx, deletion
+from pabal.store.engine.base import Row, Tx
+from pabal.store.rows import deletion
 from pabal.store.users import users
 
 _COLUMNS = f"i.id, i.account_id, b.name, b.disabled_at, i.role, i.created_at, i.expires_at, {users.COLUMNS}"

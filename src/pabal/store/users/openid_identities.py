@@ -5,7 +5,8 @@ from typing import NamedTuple
 
 from pabal.domain.base.dates import Instant
 from pabal.domain.users.user import User
-from pabal.store.engine.base import Tx, deletion
+from pabal.store.engine.base import Tx
+from pabal.store.rows import deletion
 from pabal.store.users import users
 
 

@@ -5,8 +5,9 @@ from typing import NamedTuple
 from pabal.domain.base.dates import Instant
 from pabal.domain.users.user import User
 from pabal.store.campaigns.campaign_list import WAITS_FOR_USER
-from pabal.store.engine.base import Tx, deletion
+from pabal.store.engine.base import Tx
 from pabal.store.events import webhooks
+from pabal.store.rows import deletion
 from pabal.store.users import users
 
 

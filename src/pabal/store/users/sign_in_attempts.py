@@ -4,7 +4,8 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from pabal.domain.base.dates import HOUR, MINUTE, SECOND, Instant
-from pabal.store.engine.base import Tx, deletion
+from pabal.store.engine.base import Tx
+from pabal.store.rows import deletion
 
 FORGET_MS = 1 * HOUR
 """Failures of a subject are forgotten this long after the last one."""

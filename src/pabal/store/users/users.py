@@ -5,7 +5,8 @@ from typing import NamedTuple
 
 from pabal.domain.base.dates import Instant
 from pabal.domain.users.user import ROLE_BY_CODE, Role, User
-from pabal.store.engine.base import Row, Tx, deletion
+from pabal.store.engine.base import Row, Tx
+from pabal.store.rows import deletion
 
 COLUMNS = "u.id, u.account_id, a.name, u.name, u.role, u.created_at, u.disabled_at, a.disabled_at, u.full_name"
 _FROM = "from users u left join accounts a on a.id = u.account_id"

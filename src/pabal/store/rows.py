@@ -1,0 +1,36 @@
+"""What many tables share: a damaged row does not keep others from being read, and old rows are deleted."""
+
+import logging
+from collections.abc import Callable, Iterable
+from typing import TypeVar
+
+from pabal.domain.base.dates import Instant
+from pabal.store.engine.base import Row, Tx
+
+T = TypeVar("T")
+
+log = logging.getLogger("pabal.store")
+
+
+def read_rows(rows: Iterable[Row], read: Callable[[Row], T]) -> dict[bytes, T]:
+    """Return what rows hold, by the id that each begins with; one that cannot be read is left out and logged."""
+    found: dict[bytes, T] = {}
+    for row in rows:
+        try:
+            found[row[0]] = read(row)
+        except Exception as error:  # JSON that is none, or a number that no version of ours has written
+            log.error("stored row cannot be read", extra={"id": row[0].hex(), "error": type(error).__name__})
+    return found
+
+
+def deletion(table: str, key: str, time: str, comparison: str = "<") -> Callable[[Tx, Instant, int], int]:
+    """Return a function that deletes some rows from before an instant, the oldest first, and returns how many."""
+    sql = (
+        f"delete from {table} where ({key}) in"
+        f" (select {key} from {table} where {time} {comparison} ? order by {time} limit ?)"
+    )
+
+    def delete_some(tx: Tx, before: Instant, limit: int) -> int:
+        return tx.execute(sql, (before, limit))
+
+    return delete_some
