@@ -22,6 +22,8 @@ from pabal.domain.sends.message import Attempt, Outcome
 from pabal.settings.relays import SolapiSettings
 from pabal.world import World
 
+log = logging.getLogger("pabal.solapi")
+
 LIST_PATH = "/messages/v4/list"
 PAGE_SIZE = 500
 CLOCK_MARGIN_MS = 1 * HOUR
@@ -196,8 +198,6 @@ WEBHOOK_POLL_S = 60.0
 SERVICE = "messages"
 SECRET_HEADER, EVENT_HEADER = "x-solapi-secret", "x-solapi-event-name"
 RESULT_EVENT = "SINGLE-REPORT"
-
-log = logging.getLogger("pabal.solapi")
 
 
 class _Source(ResultSource):

@@ -22,6 +22,8 @@ from pabal.settings.data_directory import process_lock
 from pabal.settings.settings import Settings
 from pabal.store.engine.base import Store
 
+log = logging.getLogger("pabal.processes")
+
 
 def declare_serve(parser: argparse.ArgumentParser) -> None:
     """Declare `pabal serve`."""
@@ -87,8 +89,6 @@ MAX_ON_SQLITE = 3
 """Processes on a SQLite file: one delivers, the others serve the API; more would only wait for the write lock."""
 STOP_MARGIN_S = 10.0
 """A process stops within twice `stop_seconds` and this: first its connections, then what is in flight."""
-
-log = logging.getLogger("pabal.processes")
 
 
 def serve_all(settings: Settings, words: Sequence[str], *, delivers: bool) -> int:

@@ -22,6 +22,8 @@ from pabal.store.kakao import profiles, templates
 from pabal.store.kakao.profiles import ProfileFilter
 from pabal.store.kakao.templates import TemplateFilter
 
+log = logging.getLogger("pabal.profiles")
+
 MAX_APPROVED_PROFILES = 1000
 """The most profiles that a form offers."""
 
@@ -125,8 +127,6 @@ def _read_profile(tx: Tx, account_id: int, channel_id: str) -> ProfileDetails | 
 
 MAX_PROFILES = 100
 """Most profiles of an account that are asked for."""
-
-log = logging.getLogger("pabal.profiles")
 
 
 class Reads(NamedTuple):

@@ -30,6 +30,8 @@ from pabal.store.people.hash_keys import HashKeys
 from pabal.store.people.personal_data import CampaignRow, PhoneMessage
 from pabal.store.queue import queue
 
+log = logging.getLogger("pabal.housekeeping")
+
 BATCH = 200
 """Most messages that one transaction erases."""
 ROWS_BATCH = 1000
@@ -232,8 +234,6 @@ def _units(ids: list[bytes], totals: dict[bytes, int]) -> Iterator[bytes]:
 
 INTERVAL_S = 60.0
 """Pause between two looks for tables from which something was erased."""
-
-log = logging.getLogger("pabal.housekeeping")
 
 
 async def run_vacuum(context: Context) -> None:

@@ -18,6 +18,8 @@ from pabal.store.events.webhook_posts import Delivery
 from pabal.webhooks.poster import PostError, PostResult, format_secret, sign
 from pabal.webhooks.secrets import UnreadableSecret
 
+log = logging.getLogger("pabal.webhooks")
+
 POST_ID_PREFIX = "msg_"
 
 
@@ -102,9 +104,6 @@ def describe_error(result: PostResult) -> str:
 def _add_delivery(tx: Tx, account_id: int, delivery: Delivery) -> None:
     if webhooks.get(tx, account_id, delivery.webhook_id):  # it may have been deleted meanwhile
         webhook_posts.add_deliveries(tx, [delivery])
-
-
-log = logging.getLogger("pabal.webhooks")
 
 
 class FailureLog:
