@@ -1,11 +1,11 @@
-"""What many tables share: a damaged row does not keep others from being read, and old rows are deleted."""
+"""What many tables share: damaged rows keep no others from being read, old rows are deleted, conditions."""
 
 import logging
 from collections.abc import Callable, Iterable
 from typing import TypeVar
 
-from pabal.domain.base.dates import Instant
-from pabal.store.engine.base import Row, Tx
+from pabal.domain.base.dates import Instant, Period
+from pabal.store.engine.base import Row, Tx, Value
 
 T = TypeVar("T")
 
@@ -34,3 +34,18 @@ def deletion(table: str, key: str, time: str, comparison: str = "<") -> Callable
         return tx.execute(sql, (before, limit))
 
     return delete_some
+
+
+def in_period(column: str, period: Period | None) -> list[tuple[str, Value]]:
+    """Return the conditions that a time is in a period."""
+    if period is None:
+        return []
+    sides = ((f"{column} >= ?", period.start), (f"{column} < ?", period.end))
+    return [(sql, value) for sql, value in sides if value is not None]
+
+
+def containing(text: str) -> str:
+    """Return the pattern of what contains a text, for `like ? escape '!'`."""
+    for special in "!%_":
+        text = text.replace(special, f"!{special}")
+    return f"%{text}%"

@@ -3,12 +3,13 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from pabal.domain.base.dates import Instant
+from pabal.domain.base.dates import Instant, Period
 from pabal.domain.events.event import EventType
 from pabal.domain.kakao.profile import AUTH_STATUS_BY_CODE, AuthStatus, Profile, Suspension, parse_suspension
 from pabal.store.accounts import setup_changes
 from pabal.store.engine.base import Reader, Row, Tx, Value, transaction
 from pabal.store.events import events
+from pabal.store.rows import in_period
 
 _COLUMNS = (
     "id, account_id, channel_id, category, cellphone, status, sender_key, is_enabled, created_at, changed_at,"
@@ -35,6 +36,9 @@ class ProfileFilter(NamedTuple):
     channel_id: str | None = None
     sender_key: str | None = None
     status: AuthStatus | None = None
+    cellphone: str | None = None
+    category: str | None = None
+    created: Period | None = None
 
 
 def get_by_channel(tx: Tx, account_id: int, channel_id: str) -> Profile | None:
@@ -177,6 +181,11 @@ def find(tx: Tx, wanted: ProfileFilter, page: int, page_size: int) -> tuple[int,
         conditions.append(("sender_key = ?", wanted.sender_key))
     if wanted.status is not None:
         conditions.append(("status = ?", wanted.status.code))
+    if wanted.cellphone is not None:
+        conditions.append(("cellphone = ?", wanted.cellphone))
+    if wanted.category is not None:
+        conditions.append(("category = ?", wanted.category))
+    conditions += in_period("created_at", wanted.created)
     where = " and ".join(["deleted_at is null", *(sql for sql, _ in conditions)])
     args = [value for _, value in conditions]
     row = tx.fetch_one(f"select count(*) from profiles where {where}", args)

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from pabal.domain.base.dates import Instant
+from pabal.domain.base.dates import Instant, Period
 from pabal.domain.content.button import from_fields
 from pabal.domain.content.image import Image
 from pabal.domain.events.event import EventType
@@ -15,6 +15,7 @@ from pabal.domain.kakao.template_parts import parts_from_fields, to_fields
 from pabal.store.accounts import setup_changes
 from pabal.store.engine.base import Reader, Row, Tx, Value, transaction
 from pabal.store.events import events, notices
+from pabal.store.rows import containing, in_period
 
 _COLUMNS = (
     "t.id", "t.account_id", "t.profile_id", "p.sender_key", "p.channel_id", "t.code", "t.design", "t.in_use",
@@ -32,6 +33,10 @@ class TemplateFilter(NamedTuple):
     sender_key: str | None = None
     code: str | None = None
     status: TemplateStatus | None = None
+    name: str | None = None
+    name_part: str | None = None
+    is_enabled: bool | None = None
+    created: Period | None = None
 
 
 def get(tx: Tx, profile_id: int, code: str) -> Template | None:
@@ -178,6 +183,13 @@ def find(tx: Tx, wanted: TemplateFilter, page: int, page_size: int) -> tuple[int
         conditions.append(("t.code = ?", wanted.code))
     if wanted.status is not None:
         conditions.append(("t.status = ?", wanted.status.code))
+    if wanted.name is not None:
+        conditions.append(("t.name = ?", wanted.name))
+    if wanted.name_part is not None:
+        conditions.append(("t.name like ? escape '!'", containing(wanted.name_part)))
+    if wanted.is_enabled is not None:
+        conditions.append(("t.is_enabled = ?", int(wanted.is_enabled)))
+    conditions += in_period("t.created_at", wanted.created)
     where = " and ".join(["p.deleted_at is null", *(sql for sql, _ in conditions)])
     args = [value for _, value in conditions]
     row = tx.fetch_one(

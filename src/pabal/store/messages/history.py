@@ -11,7 +11,7 @@ from pabal.store.messages import requests
 from pabal.store.messages.messages import COLUMNS, Message, from_row
 from pabal.store.messages.requests import Request
 from pabal.store.queue.queue import UNSENT
-from pabal.store.rows import read_rows
+from pabal.store.rows import in_period, read_rows
 
 MAX_DAYS_AHEAD = 366
 """No message is scheduled further ahead of its request, so a search by date can skip the rest."""
@@ -208,13 +208,6 @@ def _in_requests(request_ids: Sequence[bytes] | None) -> list[Condition]:
 def in_slots(column: str, slots: Collection[int] | None) -> str:
     """Return a condition, to be added to another: that a row is in one of these slots."""
     return "" if slots is None else f" and {column} in ({', '.join(str(int(slot)) for slot in slots) or '-1'})"
-
-
-def in_period(column: str, period: Period | None) -> list[tuple[str, Value]]:
-    if period is None:
-        return []
-    sides = ((f"{column} >= ?", period.start), (f"{column} < ?", period.end))
-    return [(sql, value) for sql, value in sides if value is not None]
 
 
 def _in_request_period(period: Period | None) -> list[tuple[str, Value]]:

@@ -11,7 +11,6 @@ from pabal.store.engine.base import Reader, Row, Tx, Value, transaction
 from pabal.store.messages import campaign_requests, history
 from pabal.store.messages.history import (
     MessageFilter,
-    in_period,
     in_slots,
     read_messages,
     request_period,
@@ -19,6 +18,7 @@ from pabal.store.messages.history import (
 )
 from pabal.store.messages.messages import COLUMNS, Message
 from pabal.store.messages.requests import Request
+from pabal.store.rows import in_period
 
 FIRST_SCAN_SIZE = 200
 MAX_SCAN_SIZE = 2000

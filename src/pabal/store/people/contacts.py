@@ -9,6 +9,7 @@ import msgspec
 from pabal.domain.base.dates import Instant
 from pabal.domain.people.contact import Contact, ContactEntry, ContactSearch, make_name_key
 from pabal.store.engine.base import Row, Tx, Value
+from pabal.store.rows import containing
 
 AFTER_NAME = b"\xff"
 """Follows every name key, because UTF-8 has no such byte."""
@@ -268,10 +269,7 @@ def _page(rows: Sequence[Row], limit: int, after: Place, before: Place | None) -
 
 def _field_pattern(name: str, value: str) -> str:
     """Return what matches the stored fields of a contact that has this value."""
-    pair = _encode({name: value})[1:-1].decode()
-    for special in "!%_":
-        pair = pair.replace(special, f"!{special}")
-    return f"%{pair}%"
+    return containing(_encode({name: value})[1:-1].decode())
 
 
 def _update(tx: Tx, contacts: Iterable[Contact], now: Instant) -> None:
