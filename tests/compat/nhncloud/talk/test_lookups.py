@@ -207,3 +207,15 @@ def test_results_are_read_by_our_carrier_as_they_were_meant(outcome: Outcome) ->
 
     assert outcome_of(code, is_text=False) is outcome or code in NEAREST
     assert result_name(code)
+
+
+async def test_templates_are_found_by_their_name(env: Environment, call: Caller, sender_key: str) -> None:
+    caller, _ = await prepare(env, call, sender_key)
+    await approve_template(call, sender_key, templateCode="T3", name="완료")
+    path = f"senders/{sender_key}/templates"
+    found = [
+        (await caller.ok("GET", path, query={"templateName": name}))["templateListResponse"]["templates"]
+        for name in ("완료", "없음")
+    ]
+
+    assert [[each["templateCode"] for each in rows] for rows in found] == [["T3"], []]

@@ -28,13 +28,14 @@ async def list_templates(call: NhnCall, sender_key: str) -> dict[str, Any]:
     """List the templates of a profile: GET `senders/{senderKey}/templates`."""
     await get_profile(call, sender_key)
     status = call.query.get("templateStatus")
-    if call.query.get("templateName") or (status and status not in _STATUSES):
+    if status and status not in _STATUSES:
         raise refuse(TalkCode.INVALID_PARAMETER)
     wanted = TemplateFilter(
         call.account_id,
         sender_key,
         call.query.get("templateCode") or None,
         _STATUSES[status] if status else None,
+        name=call.query.get("templateName") or None,
     )
     number, size = call.read_page()
     total, found = await call.context.store.read(templates.find, wanted, number, size)
