@@ -7,7 +7,7 @@ from pabal.domain.base.codes import Text
 from pabal.service.context import Context
 from pabal.store.accounts.compat_differences import DifferenceKey
 
-_PLAIN = re.compile(r"[A-Za-z0-9_.*/ -]{1,80}", re.ASCII)
+_PLAIN = re.compile(r"[][A-Za-z0-9_.*/ -]{1,80}", re.ASCII)
 MAX_DIGITS = 8
 """Digits of a detail; a phone number has more."""
 UNSHOWN = "?"

@@ -47,6 +47,8 @@ async def test_what_is_refused_ignored_or_changed_is_counted(env: Environment) -
     await caller("GET", "messages/v4/list", query={"subType": "x", "limit": "1"})
     await caller("GET", "messages/v4/list", query={"limit": "many"})
     await caller("POST", "messages/v4/statistics/0123456789abcdef", {})
+    await caller("POST", "messages/v4/groups", {"customFields": {"a": "b"}})
+    await caller("GET", "messages/v4/groups", query={"statusCode": "4000", "status[eq]": "SENDING"})
 
     assert await counts_of(env) == {
         ("field", "surprise"): 2,
@@ -58,11 +60,20 @@ async def test_what_is_refused_ignored_or_changed_is_counted(env: Environment) -
         ("repeat", ""): 1,
         ("balance", ""): 1,
         ("query", "subType"): 1,
+        ("query", "statusCode"): 1,
+        ("query", "status[eq]"): 1,
+        ("field", "customFields"): 1,
         ("refusedCall", "GET messages/v4/list ValidationError"): 1,
         ("endpoint", "POST messages/v4/statistics/*"): 1,
     }
     calls = {each.detail: each.uses for each in await read(env) if each.difference == "call"}
-    assert calls == {"POST messages/v4/send-many/detail": 2, "GET cash/v1/balance": 1, "GET messages/v4/list": 2}
+    assert calls == {
+        "POST messages/v4/send-many/detail": 2,
+        "GET cash/v1/balance": 1,
+        "GET messages/v4/list": 2,
+        "POST messages/v4/groups": 1,
+        "GET messages/v4/groups": 1,
+    }
 
 
 async def test_nothing_personal_is_stored(env: Environment) -> None:

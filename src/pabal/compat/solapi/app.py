@@ -5,7 +5,9 @@ from functools import cached_property, lru_cache
 from hmac import HMAC
 from typing import Any
 
+from pabal.compat.differences import CallDifference
 from pabal.compat.errors import CallRefused
+from pabal.compat.ignored import Query
 from pabal.compat.relay_api import AdmittedKey, ReceivedCall, RelayApi, Route, RouteTable, parse_pairs, route
 from pabal.compat.solapi import groups, kakao, lookups, open_groups, sending, storage
 from pabal.compat.solapi.authentication import check_signature, make_signer, parse_header
@@ -93,7 +95,10 @@ class SolapiApi(RelayApi[str]):
         request, path, (key, signature), raw, now = received
         query = _parse_query(request.query)
         call = CompatCall(self.context, key, self.locale, now, path, query, raw, signature)
-        return await found.handler(call, *ids)
+        answer = await found.handler(call, *ids)
+        for name in query.list_unread():
+            call.note(CallDifference.QUERY, name)
+        return answer
 
     def from_refusal(self, refused: Refused, request: ReceivedRequest) -> CallRefused:
         """Return Solapi's error for a refusal of ours."""
@@ -104,7 +109,7 @@ class SolapiApi(RelayApi[str]):
         return {"errorCode": error.code, "errorMessage": error.message}
 
 
-def _parse_query(query: bytes) -> dict[str, str]:
+def _parse_query(query: bytes) -> Query:
     pairs = parse_pairs(query)
     if pairs is None:
         raise invalid("쿼리 문자열이 올바르지 않습니다.")
@@ -112,7 +117,7 @@ def _parse_query(query: bytes) -> dict[str, str]:
     for name, value in pairs:  # lists are written as name[0]=a&name[1]=b, name[]=a&name[]=b or name=a&name=b
         plain = name.split("[")[0] if name.endswith("]") and not _is_operator(name) else name
         found[plain] = f"{found[plain]},{value}" if plain in found else value
-    return found
+    return Query(found)
 
 
 def _is_operator(name: str) -> bool:

@@ -8,8 +8,9 @@ from typing import NamedTuple
 from pabal.checks.body.locale import Locale
 from pabal.compat import ids
 from pabal.compat.differences import CallDifference, note
+from pabal.compat.solapi.authentication import parse_time
 from pabal.compat.solapi.errors import invalid, not_found
-from pabal.domain.base.dates import Instant
+from pabal.domain.base.dates import Instant, Period
 from pabal.domain.base.identifiers import MESSAGE_ID_BYTES, REQUEST_ID_BYTES
 from pabal.service.context import Context
 from pabal.service.sending.accept import IdempotencyKey
@@ -66,6 +67,17 @@ class CompatCall(NamedTuple):
         if not spelling.isascii() or not spelling.isdigit() or len(spelling) > 9 or int(spelling) < 1:
             raise invalid("limit 의 데이터 타입은 숫자여야 됩니다.")
         return min(int(spelling), MAX_LIMIT)
+
+    def read_period(self, start: str, end: str) -> Period | None:
+        """Return the time between two parameters, both included, one of which may be missing; None without both.
+
+        Raises CallRefused.
+        """
+        first, last = self.query.get(start), self.query.get(end)
+        if not first and not last:
+            return None
+        since = parse_time(first) if first else None
+        return Period(since, max(since or 0, parse_time(last) + 1) if last else None)
 
 
 async def let_others_run(number: int) -> None:

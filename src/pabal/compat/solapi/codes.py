@@ -2,6 +2,7 @@
 
 from pabal.domain.base.codes import Code, Problem
 from pabal.domain.sends.message import Outcome, Status
+from pabal.store.messages.history import MessageFilter
 
 ACCEPTED, AT_CARRIER, DELIVERED = "2000", "3000", "4000"
 DUPLICATE_RECEIVER = "1026"
@@ -33,6 +34,7 @@ OUTCOME_CODES = {
     Outcome.DUPLICATE: DUPLICATE_RECEIVER,
     Outcome.CARRIER_ERROR: "3024",
 }
+_CODES = list(OUTCOME_CODES.values())
 _REFUSALS = {
     Code.MISSING_PARAMETER: MISSING,
     Code.MISSING_VARIABLE: DIFFERS_FROM_TEMPLATE,
@@ -73,6 +75,9 @@ MESSAGES = {
 }
 
 
+_BY_CODE = {code: outcome for outcome, code in OUTCOME_CODES.items() if _CODES.count(code) == 1}
+
+
 def refusal_code(problem: Problem) -> str:
     """Return the status code of a message that a problem keeps from being accepted."""
     if problem.code is Code.CONTENT_TOO_LONG and problem.field.startswith("subject"):
@@ -85,3 +90,10 @@ def status_code(status: Status, outcome: Outcome | None) -> str:
     if outcome is not None:
         return OUTCOME_CODES[outcome]
     return AT_CARRIER if status is Status.SENDING else ACCEPTED if status is Status.WAITING else "3031"
+
+
+def narrow(wanted: MessageFilter, code: str) -> MessageFilter:
+    """Return a filter for messages with a status code; where several states have it, others match too."""
+    if code in _BY_CODE:
+        return wanted._replace(outcome=_BY_CODE[code])
+    return wanted._replace(status={ACCEPTED: Status.WAITING, AT_CARRIER: Status.SENDING}.get(code))

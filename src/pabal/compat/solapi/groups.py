@@ -3,12 +3,10 @@
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from pabal.compat.solapi.authentication import parse_time
 from pabal.compat.solapi.call import KIND, CompatCall, format_group_id, parse_group_id
 from pabal.compat.solapi.errors import CallRefused, invalid, not_found
-from pabal.compat.solapi.noted import note_ignored_query
 from pabal.domain.base import dates, identifiers
-from pabal.domain.base.dates import Instant
+from pabal.domain.base.dates import Instant, Period
 from pabal.domain.base.identifiers import REQUEST_ID_BYTES
 from pabal.domain.sends.message import Status
 from pabal.service.sending.cancel import cancel_request
@@ -76,7 +74,6 @@ async def show_group(call: CompatCall, group_id: str) -> dict[str, Any]:
 
 async def list_groups(call: CompatCall) -> dict[str, Any]:
     """Return groups, newest first."""
-    note_ignored_query(call)
     query = call.query
     limit = call.read_limit()
     wanted = query.get("groupId")
@@ -93,8 +90,9 @@ async def list_groups(call: CompatCall) -> dict[str, Any]:
             "groupList": _by_id(call, groups),
         }
     start = query.get("startKey")
-    since = _first_id(parse_time(query["startDate"])) if query.get("startDate") else b""
-    before = _first_id(parse_time(query["endDate"]) + 1) if query.get("endDate") else _LAST_ID
+    period = call.read_period("startDate", "endDate") or Period(None, None)
+    since = b"" if period.start is None else _first_id(period.start)
+    before = _LAST_ID if period.end is None else _first_id(period.end)
     if start:
         before = min(before, parse_group_id(start) + b"\x00")
     found = await call.context.store.read(_read_page, call.account_id, since, before, limit + 1)

@@ -5,7 +5,6 @@ from typing import Any
 from pabal.carriers.solapi.templates import TemplateName, to_remote
 from pabal.compat.solapi.call import CompatCall
 from pabal.compat.solapi.errors import invalid, not_found
-from pabal.compat.solapi.noted import note_ignored_query
 from pabal.domain.base import dates
 from pabal.domain.content.variables import find_names
 from pabal.domain.kakao.profile import AuthStatus, Profile
@@ -21,16 +20,26 @@ _STATUSES = {
     "APPROVED": TemplateStatus.APPROVED,
     "REJECTED": TemplateStatus.REJECTED,
 }
+_ENABLED = {"true": False, "false": True}
+"""Whether a template is enabled, by what `isHidden` says."""
+_CREATED = "dateCreated[gte]", "dateCreated[lte]"
 _STATUS_NAMES = {status: name for name, status in _STATUSES.items()}
 
 
 async def list_channels(call: CompatCall) -> dict[str, Any]:
     """Return the channels of an account, page by page."""
-    note_ignored_query(call)
     search_id = call.query.get("searchId")
     if search_id and not search_id.startswith("@"):
         search_id = f"@{search_id}"
-    wanted = ProfileFilter(call.account_id, search_id, call.query.get("channelId"), AuthStatus.APPROVAL)
+    wanted = ProfileFilter(
+        call.account_id,
+        search_id or None,
+        call.query.get("channelId") or None,
+        AuthStatus.APPROVAL,
+        cellphone=(call.query.get("phoneNumber") or "").replace("-", "") or None,
+        category=call.query.get("categoryCode") or None,
+        created=call.read_period(*_CREATED),
+    )
     page, limit = _read_page(call), call.read_limit()
     total, found = await call.context.store.read(profiles.find, wanted, page, limit)
     return {**_keys(call, page, limit, total), "channelList": [_describe_channel(call, each) for each in found]}
@@ -46,15 +55,23 @@ async def show_channel(call: CompatCall, channel_id: str) -> dict[str, Any]:
 
 async def list_templates(call: CompatCall) -> dict[str, Any]:
     """Return the templates of an account, page by page."""
-    note_ignored_query(call)
     status = call.query.get("status")
     if status and status not in _STATUSES:
         raise invalid("status 의 값이 올바르지 않습니다.")
+    is_hidden = call.query.get("isHidden")
+    if is_hidden and is_hidden not in _ENABLED:
+        raise invalid("isHidden 의 값이 올바르지 않습니다.")
+    if call.query.get("name[ne]"):
+        raise invalid("name[ne] 조건은 사용할 수 없습니다.")
     wanted = TemplateFilter(
         call.account_id,
         call.query.get("channelId") or None,
         call.query.get("templateId") or None,
         _STATUSES[status] if status else None,
+        name=call.query.get("name[eq]") or call.query.get("name") or None,
+        name_part=call.query.get("name[like]") or None,
+        is_enabled=_ENABLED[is_hidden] if is_hidden else None,
+        created=call.read_period(*_CREATED),
     )
     page, limit = _read_page(call), call.read_limit()
     total, found = await call.context.store.read(templates.find, wanted, page, limit)

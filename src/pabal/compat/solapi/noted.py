@@ -16,10 +16,6 @@ from pabal.compat.solapi.translation import KOREA, Item
 _HARMLESS = ("agent", "appId", "strict", "sdkVersion", "osPlatform", "autoTypeDetect")
 """What changes nothing of a message; `autoTypeDetect` has a rule of its own."""
 _OF_A_MESSAGE = re.compile(r"messages?\.")
-_QUERY = {
-    *("limit", "startKey", "startDate", "endDate", "dateType", "criteria", "cond", "value", "messageId"),
-    *("messageIds", "groupId", "to", "from", "type", "statusCode", "status", "searchId", "channelId", "templateId"),
-}
 
 
 def read_body(call: CompatCall, shape: type[T]) -> T:
@@ -41,13 +37,6 @@ def read_body(call: CompatCall, shape: type[T]) -> T:
     if any(each.autoTypeDetect is False and not each.type for each in messages[:MAX_READ_ITEMS]):
         call.note(CallDifference.FIELD, "autoTypeDetect")
     return body
-
-
-def note_ignored_query(call: CompatCall, *more: str) -> None:
-    """Note the parameters of a query that nothing is done with."""
-    for name, value in call.query.items():
-        if value and name not in _QUERY and name not in more:
-            call.note(CallDifference.QUERY, name)
 
 
 def note_refusals(call: CompatCall, items: Iterable[Item], refusals: Mapping[int, str]) -> None:

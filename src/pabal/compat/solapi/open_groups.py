@@ -30,7 +30,7 @@ MAX_OPEN_GROUPS = 100
 
 async def create_group(call: CompatCall) -> dict[str, Any]:
     """Create an empty group."""
-    body = decode(call.raw, CreateGroupBody)
+    body = read_body(call, CreateGroupBody)
     store = call.context.store
     if await store.read(compat_groups.count, call.account_id) >= MAX_OPEN_GROUPS:
         words = f"발송하지 않은 그룹은 최대 {MAX_OPEN_GROUPS}개까지 만들 수 있습니다."

@@ -23,7 +23,9 @@ _STATES = {
 
 
 def sender_of(message: Message, request: Request) -> str:
-    return (request.fallback_sender or "") if compose.is_fallback(message, request) else request.sender
+    """Return the number in `from`; that of a message to KakaoTalk is kept where its fallback has it."""
+    own = "" if compose.is_fallback(message, request) else request.sender
+    return own or request.fallback_sender or ""
 
 
 def describe_message(policy: Policy, message: Message, request: Request, group_id: bytes) -> dict[str, Any]:
