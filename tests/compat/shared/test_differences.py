@@ -76,6 +76,15 @@ async def test_what_is_refused_ignored_or_changed_is_counted(env: Environment) -
     }
 
 
+async def test_what_coolsms_node_sdk_writes_into_every_send_is_not_counted(env: Environment) -> None:
+    caller = await solapi_caller(env)
+    message = {"to": "01012345678", "from": SENDER, "text": "a", "autoTypeDetect": True}
+    body = {"message": message, "allowDuplicates": False, "agent": {"sdkVersion": "nodejs/2.1.0"}}
+    await caller("POST", "messages/v4/send", body)
+
+    assert await counts_of(env) == {}
+
+
 async def test_nothing_personal_is_stored(env: Environment) -> None:
     caller = await solapi_caller(env)
     await caller.send(

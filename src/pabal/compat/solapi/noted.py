@@ -13,8 +13,8 @@ from pabal.compat.solapi.bodies import MessageBody, T, decode
 from pabal.compat.solapi.call import CompatCall
 from pabal.compat.solapi.translation import KOREA, Item
 
-_HARMLESS = ("agent", "appId", "strict", "sdkVersion", "osPlatform", "autoTypeDetect")
-"""What changes nothing of a message; `autoTypeDetect` has a rule of its own."""
+_HARMLESS = ("agent", "appId", "strict", "sdkVersion", "osPlatform", "autoTypeDetect", "allowDuplicates")
+"""What changes nothing of a message; `autoTypeDetect` has a rule of its own, and one message has no duplicates."""
 _OF_A_MESSAGE = re.compile(r"messages?\.")
 
 
