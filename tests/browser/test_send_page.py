@@ -146,10 +146,10 @@ def test_what_was_deleted_added_or_cancelled_is_undone_from_the_toast(
         expect(row).to_have_count(1)
 
         page.goto("/console/contacts")
-        page.locator("details.card > summary").click()
+        page.locator("summary.add").click()
         page.locator("[name=phoneNumber]").fill(f"010-2450-000{digits}")
-        page.locator("details.card [name=name]").fill(f"홍길동 {way}")
-        page.locator("form[action='/console/contacts'] button.main").click()
+        page.locator("form[action='/console/contacts'] [name=name]").fill(f"홍길동 {way}")
+        page.locator("form[action='/console/contacts'] .actions button").click()
         person = page.locator(".contacts a", has_text=f"홍길동 {way}")
         person.click()
         page.locator("details.ask > summary").click()

@@ -170,7 +170,7 @@ async def test_thumbnail_of_a_highlight_is_uploaded_and_kept_on_edit(
     await sender.submit_with_file(f"{path}/edit", ("c.jpg", "image/jpeg", large), again, THUMBNAIL)
     larger = (await only_template(env)).latest.parts.highlight
 
-    assert 'id="wrong-thumbnail">' in wrong.text
+    assert 'id="wrong-itemHighlight.image">' in wrong.text
     assert (first.image_url or "").startswith("https://simulator.invalid/")
     assert kept == first
     assert changed is not None

@@ -73,7 +73,7 @@ async def test_file_with_other_names_is_mapped_and_sent(env: Environment, call: 
     await env.wait(20)
 
     assert chosen(shown) == {"column0": "", "column1": "", "column2": ""}
-    assert "연결할 열을 고르세요: 휴대폰번호, 이름" in page_text(shown)
+    assert "연결할 열을 고르세요: 휴대폰 번호, 이름" in page_text(shown)
     assert (campaign.receivers, campaign.invalid_rows, campaign.unused_columns) == (1, 1, ("비고",))
     assert bad.text.splitlines()[0] == "\ufeff행,이름,휴대폰번호,비고,사유", "it can be uploaded again as it is"
     (message,) = await list_messages(call, "010-1111-2222")
