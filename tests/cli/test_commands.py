@@ -219,7 +219,11 @@ def test_unwritable_data_directory_is_told_in_one_line(new_command_line: Command
     [
         (["sned"], "send"),
         (["webhook", "lisen"], "listen"),
+        (["sned", "--to", "010-1234-5678"], "send"),
+        (["webhook", "lisen", "--forward-to", "http://localhost:3000"], "listen"),
         (["webhook", "list", "--acount", "acme"], "--account"),
+        (["key", "create", "--acount", "acme"], "--account"),
+        (["send", "sms", "-to", "010-1234-5678"], "--to"),
         (["webhook", "list", "--acount=acme"], "--account"),
         (["key", "create", "--account", "acme", "--scope", "sned"], "send"),
         (["send", "--urll", "http://127.0.0.1:8080"], "--url"),

@@ -45,7 +45,7 @@ def test_message_is_shown_with_what_happened_to_it(line: CallingLine) -> None:
 def test_wrong_search_is_refused(line: CallingLine) -> None:
     assert line("history", "--date", "tomorrow").err == (
         "pabal: INVALID_DATE: A date has the wrong format or is not allowed."
-        " Write it as yyyy-MM-dd or yyyy-MM-dd HH:mm. (requestDate)\n"
+        " Write it as yyyy-MM-dd or yyyy-MM-dd HH:mm. (--date)\n"
     )
     assert line("history", "--date", "tomorrow").status == 1
     assert line("history", "--message", "nothing").status == 1

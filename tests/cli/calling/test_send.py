@@ -167,6 +167,19 @@ def test_refusal_names_every_wrong_receiver(line: CallingLine) -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("words", "named"),
+    [(["--at", "tomorrow"], "--at"), (["--from", "1"], "--from"), (["--to", "1"], "receivers[0].phoneNumber")],
+)
+def test_refusal_names_the_option_that_sets_the_field(line: CallingLine, words: list[str], named: str) -> None:
+    receiver = [] if "--to" in words else ["--to", PHONE]
+
+    refused = line("send", "sms", *receiver, "--from", SENDER, "--content", "안녕", *words)
+
+    assert (refused.status, refused.out) == (1, "")
+    assert refused.err.endswith(f" ({named})\n")
+
+
 def test_key_and_address_are_settings(line: CallingLine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     words = ("send", "sms", "--to", PHONE, "--from", SENDER, "--content", "안녕")
     without = line.run(*words)

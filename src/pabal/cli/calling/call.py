@@ -3,7 +3,7 @@
 import argparse
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from enum import IntEnum
 from threading import Event
 from typing import TYPE_CHECKING, NamedTuple
@@ -84,9 +84,14 @@ class Call(NamedTuple):
 
 
 def add_call_options(
-    parser: argparse.ArgumentParser, run: Callable[[Call], int], *, needs_key: bool = True, has_json: bool = True
+    parser: argparse.ArgumentParser,
+    run: Callable[[Call], int],
+    *,
+    needs_key: bool = True,
+    has_json: bool = True,
+    flags: Mapping[str, str] | None = None,
 ) -> None:
-    """Add the options of a command that calls a running service."""
+    """Add the options of a command that calls a running service; `flags` are those that set fields of its body."""
     add_option(
         parser,
         "--url",
@@ -103,7 +108,7 @@ def add_call_options(
     add_config_option(parser)
     if has_json:
         add_json_option(parser)
-    parser.set_defaults(run_call=run, needs_key=needs_key)
+    parser.set_defaults(run_call=run, needs_key=needs_key, flags=flags or {})
 
 
 def parse_count(given: str, most: int = MAX_COUNT) -> int:
@@ -138,7 +143,7 @@ def run_call(given: argparse.Namespace) -> int:
         report_line(f"pabal: {error}")
         return ExitStatus.WRONG_USE
     except ApiError as error:
-        report_refusal(error, language)
+        report_refusal(error, language, given.flags)
         return status_of(error)
     except NoAnswerError as error:
         first, *others = describe_silence(error, settings.url, language)
@@ -161,26 +166,37 @@ def status_of(error: ApiError) -> ExitStatus:
     return ExitStatus.NO_ANSWER if isinstance(error, TemporaryError) else ExitStatus.REFUSED
 
 
-def report_refusal(error: ApiError, language: str) -> None:
+def report_refusal(error: ApiError, language: str, flags: Mapping[str, str]) -> None:
     """Print why the service refused a call, and what to do."""
-    first, *others = describe_refusal(error, language)
+    first, *others = describe_refusal(error, language, flags)
     report_line(f"pabal: {first}")
     for each in others:
         report_line(f"  {each}")
 
 
-def describe_refusal(error: ApiError, language: str) -> list[str]:
-    """Return why the service refused a call and what to do, then the first problems of its fields."""
+def describe_refusal(error: ApiError, language: str, flags: Mapping[str, str] | None = None) -> list[str]:
+    """Return why the service refused a call and what to do, then the first problems of its fields.
+
+    A field that an option of the command sets is named by that option.
+    """
+    message = error.message
+    for each in error.errors:
+        message = message.replace(f"({each.field})", f"({_name_field(each.field, flags)})")
     known = Code.__members__.get(error.result)
     has_advice = known and known.text.in_language(language) != error.message.partition(" (")[0]
     remedy = f" {known.remedy.in_language(language)}" if known and not has_advice else ""
-    lines = [f"{error.result}: {error.message}{remedy}"]
+    lines = [f"{error.result}: {message}{remedy}"]
     if len(error.errors) > 1:
-        lines += [f"{each.field}: {each.message}" for each in error.errors[:MAX_PROBLEMS]]
+        lines += [f"{_name_field(each.field, flags)}: {each.message}" for each in error.errors[:MAX_PROBLEMS]]
         lines += ["…"] if len(error.errors) > MAX_PROBLEMS else []
     if error.x_request_id and isinstance(error, TemporaryError):
         lines.append(f"X-Request-Id: {error.x_request_id}")
     return lines
+
+
+def _name_field(field: str, flags: Mapping[str, str] | None) -> str:
+    outermost = field.partition(".")[0].partition("[")[0]
+    return (flags or {}).get(outermost, field)
 
 
 def describe_silence(error: NoAnswerError, url: str, language: str) -> list[str]:

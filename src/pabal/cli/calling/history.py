@@ -36,6 +36,15 @@ EVENT_COLUMNS = {
     "carrierCode": Text("발송 경로의 코드", "Carrier's code"),
     "resultCode": Text("결과", "Result"),
 }
+_FLAGS = {
+    "receivers": "--to",
+    "requestId": "--request",
+    "messageId": "--message",
+    "requestDate": "--date",
+    "messageProductType": "--kind",
+    "sendingStatus": "--status",
+}
+"""The options that set fields of the search."""
 _MORE = Text(
     "더 있습니다. --limit을 늘리거나 조건을 좁히세요.", "There are more: raise --limit, or narrow the search."
 )
@@ -43,7 +52,7 @@ _MORE = Text(
 
 def declare_history(parser: argparse.ArgumentParser) -> None:
     """Declare `pabal history`."""
-    add_call_options(parser, _history)
+    add_call_options(parser, _history, flags=_FLAGS)
     add_option(parser, "--to", "이 수신자의 메시지", "messages to this receiver", metavar="NUMBER")
     add_option(parser, "--request", "이 요청의 메시지", "messages of this request", metavar="ID")
     add_option(parser, "--message", "이 메시지와 처리 이력", "this message, and what happened to it", metavar="ID")

@@ -61,7 +61,7 @@ def add_listen(group: Any) -> None:
         "Forward what webhooks would be told to a server on this machine; no port has to be open for the service.",
     )
     parser: argparse.ArgumentParser = group.add_parser("listen", help=help, description=help)
-    add_call_options(parser, _listen)
+    add_call_options(parser, _listen, flags={"since": "--since"})
     add_option(
         parser,
         "--forward-to",

@@ -9,7 +9,7 @@ from msgspec import UNSET
 
 from pabal.cli.calling.call import Call, ExitStatus, add_call_options, list_warnings, parse_count, report_line
 from pabal.cli.calling.history import MESSAGE_COLUMNS, message_row
-from pabal.cli.calling.send_body import KINDS, add_body_options, build_body, with_receivers
+from pabal.cli.calling.send_body import FLAGS, KINDS, add_body_options, build_body, with_receivers
 from pabal.cli.shared.language import CommandError, choose
 from pabal.cli.shared.options import add_option
 from pabal.cli.shared.table import print_json, print_rows
@@ -42,7 +42,7 @@ _NOTHING_SENT = Text("확인만 했습니다. 아무것도 발송하지 않았�
 
 def declare_send(parser: argparse.ArgumentParser) -> None:
     """Declare `pabal send`."""
-    add_call_options(parser, _send)
+    add_call_options(parser, _send, flags=FLAGS)
     add_option(
         parser,
         "kind",

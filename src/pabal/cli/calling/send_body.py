@@ -209,6 +209,8 @@ OPTIONS = [
         Text("그 문자의 내용(기본값: 메시지의 내용)", "that text (default: the text of the message)"),
     ),
 ]
+FLAGS = {each.field: each.flag for each in OPTIONS} | {"images": "--image"}
+"""The options that set fields of the body."""
 
 
 def add_body_options(parser: argparse.ArgumentParser) -> None:

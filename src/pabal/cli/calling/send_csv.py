@@ -109,7 +109,7 @@ def send_csv(call: Call, kind: str, body: msgspec.Struct) -> int:
         try:
             sending.send_all(journal)
         except ApiError as error:
-            report_refusal(error, call.language)
+            report_refusal(error, call.language, call.given.flags)
             return _stop(call, sending, status_of(error))
         except (NoAnswerError, KeyboardInterrupt):
             _stop(call, sending, ExitStatus.NO_ANSWER)

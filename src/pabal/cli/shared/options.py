@@ -1,7 +1,7 @@
 """Declares commands and their options, each with its help in Korean and English."""
 
 import argparse
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from difflib import get_close_matches
 from itertools import takewhile
 from pathlib import Path
@@ -21,17 +21,29 @@ class CommandParser(argparse.ArgumentParser):
 
     def parse(self, words: Sequence[str]) -> argparse.Namespace:
         """Return the arguments of a command; for what it does not know, print an error and exit."""
-        known = set(_list_options(self, words))
+        command = self._find_command(words)
+        known = {each for parser in (self, command) for each in parser._option_string_actions}
         options = [each.partition("=")[0] for each in takewhile("--".__ne__, words) if each.startswith("--")]
         misspelt = [each for each in options if not any(other.startswith(each) for other in known)]
         if misspelt:  # before the value of one is taken for something else
-            self._refuse(misspelt, "".join(_suggest(each, known) for each in misspelt))
+            command._refuse(misspelt, known)
         given, unknown = self.parse_known_args(words)
         if unknown:
-            self._refuse(unknown)
+            command._refuse(unknown, known)
         return given
 
-    def _refuse(self, unknown: Sequence[str], hint: str = "") -> None:
+    def _find_command(self, words: Sequence[str]) -> "CommandParser":
+        """Return the parser of the command that the words name; for one that does not exist, exit with an error."""
+        for action in self._actions:
+            if isinstance(action, argparse._SubParsersAction) and words and not words[0].startswith("-"):
+                if words[0] not in action.choices:
+                    self.parse_known_args(words[:1])
+                found: CommandParser = action.choices[words[0]]
+                return found._find_command(words[1:])
+        return self
+
+    def _refuse(self, unknown: Sequence[str], known: Iterable[str]) -> None:
+        hint = "".join(_suggest(each, known) for each in unknown if each.startswith("-"))
         self.error(choose("알 수 없는 인수입니다: ", "unrecognized arguments: ") + " ".join(unknown) + hint)
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
@@ -47,16 +59,6 @@ def _suggest(word: str, known: Iterable[str]) -> str:
     by_name = {each.lstrip("-"): each for each in known}
     found = [by_name[each] for each in get_close_matches(word.lstrip("-"), by_name, 1)]
     return choose(f". {found[0]}인가요?", f"; did you mean {found[0]}?") if found else ""
-
-
-def _list_options(parser: argparse.ArgumentParser, words: Iterable[str]) -> Iterator[str]:
-    """Yield the options of a parser, and of the commands among the words."""
-    for action in parser._actions:
-        yield from action.option_strings
-        if isinstance(action, argparse._SubParsersAction):
-            for word in words:
-                if word in action.choices:
-                    yield from _list_options(action.choices[word], words)
 
 
 def add_option(parser: argparse.ArgumentParser, name: str, ko: str, en: str, **details: Any) -> None:
