@@ -7,10 +7,12 @@ from contextlib import contextmanager
 from random import Random
 
 import pytest
-from playwright.sync_api import FilePayload, Page, expect
+from playwright.sync_api import Browser, FilePayload, Page, expect
 
 from pabal.domain.users.user import Role
 from tests.fixtures.browser import BrowserEnvironment, check_page, go_to_file, open_send_page
+from tests.fixtures.live import serving
+from tests.fixtures.pictures import make_jpeg
 from tests.fixtures.web import SENDER
 
 pytestmark = pytest.mark.slow
@@ -215,6 +217,45 @@ def test_preferences_make_lms_and_fallbacks_by_themselves(
 
 
 PLACES = ("image", "image2")
+LARGE_PHOTO = make_jpeg(400, 300).ljust(300_000, b"\0")
+"""Its end comes long before that of the file."""
+RELAY = """
+[carriers.relay]
+kind = "nhncloud"
+sms_app_key = "a"
+sms_secret_key = "b"
+sms_address = "http://127.0.0.1:9"
+[routes]
+mms = ["relay"]
+"""
+
+
+@pytest.mark.torture
+def test_large_pictures_fit_what_a_relay_takes_of_all_together(
+    browser: Browser, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """NHN Cloud takes three of 300 KB, but 800 KB in all; one is chosen, then two at once."""
+    file = tmp_path_factory.mktemp("relay") / "pabal.toml"
+    file.write_text(RELAY, encoding="utf-8")
+    photos = [FilePayload(name=f"{name}.jpg", mimeType="image/jpeg", buffer=LARGE_PHOTO) for name in "abc"]
+    with (
+        serving(file.parent / "data", config=file, key_rate=0) as live,
+        BrowserEnvironment(live, browser).signed_in() as page,
+    ):
+        page.goto("/console/send")
+        page.locator("#to-mms").click()
+        expect(page.locator("#to-mms")).to_have_attribute("aria-current", "true")
+        page.locator("input[data-picture]").set_input_files(photos[:1])
+        expect(page.locator("[name=image_name]")).to_have_value("a.jpg")
+        page.locator("input[data-picture]").set_input_files(photos[1:])
+        expect(page.locator("[name=image3_body]")).not_to_have_value("", timeout=30_000)
+        sizes = [
+            page.evaluate(f"atob(document.querySelector('[name={name}_body]').value).length")
+            for name in (*PLACES, "image3")
+        ]
+
+    assert sizes[0] == 300_000
+    assert sum(sizes) <= 819_200
 
 
 @pytest.mark.torture

@@ -56,9 +56,7 @@ async def write_export(
     store: Store, policy: Policy, account_id: int, account: str, number: str, locale: Locale
 ) -> AsyncIterator[bytes]:
     """Yield the pieces of a JSON document with everything; its messages come last, in batches."""
-    item = build_personal_data_item(
-        number, await privacy.export(store, policy.hash_keys, account_id, number), locale
-    )
+    item = build_personal_data_item(number, await privacy.export(store, policy, account_id, number), locale)
     head = msgspec.json.encode({"account": account, **msgspec.to_builtins(item)})
     yield head[:-1] + b',"messages":['
     after, separator = b"", b""

@@ -247,6 +247,18 @@ async def test_brand_message_costs_what_it_costs_to_a_friend_or_to_another(
     assert [tuple(each) for each in ended] == [(2500, "1000"), (3500, "1000")]
 
 
+async def test_attempt_that_a_look_up_has_ended_has_the_code_alone(env: Environment, fixture: NhnCloud) -> None:
+    call = await fixture.add_channel(env)
+    await env.wait(10)
+    fixture.relay.inject_fault("lose answer", "/freestyle-messages")
+    await call_ok(call, SEND, brand_body(SENDER_KEY, "010-0000-0001"))
+    await env.wait(200)
+
+    ended = await env.store.read(lambda tx: tx.fetch_all("select verdict, code from attempts order by number"))
+    assert describe_outcome(await get_message(call, "010-0000-0001")) == "fail 3003"
+    assert [tuple(each) for each in ended][-1] == ("rejected", "3008")
+
+
 NO_BRAND_MESSAGES: list[dict[str, Any]] = [
     {"buttons": [{**BUTTON}, {"buttonType": "channelAddition"}]},
     {"buttons": [{"buttonType": "deliveryTracking"}]},

@@ -73,6 +73,23 @@ async def test_bad_receiver_fails_alone_whatever_the_error_of_its_call_is(
 
 
 @pytest.mark.settings(behavior={"refuses_whole_calls": True})
+async def test_value_that_a_brand_template_does_not_take_fails_alone(env: Environment, fixture: NhnCloud) -> None:
+    """A template has links, prices and coupons, in which values of its receivers may be filled in."""
+    call = await fixture.add_channel(env)
+    fixture.relay.brand_templates[SENDER_KEY, "B1"] = "#{name}님"
+    bad = {MANY[0]: -3304, MANY[4]: -3310, MANY[8]: -3313}
+    fixture.relay.behavior.refusals = {number.replace("-", ""): code for number, code in bad.items()}
+    for first in (0, 4, 8):
+        receivers = receivers_of(*MANY[first : first + 4], **NAMED)
+        body = {"senderKey": SENDER_KEY, "templateCode": "B1", "receivers": receivers}
+        await call_ok(call, "message/sendBrandMessage", body)
+    await env.wait(60)
+
+    assert [await outcomes_for(call, number) for number in bad] == [["brandMessage fail 3018"]] * 3
+    assert len(fixture.accepted) == 9
+
+
+@pytest.mark.settings(behavior={"refuses_whole_calls": True})
 async def test_one_bad_receiver_of_a_thousand_costs_twenty_calls(env: Environment, fixture: NhnCloud) -> None:
     call = await fixture.add_channel(env)
     fixture.relay.behavior.refusals = {MANY[0].replace("-", ""): -12345}

@@ -135,6 +135,7 @@ async def test_documented_relay_has_no_differences(tmp_path: Path, kind: str) ->
     assert sum("accepted after" in line for line in report.lines) == 8
     for how in ("webhook: ", "list of results: "):
         assert sum(line.strip().startswith(how) and "Delivered" in line for line in report.lines) == 8
+    assert "…" not in "\n".join(report.lines)
 
 
 BY_ID = ("messageList", "countForCharge", "profit", "count")

@@ -71,7 +71,7 @@ async def test_nothing_about_an_erased_number_stays(env: Environment) -> None:
     await env.wait(20)
     assert {name for name, _ in await traces(env)} >= {"messages", "requests", "simulated_messages", "tokens"}
 
-    found = await privacy.export(env.store, env.context.policy.hash_keys, owner, NUMBER)
+    found = await privacy.export(env.store, env.context.policy, owner, NUMBER)
     assert len((await privacy.list_messages(env.store, owner, NUMBER)).found) == 3
     assert (len(found.phone_messages), found.channels, len(found.campaign_rows)) == (3, ["@shop"], 2)
     done = await erase(env)

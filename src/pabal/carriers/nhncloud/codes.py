@@ -64,6 +64,8 @@ class ErrorKind(Enum):
     """Not by this carrier, because of something in one message: its text or its buttons."""
     CALL_NOT_SUPPORTED = ("call not supported", Outcome.UNDELIVERABLE)
     """Not by this carrier, because of something all messages of a call share: sender, template or image."""
+    BRAND_NOT_SUPPORTED = ("brand message not supported", Outcome.UNDELIVERABLE)
+    """The same of a brand message; in one by template, the values of one receiver may be the reason."""
     INVALID_CALL = ("invalid call", Outcome.CARRIER_ERROR)
     """Our call was invalid, whatever its messages are."""
     UNEXPECTED = ("unexpected", Outcome.CARRIER_ERROR)
@@ -126,7 +128,7 @@ _TALK = _table(
         (ErrorKind.CALL_NOT_SUPPORTED, (-4007, -4009, -8001, -8002, -8005, -9992)),
         # Brand messages: all but the number and the values of a template are shared by a call.
         (ErrorKind.CALL_NOT_SUPPORTED, (-3298, -3300, -3340, -3341, -4029)),
-        (ErrorKind.CALL_NOT_SUPPORTED, (*range(-3323, -3302), -3325, *range(-3338, -3327), -3348, -3349)),
+        (ErrorKind.BRAND_NOT_SUPPORTED, (*range(-3323, -3302), -3325, *range(-3338, -3327), -3348, -3349)),
         (ErrorKind.DIFFERS_FROM_TEMPLATE, (-3299, -3324, -3344, -3347)),
         (ErrorKind.INVALID_CALL, (-9993, -9996, -9998)),
     ]
@@ -147,6 +149,7 @@ def verdict_for(kind: ErrorKind, code: str | None = None) -> Verdict:
     if kind in (
         ErrorKind.MESSAGE_NOT_SUPPORTED,
         ErrorKind.CALL_NOT_SUPPORTED,
+        ErrorKind.BRAND_NOT_SUPPORTED,
         ErrorKind.INVALID_CALL,
         ErrorKind.UNEXPECTED,
     ):

@@ -142,7 +142,7 @@ class CallSender:
         if kind is ErrorKind.ACCOUNT_CLOSED:
             self._connection.set_problem(call.endpoint, error)
             submission.report_all(attempts, NotSent())
-        elif kind.concerns_one_message and len(attempts) > 1:
+        elif len(attempts) > 1 and (kind.concerns_one_message or _may_be_a_value(kind, attempts[0])):
             return submission.halves_of(call)
         elif kind is ErrorKind.UNCERTAIN:
             self._unanswered.add(attempts, began_at)
@@ -214,3 +214,8 @@ class CallSender:
         except ErrorResponse as error:
             kind = error_kind_of(error.code, is_text=call.endpoint.is_text)
             submission.report_all(call.attempts, verdict_for(kind, str(error.code)))
+
+
+def _may_be_a_value(kind: ErrorKind, attempt: Attempt) -> bool:
+    """Return whether the value of a variable, such as a link, may be the reason for the refusal of a whole call."""
+    return kind is ErrorKind.BRAND_NOT_SUPPORTED and bool(attempt.parameters)

@@ -24,6 +24,7 @@ from pabal.domain.base.codes import Refused
 from pabal.domain.base.dates import MINUTE, Instant
 from pabal.domain.content.image import Image
 from pabal.domain.sends.message import Attempt, Outcome
+from pabal.domain.sends.price import strip_friend_mark
 from pabal.outbound.calls import HttpAnswer
 from pabal.service.metrics import Metrics
 from pabal.settings.relays import NhnCloudSettings, SolapiSettings
@@ -219,7 +220,7 @@ class Rehearsal:
     def _note(self, heard: dict[str, Heard], receipts: Sequence[Receipt]) -> None:
         after_s = self._world.monotonic() - self._began_at
         for each in receipts:
-            heard.setdefault(each.reference, Heard(each.outcome, each.code or "", after_s))
+            heard.setdefault(each.reference, Heard(each.outcome, strip_friend_mark(each.code) or "", after_s))
 
     @contextlib.asynccontextmanager
     async def _reading_lists(self) -> AsyncIterator[None]:

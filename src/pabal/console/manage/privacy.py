@@ -57,7 +57,7 @@ async def look_up_number(request: PageRequest) -> Response:
     wanted = MessageFilter(request.account_id, receiver=number)
     messages = await history.find_messages(request.context, wanted, 1, 1)
     context = request.context
-    found = await privacy.export(context.store, context.policy.hash_keys, request.account_id, number)
+    found = await privacy.export(context.store, context.policy, request.account_id, number)
     rows = sum(len(row.cells) for row in found.campaign_rows)
     counts = StoredCounts(
         messages.total,

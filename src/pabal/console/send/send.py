@@ -275,6 +275,7 @@ async def _render_form(
         policy=request.context.policy,
         most_image_bytes=min(limits.max_bytes, MAX_IMAGE_BYTES),
         most_images=limits.max_count,
+        most_bytes_together=limits.max_total_bytes,
         image_fields=IMAGE_FIELDS,
         most_image_px=limits.max_side_px,
         max_invalid_rows=SHOWN_INVALID_ROWS,

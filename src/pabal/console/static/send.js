@@ -23,12 +23,20 @@
     }
     if (!chosen.length && most === 1) await put("image", null, 0);
     for (const [number, given] of chosen.entries()) {
-      const fitted = await window.fitPicture(given, Number(input.dataset.picture), Number(input.dataset.px));
+      const share = bytesLeft(Number(input.dataset.together), free.slice(number)) / (chosen.length - number);
+      const mostBytes = Math.min(Number(input.dataset.picture), share);
+      const fitted = await window.fitPicture(given, mostBytes, Number(input.dataset.px));
       if (given !== input.files[number]) return; // others were chosen meanwhile
       window.tellFitted(input, fitted);
       await put(free[number], fitted ? fitted.file : given, Number(input.dataset.picture));
     }
     document.getElementById("picture-look").dispatchEvent(new Event("picture"));
+  }
+
+  // How many bytes of all pictures together are left for those in the free places.
+  function bytesLeft(together, free) {
+    const taken = PLACES.filter((place) => !free.includes(place)).map((place) => atob(field(place + "_body").value).length);
+    return together ? taken.reduce((left, bytes) => left - bytes, together) : Infinity;
   }
 
   async function put(place, file, mostBytes) {

@@ -13,7 +13,12 @@ HUNDREDTHS_PER_WON = 100
 FRIEND_PRICE = "brandMessageFriend"
 """The name of the price of brand messages to friends of the channel, where a relay tells who is one."""
 FRIEND_MARK = " friend"
-"""What the code of a receipt ends with if its receiver is a friend of the channel; messages end without it."""
+"""What the code of a receipt ends with if its receiver is a friend of the channel; it is stored without it."""
+
+
+def strip_friend_mark(code: str | None) -> str | None:
+    """Return the code of a receipt as its carrier wrote it."""
+    return code and code.removesuffix(FRIEND_MARK)
 
 
 class CarrierPrices(NamedTuple):

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from pabal.domain.base import identifiers
 from pabal.domain.base.dates import Instant
+from pabal.domain.content.text import mask_digits
 from pabal.domain.people.contact import Contact
 from pabal.domain.people.inbound import Inbound
 from pabal.domain.people.opt_out import OptOut
@@ -15,6 +16,7 @@ from pabal.domain.sends.message import Status
 from pabal.service.context import Context
 from pabal.service.policy import Policy
 from pabal.service.sending.cancel import cancel_messages
+from pabal.service.sending.compose import hides_digits
 from pabal.service.sending.drafts import contains_number, find_lines
 from pabal.service.slots import HOUSEKEEPING_SLOT
 from pabal.store.accounts import audit_log
@@ -71,13 +73,13 @@ class ErasureResult(NamedTuple):
     campaign_rows: int
 
 
-async def export(store: Store, keys: HashKeys, account_id: int, phone: str) -> PersonalData:
-    """Return what an account has stored about a number, except its messages."""
+async def export(store: Store, policy: Policy, account_id: int, phone: str) -> PersonalData:
+    """Return what an account has stored about a number, except its messages, as records show it."""
     rows = [row for _, row in await _find_campaign_rows(store, account_id, phone)]
     lines = [
         line for draft in await _find_drafts(store, account_id, phone) for line in find_lines(draft.fields, phone)
     ]
-    return await store.read(_read_elsewhere, keys, account_id, phone, rows, lines)
+    return await store.read(_read_elsewhere, policy, account_id, phone, rows, lines)
 
 
 async def list_messages(store: Store, account_id: int, phone: str, after: bytes = b"") -> ReadMessages:
@@ -112,18 +114,37 @@ async def erase(
 
 
 def _read_elsewhere(
-    tx: Tx, keys: HashKeys, account_id: int, phone: str, rows: list[CampaignRow], draft_lines: list[str]
+    tx: Tx, policy: Policy, account_id: int, phone: str, rows: list[CampaignRow], draft_lines: list[str]
 ) -> PersonalData:
+    on_phone = personal_data.list_phone_messages(tx, account_id, phone, MAX_PHONE_MESSAGES)
     return PersonalData(
-        personal_data.list_phone_messages(tx, account_id, phone, MAX_PHONE_MESSAGES),
+        _hide_codes(tx, policy, on_phone),
         personal_data.list_channels(tx, account_id, phone),
         personal_data.list_users(tx, account_id, phone),
         rows,
-        opt_outs.list_by_number(tx, keys, account_id, phone),
+        opt_outs.list_by_number(tx, policy.hash_keys, account_id, phone),
         inbound.list_by_sender(tx, account_id, phone, MAX_INBOUND),
         draft_lines,
         contacts.find_by_phones(tx, account_id, [phone]),
     )
+
+
+def _hide_codes(tx: Tx, policy: Policy, on_phone: list[PhoneMessage]) -> list[PhoneMessage]:
+    """Return messages of a simulated phone without the digits of one-time codes that have ended."""
+    ids = [each.message_id for each in on_phone if each.message_id is not None]
+    owners = requests.find_owners(tx, {identifiers.request_id_of(one) for one in ids})
+    codes = [one for one in ids if owners.get(identifiers.request_id_of(one), (0, False))[1]]
+    hidden = {
+        message.id
+        for message, request in history.join_requests(tx, codes, messages.get(tx, codes)).found
+        if hides_digits(request, policy, has_ended=message.completed_at is not None)
+    }
+    return [
+        each._replace(subject=mask_digits(each.subject or ""), content=mask_digits(each.content))
+        if each.message_id in hidden
+        else each
+        for each in on_phone
+    ]
 
 
 def _read_messages(tx: Tx, account_id: int, phone: str, after: bytes) -> ReadMessages:

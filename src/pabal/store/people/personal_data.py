@@ -29,6 +29,7 @@ class PhoneMessage(NamedTuple):
     sender: str
     subject: str | None
     content: str
+    message_id: bytes | None
 
 
 def find_message_ids(tx: Tx, account_id: int, phone: str, after: bytes, limit: int) -> list[bytes]:
@@ -43,7 +44,7 @@ def find_message_ids(tx: Tx, account_id: int, phone: str, after: bytes, limit: i
 def list_phone_messages(tx: Tx, account_id: int, phone: str, limit: int) -> list[PhoneMessage]:
     """Return what a simulated phone has received from an account, tokens included."""
     rows = tx.fetch_all(
-        "select kind, accepted_at, sender, subject, content from simulated_messages"
+        "select kind, accepted_at, sender, subject, content, message_id from simulated_messages"
         " where account_id = ? and phone = ? order by id limit ?",
         (account_id, int(phone), limit),
     )

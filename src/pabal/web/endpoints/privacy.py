@@ -24,7 +24,7 @@ async def _export_personal_data(call: ApiCall) -> dict[str, Any]:
     call.form.raise_problems()
     context = call.context
     await context.store.write(audit_log.add, _audit_entry(call, privacy.EXPORT_ACTION))
-    data = await privacy.export(context.store, context.policy.hash_keys, call.account_id, number)
+    data = await privacy.export(context.store, context.policy, call.account_id, number)
     message_filter = MessageFilter(call.account_id, receiver=number)
     found = await history.find_messages(context, message_filter, page, page_size)
     items = build_message_items(found, call.locale, context.policy)

@@ -205,7 +205,7 @@ async def test_messages_are_deleted_after_the_retention_and_with_their_number(en
     await env.store.write(_age, env.world.now() - 181 * DAY)
     await arrive(env, text("비밀"), *parts("비", "밀", "이")[:2])
     await run_round(env.context)
-    exported = await privacy.export(env.store, env.context.policy.hash_keys, account_id, PHONE)
+    exported = await privacy.export(env.store, env.context.policy, account_id, PHONE)
     kept = await stored(env, account_id)
 
     await privacy.erase(env.context, account_id, PHONE)

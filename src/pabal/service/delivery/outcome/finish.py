@@ -5,7 +5,7 @@ from types import MappingProxyType
 
 from pabal.domain.base.dates import Instant
 from pabal.domain.sends.message import PRODUCT_BY_NUMBER, Outcome, Product
-from pabal.domain.sends.price import FRIEND_MARK
+from pabal.domain.sends.price import FRIEND_MARK, strip_friend_mark
 from pabal.service.delivery.outcome.fallback import FinishResult as FinishResult
 from pabal.service.delivery.outcome.fallback import add_fallbacks
 from pabal.service.policy import Policy
@@ -80,7 +80,7 @@ def _details_of(
     is_friend = code is not None and code.endswith(FRIEND_MARK)
     costs = policy.prices.costs_of(job.carrier if was_taken else None, outcome, is_friend) if policy.prices else ()
     carrier = job.carrier if was_taken or job.id in decided else None
-    return messages.EndDetails(carrier, code.removesuffix(FRIEND_MARK) if code and is_friend else code, costs)
+    return messages.EndDetails(carrier, strip_friend_mark(code), costs)
 
 
 def _record_costs(

@@ -7,6 +7,7 @@ from pabal.carriers.base import Accepted, Busy, Declined, NotSent, Rejected, Unk
 from pabal.domain.base import identifiers
 from pabal.domain.base.dates import MINUTE, SECOND, Instant
 from pabal.domain.sends.message import Attempt, Outcome, Product
+from pabal.domain.sends.price import strip_friend_mark
 from pabal.domain.sends.route import FIRST_DELAY_MS, MAX_TRIES, backoff_ms
 from pabal.service.delivery.outcome.finish import FinishResult, finish
 from pabal.service.policy import Policy
@@ -100,7 +101,7 @@ def settle(tx: Tx, verdicts: BatchVerdicts, policy: Policy, chance: float, now: 
         if isinstance(verdict, Declined | Busy | NotSent | Unknown | Unmapped)
     ]
     refused = [
-        attempts.EndedAttempt(one.message_id, one.number, verdict.label, code_of(verdict))
+        attempts.EndedAttempt(one.message_id, one.number, verdict.label, strip_friend_mark(code_of(verdict)))
         for one, verdict in results
         if not isinstance(verdict, Accepted | NotSent) and one.message_id not in homeward
     ]
@@ -305,7 +306,8 @@ def settle_late(
             decided |= {job.id: code_of(verdict)} if verdict.reference is None else {}
         elif isinstance(verdict, Rejected | Busy | Declined | NotSent):
             code = code_of(verdict)
-            attempts.correct(tx, [EndedAttempt(attempt.message_id, attempt.number, verdict.label, code)])
+            shown = strip_friend_mark(code)
+            attempts.correct(tx, [EndedAttempt(attempt.message_id, attempt.number, verdict.label, shown)])
             if isinstance(verdict, Rejected):
                 ended += [(attempt.message_id, verdict.outcome)] if is_current else []
                 decided[attempt.message_id] = code
