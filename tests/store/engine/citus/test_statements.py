@@ -73,7 +73,7 @@ async def deliver_counted(store: PostgresStore, address: str, slots: Sequence[in
 if citus.is_available():  # else the summary says that it was not run
 
     @pytest.mark.parametrize("receivers", [1, MAX_ROWS + 1])
-    def test_send_alone_takes_one_insert_a_table_on_its_node_and_nothing_of_the_coordinator(receivers: int) -> None:
+    def test_send_alone_takes_one_insert_a_table_and_nothing_of_the_coordinator(receivers: int) -> None:
         address = citus.empty_database()
 
         async def scenario(store: PostgresStore) -> None:
