@@ -8,6 +8,7 @@ from typing import TypeVar
 
 import pytest
 
+from pabal.domain.base import identifiers
 from pabal.domain.content.image import Image
 from pabal.service.sending import accept
 from pabal.service.upkeep.retention import erase_some_ended
@@ -101,7 +102,7 @@ async def test_requests_erased_at_once_leave_no_picture(address: str) -> None:
 
 
 class Paused:
-    """A work that pauses in its first run, behind its first look at the store."""
+    """A work that pauses in its first run, behind its first look at the store: at the node of the pictures."""
 
     def __init__(self, work: Callable[[Tx], object]) -> None:
         self._work = work
@@ -110,7 +111,7 @@ class Paused:
 
     def __call__(self, tx: Tx) -> None:
         self.runs += 1
-        list_words(tx)
+        tx.fetch_all("select count(*) from images where slot = ?", (identifiers.slot_of(request_id(2)),))
         if self.runs == 1:
             self.began.set()
             self.may_go_on.wait()

@@ -17,7 +17,7 @@ from pabal.service.fair_queue import SWEPT_BEFORE_MS, LaneKey
 from pabal.service.next_due import refresh_next_due
 from pabal.service.sending.budgets import amounts_of
 from pabal.service.sending.duplicates import DuplicateGuard, build_guard, find_duplicates
-from pabal.service.sending.preconditions import WAKE_HORIZON_MS, build_ad_receivers, choose_carrier
+from pabal.service.sending.preconditions import WAKE_HORIZON_MS, build_ad_receivers, build_images, choose_carrier
 from pabal.store.accounts import audit_log
 from pabal.store.accounts.audit_log import AuditEntry
 from pabal.store.engine.base import NodeUnavailable, Priority, Tx, transaction
@@ -25,7 +25,7 @@ from pabal.store.messages import idempotency_keys, images, messages, requests
 from pabal.store.messages.idempotency_keys import KeyedRequest, KeyId
 from pabal.store.people import opt_outs
 from pabal.store.people.hash_keys import HashKeys
-from pabal.store.queue import queue, slots
+from pabal.store.queue import queue
 from pabal.world import new_request_id
 
 MAX_SLOT_TRIES = 3
@@ -86,6 +86,11 @@ class NewRequest(NamedTuple):
     @property
     def slot(self) -> int:
         return identifiers.slot_of(self.request_id)
+
+    @property
+    def stays_in_slot(self) -> bool:
+        """Whether storing it touches nothing but its slot: no audit log, no opt-outs, no messages of others."""
+        return not (self.audit_entry or self.ad_receivers or self.duplicate_guard)
 
     @property
     def ready_at(self) -> Instant:
@@ -206,7 +211,7 @@ async def prepare_request(
             request_id, account_id, sending, scheduled_at, key_id, user_id, deadline, encode_amounts(amounts)
         ),
         rows,
-        await _build_images(context, request_id, account_id, sending),
+        await build_images(context, request_id, account_id, sending),
         carrier,
         lane,
         scheduled_at,
@@ -221,16 +226,6 @@ async def prepare_request(
         position=ready_at,
         amounts=amounts,
     )
-
-
-async def _build_images(
-    context: Context, request_id: bytes, account_id: int, sending: Sending
-) -> list[images.ImageRow]:
-    """Return the rows of a send's images, which are shared unless a worker would not find them."""
-    here = context.slots
-    if sending.images and not here.may_share_images:
-        here.may_share_images = not await context.store.read(slots.has_older_workers, images.SHARED_SINCE_MIGRATION)
-    return images.build_rows(request_id, account_id, sending.images, are_shared=here.may_share_images)
 
 
 def _position(
@@ -324,7 +319,13 @@ def _find_unwilling(tx: Tx, ads: Sequence[NewRequest]) -> set[AdReceiver]:
     return opt_outs.find(tx, keys, {one for each in ads for one in each.ad_receivers}) if keys else set()
 
 
-@transaction(retryable=True, priority=Priority.PROMPT, batched_by=store_requests, slot_of=lambda one: one.slot)
+@transaction(
+    retryable=True,
+    priority=Priority.PROMPT,
+    batched_by=store_requests,
+    slot_of=lambda one: one.slot,
+    stays_in_slot=lambda one: one.stays_in_slot,
+)
 def store_request(tx: Tx, request: NewRequest) -> AcceptedRequest:
     """Store one request; the store batches concurrent calls through `store_requests`."""
     return store_requests(tx, [request])[0]
@@ -332,7 +333,11 @@ def store_request(tx: Tx, request: NewRequest) -> AcceptedRequest:
 
 def _find_stored(tx: Tx, requests_with_key: Sequence[NewRequest]) -> dict[bytes, AcceptedRequest]:
     """Return the earlier request with the same key, by the id of each repeated one; store the keys of new ones."""
-    ids = {each.request_id: _key_id_of(each) for each in requests_with_key}
+    ids = {
+        each.request_id: KeyId(each.slot, each.account_id, each.idempotency_key.key)
+        for each in requests_with_key
+        if each.idempotency_key
+    }
     known = idempotency_keys.find(tx, set(ids.values()))
     new: dict[KeyId, KeyedRequest] = {}
     found: dict[bytes, AcceptedRequest] = {}
@@ -347,11 +352,6 @@ def _find_stored(tx: Tx, requests_with_key: Sequence[NewRequest]) -> dict[bytes,
             found[request.request_id] = AcceptedRequest(_check_same(earlier, request.idempotency_key), False)
     idempotency_keys.save(tx, new)
     return found
-
-
-def _key_id_of(request: NewRequest) -> KeyId:
-    assert request.idempotency_key is not None
-    return KeyId(request.slot, request.account_id, request.idempotency_key.key)
 
 
 def choose_slot(context: Context, account_id: int, key: str | None) -> int:

@@ -1,4 +1,4 @@
-"""What a send needs before it is stored or tried: carrier, sender numbers, profile, template."""
+"""What a send needs before it is stored or tried: carrier, sender numbers, profile, template, pictures."""
 
 from pabal.domain.base.codes import Code, Refused
 from pabal.domain.base.dates import MINUTE
@@ -7,6 +7,8 @@ from pabal.domain.kakao.template import TemplateContent
 from pabal.domain.people.opt_out import EVERY_SENDER, AdReceiver
 from pabal.domain.sends.sending import Sending
 from pabal.service.context import Context
+from pabal.store.messages import images
+from pabal.store.queue import slots
 
 WAKE_HORIZON_MS = 1 * MINUTE
 """Sends scheduled later than this wake no deliverer: each polls the queue more often than that."""
@@ -69,3 +71,13 @@ def build_ad_receivers(account_id: int, sending: Sending) -> list[AdReceiver]:
         return []
     sender = sending.sender if sending.product.is_text else EVERY_SENDER
     return [AdReceiver(account_id, each.phone, sender) for each in sending.receivers]
+
+
+async def build_images(
+    context: Context, request_id: bytes, account_id: int, sending: Sending
+) -> list[images.ImageRow]:
+    """Return the rows of a send's images, which are shared unless a worker would not find them."""
+    here = context.slots
+    if sending.images and not here.may_share_images:
+        here.may_share_images = not await context.store.read(slots.has_older_workers, images.SHARED_SINCE_MIGRATION)
+    return images.build_rows(request_id, account_id, sending.images, are_shared=here.may_share_images)

@@ -189,6 +189,7 @@ class TransactionOptions(NamedTuple):
     exclusive: bool = False
     batched_by: BatchFunction | None = None
     slot_of: Callable[..., int] | None = None
+    stays_in_slot: Callable[..., bool] | None = None
     work: Any = None
     """The function that was decorated: wrappers share its options, but not its batch function."""
 
@@ -205,6 +206,7 @@ def transaction(
     exclusive: bool = False,
     batched_by: BatchFunction | None = None,
     slot_of: Callable[..., int] | None = None,
+    stays_in_slot: Callable[..., bool] | None = None,
 ) -> Callable[[T], T]:
     """Return a decorator that states how the store may run a work.
 
@@ -217,10 +219,14 @@ def transaction(
       calls would raise; then each call runs by itself.
     - `slot_of`: takes the arguments of the work, and returns the slot that it is about. In a distributed store it
       shares its transaction only with works on the same node, so that no second node takes part in the commit.
+    - `stays_in_slot`: takes the arguments, and returns whether it touches nothing but rows of that slot, in tables
+      that are distributed by slot. Then it may run on the slot's node, which has no other tables.
     """
 
     def decorate(work: T) -> T:
-        options = TransactionOptions(priority, reader, retryable, exclusive, batched_by, slot_of, work)
+        options = TransactionOptions(
+            priority, reader, retryable, exclusive, batched_by, slot_of, stays_in_slot, work
+        )
         setattr(work, _OPTIONS_ATTRIBUTE, options)
         return work
 

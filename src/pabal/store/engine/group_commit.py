@@ -139,7 +139,8 @@ class GroupCommitStore(ABC):
         loop = asyncio.get_running_loop()
         future: asyncio.Future[T] = loop.create_future()
         node = self.slot_nodes.get(options.slot_of(*args), "") if self.slot_nodes and options.slot_of else ""
-        self._new_writes.append(PendingWrite(work, options, args, kwargs, loop, future, node))
+        is_local = bool(node and options.stays_in_slot and options.stays_in_slot(*args))
+        self._new_writes.append(PendingWrite(work, options, args, kwargs, loop, future, node, is_local))
         if len(self._new_writes) == 1:
             loop.call_soon(self._dispatch)
         self._waiting += 1
@@ -324,7 +325,7 @@ class GroupCommitStore(ABC):
             self._take_in(pending)
         if elapsed_s > MAX_PROMPT_COMMIT_S:
             pending.serve_prompt_first()
-        if not pending.bring(taken[-1].node) or len(taken) >= MAX_WRITES_PER_COMMIT or elapsed_s >= MAX_COMMIT_S:
+        if not pending.bring(taken[-1].target) or len(taken) >= MAX_WRITES_PER_COMMIT or elapsed_s >= MAX_COMMIT_S:
             return False
         if taken[-1].options.exclusive or pending.first.options.exclusive:
             return False
@@ -345,7 +346,7 @@ class GroupCommitStore(ABC):
             self._durations_s[first.code] = self._world.monotonic() - began
             return [WriteResult(first, value)]
         batch = [first]
-        while pending.bring(first.node) and pending.first.work is first.work and len(batch) < MAX_BATCHED_WRITES:
+        while pending.bring(first.target) and pending.first.work is first.work and len(batch) < MAX_BATCHED_WRITES:
             batch.append(pending.pop())
         taken += batch[1:]
         values = batch_function(tx, [write.args[0] for write in batch])

@@ -23,6 +23,8 @@ class PendingWrite(NamedTuple):
     future: "asyncio.Future[Any]"
     node: str = ""
     """The node that it writes to; empty: it may write anywhere."""
+    is_local: bool = False
+    """Whether it may run on that node itself."""
 
     @property
     def has_timed_out(self) -> bool:
@@ -33,6 +35,11 @@ class PendingWrite(NamedTuple):
     def is_prompt(self) -> bool:
         """Whether it goes before the others."""
         return self.options.priority >= Priority.PROMPT
+
+    @property
+    def target(self) -> tuple[str, bool]:
+        """What it has in common with the writes that may share its transaction."""
+        return self.node, self.is_local
 
     @property
     def code(self) -> object:
@@ -63,10 +70,10 @@ class WriteQueue:
         """The write that comes next."""
         return self._line[0]
 
-    def bring(self, node: str) -> bool:
-        """Put the next write to a node before those to others; return whether there is one."""
+    def bring(self, target: tuple[str, bool]) -> bool:
+        """Put the next write to a target before those to others; return whether there is one."""
         line = self._line
-        place = next((place for place, write in enumerate(line) if write.node == node), None)
+        place = next((place for place, write in enumerate(line) if write.target == target), None)
         if place:
             write = line[place]
             del line[place]

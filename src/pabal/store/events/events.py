@@ -145,7 +145,7 @@ def slots_with_new(tx: Tx, since: Mapping[int, Instant]) -> list[int]:
     ]
 
 
-@transaction(slot_of=lambda slot, *_: slot)
+@transaction(slot_of=lambda slot, *_: slot, stays_in_slot=lambda *_: True)
 def number_some(tx: Tx, slot: int, since: Instant, now: Instant, limit: int) -> NumberedBatch:
     """Number some of a slot's events that were recorded at `since` or later: up to `limit` rows of waiting events.
 

@@ -32,7 +32,7 @@ def lanes_of(slots: Sequence[int]) -> list[tuple[int, int, Instant]]:
     return [(slot, Lane.SMALL, 0) for slot in slots]
 
 
-def test_address_of_a_node_keeps_all_but_the_place() -> None:
+def test_address_of_a_node_keeps_all_but_the_place_and_the_patience() -> None:
     given = "postgresql://pabal:secret@coordinator:5432/messages?sslmode=verify-full&hostaddr=10.0.0.1"
 
     said = node_address(given, "worker1.example:5433")
@@ -44,6 +44,7 @@ def test_address_of_a_node_keeps_all_but_the_place() -> None:
         "sslmode=verify-full",
         "host=worker1.example",
         "port=5433",
+        "connect_timeout=2",
     }
 
 

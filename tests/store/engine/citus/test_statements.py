@@ -8,15 +8,19 @@ from psycopg.conninfo import conninfo_to_dict
 
 from pabal.service.sending.accept import store_request
 from pabal.store.engine.citus.places import is_distributed
+from pabal.store.engine.citus.values import MAX_ROWS
 from pabal.store.engine.postgres.postgres_store import PostgresStore
+from pabal.store.events import events
 from tests.fixtures import citus
 from tests.fixtures.postgres_store import query_outside, run_scenario
+from tests.fixtures.rows import ACCOUNT
+from tests.fixtures.virtual import NOON
 from tests.store.engine.citus.test_one_phase import locate, request_in, send_and_deliver
 
 MAX_OF_SEND = 5
 """Statements of a send: those of its transaction, and an insert each into requests, messages and jobs."""
-MAX_OF_MESSAGE = 28
-"""Statements of a message that shares none with others, from the send to the receipt: five transactions."""
+MAX_OF_MESSAGE = 22
+"""Statements of a message that shares none with others, from its claim to its receipt: four transactions."""
 MAX_SHARED = 8
 """Statements a message where the messages of a second share them."""
 SECOND = 25
@@ -68,20 +72,36 @@ async def deliver_counted(store: PostgresStore, address: str, slots: Sequence[in
 
 if citus.is_available():  # else the summary says that it was not run
 
-    def test_send_alone_takes_one_insert_a_table() -> None:
+    @pytest.mark.parametrize("receivers", [1, MAX_ROWS + 1])
+    def test_send_alone_takes_one_insert_a_table_and_nothing_of_the_coordinator(receivers: int) -> None:
         address = citus.empty_database()
 
         async def scenario(store: PostgresStore) -> None:
             (slot, *_) = await locate(store)
-            await store.write(is_distributed)
+            await store.write(store_request, request_in(slot, 1))  # which connects
             forget_statements(address)
-            await store.write(store_request, request_in(slot, 1))
+            await store.write(store_request, request_in(slot, 2, receivers=receivers))
 
         run_scenario(address, scenario, writers=1)
 
-        counted = executed(address)
-        assert 0 < sum(counted.values()) <= MAX_OF_SEND, counted
-        assert not copied_or_prepared(address)
+        coordinator, *workers = [executed(each) for each in databases(address)]
+        assert not coordinator
+        assert 0 < sum(sum(each.values()) for each in workers) <= MAX_OF_SEND, workers
+
+    def test_events_are_numbered_without_the_coordinator() -> None:
+        address = citus.empty_database()
+        numbered: list[events.NumberedBatch] = []
+
+        async def scenario(store: PostgresStore) -> None:
+            (slot, *_) = await locate(store)
+            assert await send_and_deliver(store, [slot], 2) == 2
+            forget_statements(address)
+            numbered.append(await store.write(events.number_some, slot, 0, NOON, 10))
+
+        run_scenario(address, scenario, writers=1)
+
+        assert numbered == [events.NumberedBatch(frozenset({ACCOUNT}), False)]
+        assert not executed(address)
 
     @pytest.mark.parametrize(
         ("slots", "per_slot", "most"),

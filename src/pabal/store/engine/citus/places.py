@@ -1,13 +1,21 @@
 """The nodes of Citus: which slots each has, and whether it can be reached."""
 
+import logging
 from collections.abc import Callable, Collection, Mapping
 from typing import Concatenate, NamedTuple
 
 from pabal.domain.base import identifiers
 from pabal.store.engine.base import P, Reader, T, Tx, transaction
+from pabal.world import World
 
 SLOT_NUMBERS = range(1 << identifiers.SLOT_BITS)
 """Every number that a slot can have."""
+AVOID_S = 10.0
+"""How long a node is not asked itself after that has failed; the coordinator is asked. Each time twice as long."""
+MAX_AVOID_S = 300.0
+"""At most so long: to a node that does not answer at all, callers wait for a connection in vain."""
+
+log = logging.getLogger("pabal.store")
 
 
 class SlotPlace(NamedTuple):
@@ -87,3 +95,31 @@ def spread(count: int, places: Mapping[int, SlotPlace]) -> list[int]:
         for shard in [each for each in order if numbers[each]][: count - len(chosen)]:
             chosen.append(numbers[shard].pop(0))
     return sorted(chosen)
+
+
+class AskedNodes:
+    """Remembers which nodes could not be asked themselves a moment ago."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._avoided: dict[str, tuple[float, float]] = {}
+        """Until when, and for how long, by node."""
+
+    def may_ask(self, node: str) -> bool:
+        """Return whether to ask a node itself."""
+        return node not in self._avoided or self._world.monotonic() >= self._avoided[node][0]
+
+    def note_failure(self, node: str, error: Exception) -> None:
+        """Note that it could not be asked; the first time in a row is logged."""
+        _, last_s = self._avoided.get(node, (0.0, 0.0))
+        if not last_s:
+            log.warning(
+                "node cannot be asked itself; the coordinator is asked", extra={"node": node, "error": str(error)}
+            )
+        pause_s = min(2 * last_s, MAX_AVOID_S) if last_s else AVOID_S
+        self._avoided[node] = (self._world.monotonic() + pause_s, pause_s)
+
+    def note_answer(self, node: str) -> None:
+        """Note that it has answered."""
+        if self._avoided.pop(node, None) is not None:
+            log.info("node can be asked itself again", extra={"node": node})

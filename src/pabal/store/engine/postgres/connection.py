@@ -31,8 +31,9 @@ _RECONNECT_ERRORS = (PIPELINE_CONFUSED, errors.ReadOnlySqlTransaction)
 class PostgresConnection:
     """A connection that is opened when needed, and again after it was lost."""
 
-    def __init__(self, address: str, begin: bytes, settings: bytes = b"") -> None:
+    def __init__(self, address: str, begin: bytes, settings: bytes = b"", *, is_node: bool = False) -> None:
         self._address = address
+        self._is_node = is_node
         self._begin = begin
         self._settings = settings
         self._connection: Connection | None = None
@@ -54,6 +55,9 @@ class PostgresConnection:
             self._connection.execute(self._settings)
         self._open = contextlib.ExitStack()
         has_nodes = is_distributed(self._connection)
+        if self._is_node and not has_nodes:  # tables of the same names there would be others
+            self.close()
+            raise psycopg.OperationalError("the node does not know the tables that Citus distributes")
         self._pipeline = self._open.enter_context(self._connection.pipeline())
         self.tx = PostgresTx(self._connection, self._pipeline, self.announced, is_distributed=has_nodes)
 

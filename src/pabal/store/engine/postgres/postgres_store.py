@@ -1,8 +1,6 @@
 """The store on PostgreSQL: a few connections that write, each committing for many callers, and a few that read."""
 
 import contextlib
-import logging
-import math
 import threading
 from collections.abc import Callable
 from typing import Any, Concatenate, cast
@@ -11,6 +9,7 @@ import psycopg
 from psycopg import errors
 
 from pabal.store.engine.base import NodeUnavailable, P, ReadTimedOut, StoreUnavailable, T
+from pabal.store.engine.citus.places import AskedNodes
 from pabal.store.engine.group_commit import (
     SEARCH_CONNECTIONS,
     SEARCH_TIMEOUT_S,
@@ -42,8 +41,6 @@ from pabal.world import World
 
 TIMEOUT_S = 20.0
 """How long a caller waits: longer than for a lock. A commit waits for a replica as long as that is down."""
-AVOID_S = 10.0
-"""How long a node is not asked itself after that has failed; the coordinator is asked."""
 MAX_RETRIES = 20
 """How often writes are retried after a conflict or a lost connection.
 
@@ -51,7 +48,10 @@ Many writes share a transaction, so it conflicts more often than each would alon
 """
 
 CONFLICTS = (errors.SerializationFailure, errors.DeadlockDetected)
-log = logging.getLogger("pabal.store")
+
+
+class CommitInDoubt(psycopg.OperationalError):
+    """The connection to a node was lost during a commit there."""
 
 
 class LostConnection(StoreUnavailable):
@@ -86,9 +86,8 @@ class PostgresStore(GroupCommitStore):
         self.timeout_s = timeout_s
         self._local = threading.local()
         self._vacuuming: Connection | None = None
-        self._read_connections: list[PostgresConnection] = []
-        self._avoided_until: dict[str, float] = {}
-        """The nodes that could not be asked themselves, and until when that is not tried again."""
+        self._other_connections: list[PostgresConnection] = []
+        self._nodes = AskedNodes(world)
         # A write that would overwrite what another has committed since it began must be retried.
         self._write_connections = [PostgresConnection(address, BEGIN_WRITE) for _ in range(writers)]
         try:
@@ -121,17 +120,12 @@ class PostgresStore(GroupCommitStore):
         self, node: str, work: Callable[Concatenate[Any, P], T], *args: P.args, **kwargs: P.kwargs
     ) -> T:
         self._check_open()
-        if self._world.monotonic() < self._avoided_until.get(node, -math.inf):
+        if not self._nodes.may_ask(node):
             raise NodeUnavailable(node, "it could not be asked a moment ago")
         try:
             found = await self._readers.run(
                 lambda: self._run_with_retry(
-                    self._thread_connection(
-                        f"reading at {node}",
-                        BEGIN_READ,
-                        address=node_address(self._address, node),
-                        settings=ONE_PLAN,
-                    ),
+                    self._thread_connection(f"reading at {node}", BEGIN_READ, node=node, settings=ONE_PLAN),
                     work,
                     args,
                     kwargs,
@@ -139,15 +133,9 @@ class PostgresStore(GroupCommitStore):
                 self.timeout_s,
             )
         except (StoreUnavailable, psycopg.Error) as error:  # of a bug, the coordinator tells
-            if node not in self._avoided_until:
-                log.warning(
-                    "node cannot be asked itself; the coordinator is asked",
-                    extra={"node": node, "error": str(error)},
-                )
-            self._avoided_until[node] = self._world.monotonic() + AVOID_S
+            self._nodes.note_failure(node, error)
             raise NodeUnavailable(node, str(error)) from None
-        if self._avoided_until.pop(node, None):
-            log.info("node can be asked itself again", extra={"node": node})
+        self._nodes.note_answer(node)
         return found
 
     async def write_relaxed(self, work: Callable[Concatenate[Any, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
@@ -182,15 +170,55 @@ class PostgresStore(GroupCommitStore):
         await super().close()
 
     def _thread_connection(
-        self, name: str, begin: bytes, *, address: str = "", settings: bytes = b""
+        self, name: str, begin: bytes, *, node: str = "", settings: bytes = b""
     ) -> PostgresConnection:
-        """Return this thread's connection for one purpose."""
+        """Return this thread's connection for one purpose, to a node itself if one is named."""
         session: PostgresConnection | None = getattr(self._local, name, None)
         if session is None:
-            session = PostgresConnection(address or self._address, begin, settings)
+            address = node_address(self._address, node) if node else self._address
+            session = PostgresConnection(address, begin, settings, is_node=bool(node))
             setattr(self._local, name, session)
-            self._read_connections.append(session)
+            self._other_connections.append(session)
         return session
+
+    def _commit_batch(
+        self, connection: WriteConnection, pending: WriteQueue, taken: list[PendingWrite]
+    ) -> list[WriteResult]:
+        """Commit writes that stay in their slot on the node that has it; the coordinator serves all others.
+
+        It serves them, too, where the node refuses, or one of them fails: only the coordinator says why.
+        """
+        mine = cast(PostgresConnection, connection)
+        node = pending.first.node if pending.first.is_local and not mine.is_retry else ""
+        if node and node not in self.lost_nodes and self._nodes.may_ask(node):
+            results = self._commit_at_node(node, mine, pending, taken)
+            if results is not None:
+                return results
+            pending.put_back(taken)
+            taken.clear()
+        return super()._commit_batch(connection, pending, taken)
+
+    def _commit_at_node(
+        self, node: str, coordinator: PostgresConnection, pending: WriteQueue, taken: list[PendingWrite]
+    ) -> list[WriteResult] | None:
+        """Return the results of writes on a node itself; None, with nothing committed, where that failed.
+
+        Raises CommitInDoubt where nobody knows.
+        """
+        there = self._thread_connection(f"writing at {node}", BEGIN_WRITE, node=node)
+        there.announced = coordinator.announced
+        try:
+            results = self._commit_together(there, pending, taken)
+        except psycopg.Error as error:
+            is_in_doubt = there.is_committing and there.is_lost
+            there.abandon(error)
+            if not isinstance(error, CONFLICTS):
+                self._nodes.note_failure(node, error)
+            if is_in_doubt:
+                raise CommitInDoubt(str(error)) from None
+            return None
+        self._nodes.note_answer(node)
+        return results
 
     def _run_with_retry(self, connection: PostgresConnection, work: Callable[..., T], args: Any, kwargs: Any) -> T:
         try:
@@ -222,12 +250,12 @@ class PostgresStore(GroupCommitStore):
         return isinstance(error, PIPELINE_CONFUSED) or super()._is_engine_failure(error)
 
     def _close_readers(self) -> None:
-        for session in self._read_connections:
+        for session in self._other_connections:
             session.close()
             session.abort()  # a read that comes too late opens no other
 
     def _abort_connections(self) -> None:
-        for session in [*self._write_connections, *self._read_connections]:
+        for session in [*self._write_connections, *self._other_connections]:
             session.abort()
 
     def _recover(
@@ -242,7 +270,8 @@ class PostgresStore(GroupCommitStore):
         told: list[WriteResult] = []
         pending = WriteQueue()
         for _ in range(MAX_RETRIES):
-            was_uncertain = mine.is_retry or mine.is_committing
+            is_in_doubt = isinstance(error, CommitInDoubt)
+            was_uncertain = mine.is_retry or mine.is_committing or is_in_doubt
             again, given_up = self._split_retryable(mine, taken, error)
             told += self._refuse(given_up, error, is_uncertain=was_uncertain)
             if find_lost_node(error) is not None:
@@ -299,7 +328,8 @@ class PostgresStore(GroupCommitStore):
             return [], taken
         if is_node_lost and not connection.is_committing:
             return taken, []
-        if (connection.is_lost or is_node_lost) and connection.is_committing:
+        was_committing = (connection.is_lost or is_node_lost) and connection.is_committing
+        if was_committing or isinstance(error, CommitInDoubt):
             connection.is_retry = True
             again = [call for call in taken if call.options.retryable]
             return again, [call for call in taken if not call.options.retryable]

@@ -11,6 +11,8 @@ from pabal.store.engine.citus.distribution import FIND_DISTRIBUTION
 from pabal.store.engine.postgres.postgres_tx import Connection, adapt
 
 CONNECT_TIMEOUT_S = 5
+NODE_CONNECT_TIMEOUT_S = 2
+"""To a node itself: the coordinator reaches it as well."""
 MAX_PREPARED_STATEMENTS = 300
 
 # All our statements are written for nested loops over indexes, as SQLite runs them: no other plan is better when
@@ -71,7 +73,7 @@ def node_address(address: str, node: str) -> str:
     host, _, port = node.rpartition(":")
     given = conninfo_to_dict(address)
     given.pop("hostaddr", None)
-    return make_conninfo("", **{**given, "host": host, "port": port})
+    return make_conninfo("", **{"connect_timeout": NODE_CONNECT_TIMEOUT_S, **given, "host": host, "port": port})
 
 
 def is_distributed(connection: Connection) -> bool:
