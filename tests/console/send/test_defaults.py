@@ -11,7 +11,7 @@ from tests.fixtures.console import Browser
 from tests.fixtures.console_send import errors, form, preview, review, send, talk
 from tests.fixtures.console_upload import get_campaign, page_text, upload_file
 from tests.fixtures.virtual import Caller, Environment
-from tests.fixtures.web import call_ok
+from tests.fixtures.web import call_ok, register_channel
 
 LONG = "가" * 46
 UPGRADED = "LMS로 발송합니다"
@@ -75,6 +75,16 @@ async def test_new_alimtalk_begins_with_the_fallback_that_owners_want(alimtalk_k
     assert checked.search(switched.text)
     assert not checked.search(turned_off.text), "what was turned off stays off"
     assert not checked.search(other.text)
+
+
+async def test_new_alimtalk_begins_with_a_profile_that_has_a_template(
+    call: Caller, alimtalk_key: str, browser: Browser
+) -> None:
+    other = await register_channel(call, channelId="@newer", cellphone="010-9999-1111")
+    talk_page = await browser.get("/console/send?kind=friendtalk")
+    alimtalk_page = await browser.get("/console/send?kind=alimtalk")
+    assert f'value="{other}" selected' in talk_page.text, "the newest channel is the first"
+    assert f'value="{alimtalk_key}" selected' in alimtalk_page.text
 
 
 @pytest.mark.settings(prices={"sms": Decimal("9.5"), "alimTalk": Decimal(6)})

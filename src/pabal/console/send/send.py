@@ -314,7 +314,10 @@ async def _load_senders(request: PageRequest, draft: MessageDraft) -> FormChoice
 
 
 async def _with_default_sender(request: PageRequest, draft: MessageDraft) -> MessageDraft:
-    """Return the draft with the first available sender, if none has been chosen."""
+    """Return the draft with the first available sender, if none has been chosen.
+
+    An Alimtalk begins with a profile that has a template to send.
+    """
     context, account_id = request.context, request.account_id
     if draft.product.is_text:
         field, senders = "sender", await choices.list_sender_numbers(context, account_id)
@@ -323,6 +326,9 @@ async def _with_default_sender(request: PageRequest, draft: MessageDraft) -> Mes
         field, senders = "senderKey", [profile.sender_key or "" for profile in profiles]
     if draft.texts[field] or not senders:
         return draft
+    if draft.kind.word == ALIMTALK:
+        ready = {each.sender_key for each in await choices.list_usable_templates(context, account_id)}
+        senders.sort(key=lambda sender: sender not in ready)
     sender = phone.hyphenate(senders[0]) if field == "sender" else senders[0]
     return replace(draft, texts={**draft.texts, field: sender})
 

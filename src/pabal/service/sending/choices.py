@@ -30,8 +30,8 @@ async def list_usable_profiles(context: Context, account_id: int) -> list[Profil
     return [profile for profile in found if profile.is_usable]
 
 
-async def list_usable_templates(context: Context, account_id: int, sender_key: str) -> list[Template]:
-    """Return the templates of a profile that messages can be sent with."""
+async def list_usable_templates(context: Context, account_id: int, sender_key: str | None = None) -> list[Template]:
+    """Return the templates that messages can be sent with, of one profile or of all."""
     _, found = await context.store.read(templates.find, TemplateFilter(account_id, sender_key), 1, MAX_CHOICES)
     return [each for each in found if each.is_usable]
 
