@@ -206,3 +206,9 @@ async def test_programs_and_invited_roles_are_named_in_the_language_of_the_page(
 
     assert re.search("사용자 초대 +조회 전용", shown)
     assert re.search("API 키 +웹훅 등록", shown)
+
+
+async def test_changed_preferences_are_told_in_words(browser: Browser) -> None:
+    await browser.submit("/console/preferences", lms="1", approval_receivers="100")
+    told = rows(await browser.get("/console/audit"))[0]
+    assert told[-1] == "긴 문자를 LMS로: 사용 · 승인이 필요한 수신자 수: 100"

@@ -99,6 +99,9 @@ def _target(request: PageRequest, entry: AuditEntry, sent_id: bytes | None) -> s
     """Return a target for people: what was sent is named by its time, which its id contains."""
     if sent_id:
         return request.t("audit.sent", time=request.time(identifiers.requested_at(sent_id)))
+    if entry.action == "account.sending":
+        pairs = (each.partition("=") for each in entry.target.split())
+        return " · ".join(request.t(f"audit.sending.{name}", value=_choice(request, value)) for name, _, value in pairs)
     if entry.action == "invite.create" and entry.target in ROLE_BY_CODE:
         return request.translate(ROLE_BY_CODE[entry.target].label)
     if entry.target.isascii() and entry.target.isdigit():
@@ -110,6 +113,11 @@ def _target(request: PageRequest, entry: AuditEntry, sent_id: bytes | None) -> s
     if entry.action == IMPORT or entry.target.startswith(MANY):
         return request.t("audit.contacts", count=entry.target.removeprefix(MANY))
     return entry.target
+
+
+def _choice(request: PageRequest, value: str) -> str:
+    """Return what was chosen in the preferences: on or off, a number, or nothing."""
+    return request.t(f"audit.chosen.{value}") if value in ("True", "False") else value or "–"
 
 
 def _shown_account(request: PageRequest) -> int | None:
@@ -142,6 +150,11 @@ TEXTS = {
     "audit.of.group": Text("그룹 #{number}", "Group #{number}"),
     "audit.of.text": Text("보관한 문자 #{number}", "Saved text #{number}"),
     "audit.of.account": Text("계정 #{number}", "Account #{number}"),
+    "audit.sending.upgrades_to_lms": Text("긴 문자를 LMS로: {value}", "Long texts as LMS: {value}"),
+    "audit.sending.fallback_number": Text("대체 문자 발신번호: {value}", "Sender number of fallbacks: {value}"),
+    "audit.sending.approval_receivers": Text("승인이 필요한 수신자 수: {value}", "Approval above: {value} receivers"),
+    "audit.chosen.True": Text("사용", "on"),
+    "audit.chosen.False": Text("사용 안 함", "off"),
     "audit.contacts": Text("연락처 {count}명", "{count} contacts"),
     "audit.everyone": Text("모든 사용자", "All users"),
     "audit.none": Text("조건에 맞는 기록이 없습니다.", "No entry fits the search."),
