@@ -221,6 +221,13 @@ def test_page_of_components_shows_each(env: BrowserEnvironment, language: str, s
             "part-look",
             "chosen",
             "avatar",
+            "parts",
+            "filters",
+            "rows",
+            "mapping",
+            "tiles",
+            "tool",
+            "foot",
         ):
             expect(page.locator(f".{each}").first, each).to_be_attached()
         check_page(page, f"components-{language}-{screen}")

@@ -8,6 +8,7 @@ from starlette.responses import Response
 
 from pabal.console.phone.brand_parts import BrandPreview
 from pabal.console.send.summary import DAY_MS, MORNING
+from pabal.console.sheets.mapping import PHONE, MappedColumn
 from pabal.console.shell.page_request import PageRequest, Toast
 from pabal.console.shell.rendering import load_assets
 from pabal.domain.base.codes import Text
@@ -25,6 +26,7 @@ BRAND = (
     BrandPreview("coupon", title="10%", text="until 11/30"),
 )
 """Parts of brand messages, one of each."""
+COLUMNS = (MappedColumn("A", ("010-1234-5678",), PHONE), MappedColumn("B", ("VIP",), ""))
 
 
 class Tokens(NamedTuple):
@@ -52,6 +54,7 @@ async def show_components(request: PageRequest) -> Response:
         icons=_SYMBOL.findall(load_assets()["icons.svg"].body.decode()),
         states=STATES,
         brand=BRAND,
+        columns=COLUMNS,
         toast=Toast(request.t("components.sample")),
         tomorrow=request.minute(request.now + DAY_MS)[:10] + MORNING,
     )
@@ -70,6 +73,7 @@ TEXTS = {
     "components.text": Text("글자 버튼", "Text"),
     "components.danger": Text("되돌릴 수 없는 일", "What cannot be undone"),
     "components.choices": Text("선택", "Choices"),
+    "components.lists": Text("목록, 필터, 숫자", "Lists, filters and figures"),
     "components.fields": Text("입력", "Fields"),
     "components.parts": Text("부분과 목록의 작업", "Parts, and actions of lists"),
     "components.states": Text("상태와 알림", "States and notices"),
