@@ -23,6 +23,8 @@ in_each_language_and_screen = pytest.mark.parametrize(
     ],
 )
 FIRST_PAGE_BYTES = 100_000
+HEAD_PX = 40
+"""How far from the top of the window a page begins at most."""
 HAVE_WHOLE_TIMES = """(all) => all.every((each) =>
     each.getBoundingClientRect().right <= each.closest(".screen").getBoundingClientRect().right)"""
 HOSTILE = '"><script>alert(1)</script><img src=x onerror=alert(2)>'
@@ -41,6 +43,7 @@ def test_user_signs_in_and_out(env: BrowserEnvironment, language: str, screen: s
     with env.open_page(language=language, screen=screen) as page:
         page.goto("/console/history?status=fail")
         expect(page).to_have_url(re.compile("/console/login"))
+        assert page.locator(".brand").evaluate("(brand) => brand.getBoundingClientRect().top") < HEAD_PX
         check_page(page, f"sign-in-{language}-{screen}")
         page.locator("[name=name]").fill(name)
         page.locator("[name=password]").fill("wrong")

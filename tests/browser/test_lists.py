@@ -15,6 +15,13 @@ pytestmark = pytest.mark.slow
 CITIES = ("서울", "부산")
 GROUP = "단골"
 FAILURE = "010-0000-0001"
+ONE_LINE_PX = 2
+"""By how much what stands in one line may be higher or lower."""
+MIDDLES_APART = """(row) => {
+  const boxes = [...row.querySelectorAll("a.open, .state, .counts")].map((each) => each.getBoundingClientRect());
+  const middles = boxes.map((box) => (box.top + box.bottom) / 2);
+  return Math.max(...middles) - Math.min(...middles);
+}"""
 
 
 @pytest.fixture(scope="module")
@@ -115,6 +122,8 @@ def test_rows_of_sends_take_one_line_or_two(env: BrowserEnvironment, language: s
                 page.evaluate("scrollTo(0, document.documentElement.scrollHeight)")
                 expect(page.locator("table.rows thead th").first).to_be_in_viewport()
                 page.set_viewport_size({"width": 1440, "height": 900})
+            if screen == "desktop":
+                assert row.evaluate(MIDDLES_APART) <= ONE_LINE_PX, path
             check_page(page, f"rows{path.rpartition('/')[2]}-{language}-{screen}")
             row.locator("a.open").click()
             page.wait_for_url(re.compile(f"{path}/[0-9a-f]+"))
