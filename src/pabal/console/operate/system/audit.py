@@ -101,7 +101,9 @@ def _target(request: PageRequest, entry: AuditEntry, sent_id: bytes | None) -> s
         return request.t("audit.sent", time=request.time(identifiers.requested_at(sent_id)))
     if entry.action == "account.sending":
         pairs = (each.partition("=") for each in entry.target.split())
-        return " · ".join(request.t(f"audit.sending.{name}", value=_choice(request, value)) for name, _, value in pairs)
+        return " · ".join(
+            request.t(f"audit.sending.{name}", value=_choice(request, value)) for name, _, value in pairs
+        )
     if entry.action == "invite.create" and entry.target in ROLE_BY_CODE:
         return request.translate(ROLE_BY_CODE[entry.target].label)
     if entry.target.isascii() and entry.target.isdigit():
@@ -152,7 +154,9 @@ TEXTS = {
     "audit.of.account": Text("계정 #{number}", "Account #{number}"),
     "audit.sending.upgrades_to_lms": Text("긴 문자를 LMS로: {value}", "Long texts as LMS: {value}"),
     "audit.sending.fallback_number": Text("대체 문자 발신번호: {value}", "Sender number of fallbacks: {value}"),
-    "audit.sending.approval_receivers": Text("승인이 필요한 수신자 수: {value}", "Approval above: {value} receivers"),
+    "audit.sending.approval_receivers": Text(
+        "승인이 필요한 수신자 수: {value}", "Approval above: {value} receivers"
+    ),
     "audit.chosen.True": Text("사용", "on"),
     "audit.chosen.False": Text("사용 안 함", "off"),
     "audit.contacts": Text("연락처 {count}명", "{count} contacts"),
