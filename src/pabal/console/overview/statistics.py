@@ -341,7 +341,7 @@ TEXTS = {
     "statistics.messages": Text("건수", "Messages"),
     "statistics.completed": Text("완료", "Completed"),
     "statistics.fail": Text("실패", "Failed"),
-    "statistics.open": Text("진행 중", "In progress"),
+    "statistics.open": Text("대기·진행", "Pending"),
     "statistics.cancel": Text("취소", "Cancelled"),
     "statistics.fallbacks": Text("그중 대체 문자", "Of these, fallbacks"),
     "statistics.share": Text("완료율(%)", "Completed (%)"),

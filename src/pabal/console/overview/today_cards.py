@@ -104,7 +104,7 @@ TEXTS = {
     "today.reached": Text("도달률", "Reached"),
     "today.fail": Text("실패", "Failed"),
     "today.cost": Text("이번 달 비용", "Cost this month"),
-    "today.open": Text("진행 중", "In progress"),
+    "today.open": Text("대기·진행", "Pending"),
     "today.week": Text("지난주 이 시각보다 {change}%", "{change} % on this time last week"),
     "today.no_week": Text("지난주 이 시각까지 0건", "None until this time last week"),
     "today.none_ended": Text("아직 발송이 끝난 수신자 없음", "No message has ended yet"),
