@@ -285,6 +285,15 @@ async def test_older_deliveries_are_on_further_pages(env: Environment, browser: 
         assert (await browser.get(f"{page}?page={word}")).status == 200
 
 
+async def test_delivery_of_many_events_names_the_first_ten(
+    env: Environment, call: Caller, browser: Browser
+) -> None:
+    page, _ = await create(browser)
+    await call_ok(call, "message/sendSMS", sms_body(*(f"010-2000-{number:04}" for number in range(12))))
+    await env.wait(60)
+    assert "외 2건" in (await browser.get(page)).text
+
+
 async def test_webhook_of_another_account_is_not_found(env: Environment) -> None:
     ours, theirs = await signed_in_browser(env), await signed_in_browser(env, Role.OWNER, "other")
     page, _ = await create(theirs)

@@ -132,7 +132,7 @@ async def test_recent_campaign_is_listed_with_its_text(env: Environment, browser
 
     recent = await browser.get(TEXTS)
 
-    assert 'class="excerpt">#{이름}님 쿠폰<br><small>봄 행사</small></td>' in recent.text
+    assert 'class="excerpt does">#{이름}님 쿠폰<br><small>봄 행사</small></td>' in recent.text
 
 
 async def test_copy_has_picture_buttons_and_fallback(alimtalk_key: str, browser: Browser) -> None:

@@ -33,6 +33,8 @@ GONE = 410
 EVENT_FIELD, PRODUCT_FIELD, ENABLED_FIELD = "event.", "product.", "enabled"
 """What the names of check boxes begin with; the last is one name."""
 DEFAULT_EVENTS = ("message.result",)
+MAX_EVENT_IDS = 10
+"""How many events of a delivery are named: 20 deliveries of 100 events are too much for a page."""
 
 
 async def create_webhook(request: PageRequest) -> Response:
@@ -175,6 +177,7 @@ async def show_webhook(request: PageRequest, refused: Refused | None = None, **m
         item=checks.build_webhook_item(listed, request.locale),
         products=[each.label for each in checks.PRODUCT_CHOICES.values() if each in webhook.products],
         state=describe_state(request, webhook),
+        max_event_ids=MAX_EVENT_IDS,
         is_backlog_capped=listed.backlog >= MAX_COUNTED_BACKLOG,
         is_saved=request.http.method == "GET" and bool(request.field("saved")),
         tries=[

@@ -129,6 +129,7 @@ TEXTS = {
         "Nothing was posted yet. Test the webhook to see whether your server takes posts.",
     ),
     "webhook.result": Text("결과", "Result"),
+    "webhook.more_ids": Text("외 {count}건", "and {count} more"),
     "webhook.event_count": Text("이벤트 수", "Events"),
     "webhook.try": Text("시도", "Try"),
     "webhook.duration": Text("걸린 시간", "Duration"),
