@@ -66,6 +66,8 @@ class WriteQueue:
     def bring(self, node: str) -> bool:
         """Put the next write to a node before those to others; return whether there is one."""
         line = self._line
+        if line and line[0].node == node:
+            return True
         place = next((place for place, write in enumerate(line) if write.node == node), None)
         if place:
             write = line[place]
