@@ -136,12 +136,12 @@ async def accept_request(
     return accepted
 
 
-async def charge_request(context: Context, request: NewRequest) -> Charge:
+def charge_request(context: Context, request: NewRequest) -> Awaitable[Charge]:
     """Take a request from its account's limits.
 
     Raises Refused: RATE_LIMITED, LIMIT_EXCEEDED.
     """
-    return await context.limiter.charge(request.account_id, len(request.messages), sum(request.amounts))
+    return context.limiter.charge(request.account_id, len(request.messages), sum(request.amounts))
 
 
 async def _store_where_reachable(
@@ -206,7 +206,7 @@ async def prepare_request(
             request_id, account_id, sending, scheduled_at, key_id, user_id, deadline, encode_amounts(amounts)
         ),
         rows,
-        await _build_images(context, request_id, account_id, sending),
+        await _build_images(context, request_id, account_id, sending) if sending.images else (),
         carrier,
         lane,
         scheduled_at,
@@ -228,7 +228,7 @@ async def _build_images(
 ) -> list[images.ImageRow]:
     """Return the rows of a send's images, which are shared unless a worker would not find them."""
     here = context.slots
-    if sending.images and not here.may_share_images:
+    if not here.may_share_images:
         here.may_share_images = not await context.store.read(slots.has_older_workers, images.SHARED_SINCE_MIGRATION)
     return images.build_rows(request_id, account_id, sending.images, are_shared=here.may_share_images)
 
