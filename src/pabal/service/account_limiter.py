@@ -131,7 +131,7 @@ class AccountLimiter:
 
         Raises Refused: RATE_LIMITED, LIMIT_EXCEEDED. Raises StoreUnavailable.
         """
-        limits = await self.limits_of(account_id)
+        limits = self._limits.get_cached(account_id) or await self.limits_of(account_id)
         if not limits.has_any or not receivers:
             return NO_CHARGE
         account = self._shares.get(account_id)
@@ -181,11 +181,10 @@ class AccountLimiter:
         now = self._world.now()
         if account.limits is not limits:
             account.limits, account.charged = limits, self._find_charged(account, limits)
-        amounts = (
-            (share, value, cost if share.limit is Limit.BUDGET else receivers) for share, value in account.charged
-        )
         return [
-            _Want(share, value, self._period_of(share, now), amount) for share, value, amount in amounts if amount
+            _Want(share, value, self._period_of(share, now), amount)
+            for share, value in account.charged
+            if (amount := cost if share.limit is Limit.BUDGET else receivers)
         ]
 
     def _find_charged(self, account: _AccountShares, limits: AccountLimits) -> list[tuple[_Share, int]]:

@@ -57,7 +57,8 @@ class SetupChanges:
             if age_s >= MAX_AGE_S:
                 return None
             self._refresh()
-        return self._with_announced()
+        known = self._snapshot
+        return known if known.announced is self.store.announced else self._with_announced()
 
     async def wait_for_snapshot(self) -> Snapshot:
         """Return the changes as they were MAX_AGE_S ago or later.

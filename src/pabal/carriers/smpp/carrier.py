@@ -219,11 +219,12 @@ class SmppCarrier(PacedCarrier):
         positions = batch.positions(index)
         if not positions:
             return Declined(Outcome.UNDELIVERABLE)  # the carrier's alphabet does not have all its characters
-        is_unanswered = any(batch.results[each] is None and batch.is_sent[each] for each in positions)
+        results = [batch.results[position] for position in positions]
         return self._judge(
             batch.attempts[index],
-            [batch.results[position] for position in positions],
-            is_unanswered=is_unanswered,
+            results,
+            is_unanswered=None in results
+            and any(batch.results[each] is None and batch.is_sent[each] for each in positions),
             may_answer=index in batch.late,
         )
 
@@ -251,7 +252,7 @@ class SmppCarrier(PacedCarrier):
     def _accepted(self, attempt: Attempt, message_ids: Sequence[str]) -> Accepted:
         if not self._settings.receipts:
             return Accepted(None)
-        first, *others = (self._reference(attempt, message_id) for message_id in message_ids)
+        first, *others = [self._reference(attempt, message_id) for message_id in message_ids]
         return Accepted(first, tuple(others))
 
     def _reference(self, attempt: Attempt, message_id: str) -> str:

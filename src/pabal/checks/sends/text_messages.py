@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from operator import attrgetter
 from typing import Any
 
 from pabal.checks.body.fields import (
@@ -30,8 +29,6 @@ _NO_OPT_OUT_NUMBER = Text(
     "광고 문자에는 무료 수신거부 번호(080)가 필요합니다.",
     "An advertisement needs a free number for opting out (080).",
 )
-
-_values_of = attrgetter("values")
 
 
 def check_text_message(
@@ -94,7 +91,8 @@ def _mark_advertisement(form: Form[Any], content: str, default_number: str) -> s
 
 
 def _looks_like_ad(content: str, subject: str | None, names: Sequence[str], receivers: Sequence[Receiver]) -> bool:
-    return any(advertising.looks_like_ad(each, names, map(_values_of, receivers)) for each in (content, subject))
+    values = [each.values for each in receivers]
+    return advertising.looks_like_ad(content, names, values) or advertising.looks_like_ad(subject, names, values)
 
 
 def make_text_cleaner(product: Product, policy: Policy) -> Callable[[str], str]:

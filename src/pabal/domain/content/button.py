@@ -75,10 +75,11 @@ class Button(NamedTuple):
         return {name: value for name, value in self._asdict().items() if value is not None}
 
 
-def encode_buttons(buttons: Iterable[Button]) -> str | None:
+def encode_buttons(buttons: Sequence[Button]) -> str | None:
     """Return buttons as the store keeps them; None where there are none."""
-    fields = [button.given_fields() for button in buttons]
-    return json.dumps(fields, ensure_ascii=False) if fields else None
+    if not buttons:
+        return None
+    return json.dumps([button.given_fields() for button in buttons], ensure_ascii=False)
 
 
 def decode_buttons(stored: str | None) -> tuple[Button, ...]:

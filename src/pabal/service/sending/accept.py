@@ -141,12 +141,12 @@ async def accept_request(
     return accepted
 
 
-async def charge_request(context: Context, request: NewRequest) -> Charge:
+def charge_request(context: Context, request: NewRequest) -> Awaitable[Charge]:
     """Take a request from its account's limits.
 
     Raises Refused: RATE_LIMITED, LIMIT_EXCEEDED.
     """
-    return await context.limiter.charge(request.account_id, len(request.messages), sum(request.amounts))
+    return context.limiter.charge(request.account_id, len(request.messages), sum(request.amounts))
 
 
 async def _store_where_reachable(
@@ -211,7 +211,7 @@ async def prepare_request(
             request_id, account_id, sending, scheduled_at, key_id, user_id, deadline, encode_amounts(amounts)
         ),
         rows,
-        await build_images(context, request_id, account_id, sending),
+        await build_images(context, request_id, account_id, sending) if sending.images else (),
         carrier,
         lane,
         scheduled_at,

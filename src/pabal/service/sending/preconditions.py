@@ -78,6 +78,6 @@ async def build_images(
 ) -> list[images.ImageRow]:
     """Return the rows of a send's images, which are shared unless a worker would not find them."""
     here = context.slots
-    if sending.images and not here.may_share_images:
+    if not here.may_share_images:
         here.may_share_images = not await context.store.read(slots.has_older_workers, images.SHARED_SINCE_MIGRATION)
     return images.build_rows(request_id, account_id, sending.images, are_shared=here.may_share_images)

@@ -73,6 +73,8 @@ class WriteQueue:
     def bring(self, target: tuple[str, bool]) -> bool:
         """Put the next write to a target before those to others; return whether there is one."""
         line = self._line
+        if line and line[0].target == target:
+            return True
         place = next((place for place, write in enumerate(line) if write.target == target), None)
         if place:
             write = line[place]

@@ -240,6 +240,7 @@ class ByteFlow:
     def __init__(self, transport: asyncio.Transport) -> None:
         self._transport = transport
         self.is_read_paused = False
+        self.is_write_paused = False
         self._drained = asyncio.Event()
         self._drained.set()
         self._written_bytes = 0
@@ -253,15 +254,17 @@ class ByteFlow:
 
     async def drain(self) -> None:
         """Wait until the caller has received most of what was sent."""
-        if not self._drained.is_set():
+        if self.is_write_paused:
             await self._drained.wait()
 
     def pause_writing(self) -> None:
         """Let `drain` wait: the caller receives too slowly."""
+        self.is_write_paused = True
         self._drained.clear()
 
     def resume_writing(self) -> None:
         """Let `drain` go on."""
+        self.is_write_paused = False
         self._drained.set()
 
     def pause_reading(self) -> None:

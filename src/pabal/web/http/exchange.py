@@ -123,7 +123,8 @@ class HttpExchange:
 
     async def respond(self, response: HttpResponse) -> None:
         """Send a whole response."""
-        await self._flow.drain()
+        if self._flow.is_write_paused:
+            await self._flow.drain()
         body = b"" if self.method == "HEAD" else response.body
         self.write(self.encode_head(response.status, response.headers) + body)
         self.finish()

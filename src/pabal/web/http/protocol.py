@@ -174,7 +174,7 @@ class HttpProtocol(asyncio.Protocol):
 
         One that asks for another protocol is parsed again without that wish: we speak none.
         """
-        if asks_for_upgrade(self._header_lines) and self._parser.should_upgrade():
+        if self._parser.should_upgrade() and asks_for_upgrade(self._header_lines):
             return
         if len(self._exchanges) > MAX_PIPELINED:
             raise UnacceptableHead("too many requests at once")

@@ -161,7 +161,7 @@ def claim(tx: Tx, request: ClaimRequest, policy: Policy, now: Instant) -> Claime
     finished = finished.joined(unwanted)
     chosen = [message_id for message_id in chosen if message_id not in held_back]
     leases = queue.claim(tx, chosen, now, now + request.lease_ms)
-    leases = [lease._replace(is_in_doubt=counts.get(lease.id, NO_DOUBT).here > 0) for lease in leases]
+    leases = [one if one.id not in counts else one._replace(is_in_doubt=counts[one.id].here > 0) for one in leases]
     messages.mark_submitted(tx, [lease.id for lease in leases], now)
     next_due_at = None if leases else queue.next_due_at(tx, slot, carrier, (Lane.SMALL, Lane.CAMPAIGN))
     dated = {one: each._replace(expires_at=policy.deadline_of(each)) for one, each in shared.items()}

@@ -49,15 +49,15 @@ def expect_receipts(tx: Tx, verdicts: BatchVerdicts) -> BatchVerdicts:
     If only this is stored, a receipt ends its message as well. Without it, no receipt could end a message whose
     verdict is stored.
     """
-    receipts.expect(tx, verdicts.carrier, _list_expected(verdicts.results))
+    accepted = [(one, _references(one, verdict, is_held=False)) for one, verdict in verdicts.results]
+    receipts.expect(tx, verdicts.carrier, _list_expected(accepted))
     return verdicts._replace(are_expected=True)
 
 
-def _list_expected(results: Iterable[tuple[Attempt, Verdict]]) -> list[receipts.ExpectedReceipt]:
+def _list_expected(accepted: Iterable[tuple[Attempt, tuple[str, ...]]]) -> list[receipts.ExpectedReceipt]:
     return [
         receipts.ExpectedReceipt(reference, attempt.message_id, len(references))
-        for attempt, verdict in results
-        if (references := _references(attempt, verdict, is_held=False))
+        for attempt, references in accepted
         for reference in references
     ]
 
@@ -87,13 +87,9 @@ def settle(tx: Tx, verdicts: BatchVerdicts, policy: Policy, chance: float, now: 
         if (references := _references(attempt, verdict, attempt.message_id in held))
     ]
     waiting = _wait_for_receipts(tx, results, accepted, leased, policy, now)
-    ended += receipts.expect(tx, carrier, _list_expected(results), is_known=verdicts.are_expected)
-    in_doubt = [
-        receipts.ExpectedReceipt(reference, one.message_id, len(references))
-        for one, references in accepted
-        if one.message_id in held
-        for reference in references
-    ]
+    expected = _list_expected([pair for pair in accepted if pair[0].message_id not in held])
+    ended += receipts.expect(tx, carrier, expected, is_known=verdicts.are_expected)
+    in_doubt = _list_expected([pair for pair in accepted if pair[0].message_id in held])
     ended += receipts.expect(tx, carrier, in_doubt)
     unsettled = [
         (one, verdict)
@@ -218,7 +214,7 @@ def _references(attempt: Attempt, verdict: Verdict, is_held: bool) -> tuple[str,
     is_accepted = isinstance(verdict, Accepted) and verdict.reference is not None
     if isinstance(verdict, Accepted) and verdict.reference is not None:
         given = dict.fromkeys((verdict.reference, *verdict.other_references))
-        if usable := tuple(each for each in given if identifiers.is_usable_reference(each)):
+        if usable := tuple([each for each in given if identifiers.is_usable_reference(each)]):
             return usable
     if is_accepted or is_held:
         return (
