@@ -15,7 +15,7 @@ OTHER = "010-8765-4321"
 async def listed(browser: Browser, query: str = "") -> list[bool]:
     """Say which of both numbers the page lists."""
     page = (await browser.get(f"{PATH}{query}")).text
-    return [f'class="number">{number}</td>' in page for number in (PHONE, OTHER)]
+    return [f'class="number lead">{number}</td>' in page for number in (PHONE, OTHER)]
 
 
 async def test_opt_outs_are_added_searched_and_removed(env: Environment, call: Caller, browser: Browser) -> None:
