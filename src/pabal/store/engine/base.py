@@ -17,7 +17,7 @@ MAX_ROWS_PER_STATEMENT = 100
 """Rows per statement: enough that other threads can run while the engine works on them."""
 
 _DIALECT_WORD = re.compile(r"\{(\w+)\}")
-_ROW_WORDS = ("rows", "list", "within", "same_slot")
+_ROW_WORDS = ("rows", "list", "within", "same", "same_slot")
 
 
 class StoreUnavailable(Exception):
@@ -67,7 +67,8 @@ class Tx(Protocol):
 
         `{rows}` in the statement becomes a list of parenthesised placeholders, one for each row, and `{list}`
         one without parentheses, for rows of one value; `args` are the placeholders that stand before it.
-        `(values {rows}) as v(id, lane)` names the columns `v.id` and `v.lane`.
+        `(values {rows}) as v(id, lane)` names the columns `v.id` and `v.lane`. `jobs.id {same}` compares with the
+        column of that name, so that PostgreSQL looks each row up, whatever its plan was made for.
         Where rows begin with an id, or with a slot, a statement may name the slot that it is about by
         `slot {same_slot}`, for the slot of all rows if they share one. Where they begin with an id, it may name the
         months by `id {within}`: none of the ids lies outside. Beside a join that would be wrong: it offers the
@@ -264,6 +265,7 @@ def expand_placeholders(sql: str, rows: int, columns: int) -> str:
     return sql.replace("{within}", "is not null").replace("{same_slot}", "is not null")
 
 
+_SAME = re.compile(r"(\w+\.(\w+)) \{same\}")
 _NAMED_COLUMNS = re.compile(r"\bas v\(([\w, ]+)\)")
 
 
@@ -275,6 +277,11 @@ def number_columns(sql: str) -> str:
     numbers = {name.strip(): number for number, name in enumerate(match[1].split(","), 1)}
     sql = sql[: match.start()] + "as v" + sql[match.end() :]
     return re.sub(r"\bv\.(\w+)", lambda found: f"v.column{numbers[found[1]]}", sql)
+
+
+def spell_same(sql: str, comparison: str = "= v.{0}") -> str:
+    """Return `sql` with `{same}` behind a column spelled out, by the name of the column."""
+    return _SAME.sub(lambda found: f"{found[1]} {comparison.format(found[2])}", sql)
 
 
 def to_dialect(sql: str, words: dict[str, str]) -> str:

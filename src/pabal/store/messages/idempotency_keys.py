@@ -29,7 +29,7 @@ def find(tx: Tx, keys: Collection[KeyId]) -> dict[KeyId, KeyedRequest]:
     rows = tx.execute_many(
         "select k.slot, k.account_id, k.key, k.digest, k.request_id, k.created_at"
         " from (values {rows}) as v(slot, account_id, key) join idempotency_keys k"
-        " on k.slot = v.slot and k.account_id = v.account_id and k.key = v.key where k.slot {same_slot}",
+        " on k.slot {same} and k.account_id = v.account_id and k.key = v.key where k.slot {same_slot}",
         keys,
     )
     return {KeyId(*row[:3]): KeyedRequest(*row[3:]) for row in rows}

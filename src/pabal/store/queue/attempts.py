@@ -156,7 +156,7 @@ def hold_for_receipt(tx: Tx, holds: Iterable[HeldJob]) -> None:
     tx.execute_many(
         f"update jobs set lane = {Lane.AWAITING_RECEIPT:d}, claimed_at = null,"
         " reference = coalesce(jobs.reference || ?, '') || v.reference, ready_at = v.wait_until"
-        " from (values {rows}) as v(id, reference, wait_until) where jobs.id = v.id and jobs.slot {same_slot}",
+        " from (values {rows}) as v(id, reference, wait_until) where jobs.id {same} and jobs.slot {same_slot}",
         holds,
         (REFERENCE_SEPARATOR,),
     )
@@ -178,7 +178,7 @@ def await_late_receipts(tx: Tx, accepted: Iterable[LateAcceptance]) -> None:
         f"update jobs set lane = {Lane.AWAITING_RECEIPT:d}, claimed_at = null,"
         " carrier = v.carrier, reference = v.reference, ready_at = v.wait_until"
         " from (values {rows}) as v(id, attempt, carrier, reference, wait_until)"
-        " where jobs.id = v.id and jobs.attempt = v.attempt and jobs.slot {same_slot}",
+        " where jobs.id {same} and jobs.attempt = v.attempt and jobs.slot {same_slot}",
         accepted,
     )
 

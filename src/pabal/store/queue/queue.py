@@ -250,7 +250,7 @@ def await_receipts(tx: Tx, accepted: Iterable[AcceptedJob]) -> None:
         f"update jobs set lane = {Lane.AWAITING_RECEIPT:d}, claimed_at = null,"
         " reference = v.reference, ready_at = v.wait_until"
         " from (values {rows}) as v(id, attempt, reference, wait_until)"
-        " where jobs.id = v.id and jobs.attempt = v.attempt and jobs.claimed_at is not null"
+        " where jobs.id {same} and jobs.attempt = v.attempt and jobs.claimed_at is not null"
         " and jobs.slot {same_slot}",
         accepted,
     )
@@ -261,7 +261,7 @@ def retry_later(tx: Tx, retries: Iterable[RetriedJob]) -> set[bytes]:
     rows = tx.execute_many(
         "update jobs set claimed_at = null, ready_at = v.ready_at, carrier = v.carrier, tries = v.tries"
         " from (values {rows}) as v(id, attempt, ready_at, carrier, tries)"
-        " where jobs.id = v.id and jobs.attempt = v.attempt and jobs.claimed_at is not null"
+        " where jobs.id {same} and jobs.attempt = v.attempt and jobs.claimed_at is not null"
         " and jobs.slot {same_slot} returning jobs.id",
         retries,
     )

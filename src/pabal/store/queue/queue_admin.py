@@ -141,7 +141,7 @@ def reroute(tx: Tx, moved: Iterable[ReroutedJob], now: Instant) -> None:
     tx.execute_many(
         "update jobs set carrier = v.carrier, tries = 0, claimed_at = null,"
         " ready_at = case when jobs.ready_at < ? then ? else jobs.ready_at end"
-        " from (values {rows}) as v(id, carrier) where jobs.id = v.id and jobs.slot {same_slot}",
+        " from (values {rows}) as v(id, carrier) where jobs.id {same} and jobs.slot {same_slot}",
         moved,
         (now, now),
     )
@@ -330,6 +330,6 @@ def reschedule(tx: Tx, moved: Iterable[MovedJob]) -> None:
     """Give jobs new times, unless their times have changed meanwhile."""
     tx.execute_many(
         "update jobs set ready_at = v.ready_at from (values {rows}) as v(id, was_ready_at, ready_at)"
-        " where jobs.id = v.id and jobs.ready_at = v.was_ready_at and jobs.slot {same_slot}",
+        " where jobs.id {same} and jobs.ready_at = v.was_ready_at and jobs.slot {same_slot}",
         moved,
     )

@@ -142,8 +142,8 @@ def delete(tx: Tx, ended: Iterable[EndedReference]) -> list[ReceiptCode]:
     A reference that the carrier has given to another message since is not deleted.
     """
     rows = tx.execute_many(
-        "delete {may_repeat} from receipts where (carrier, reference, message_id) in (values {rows})"
-        " returning message_id, outcome, code, parts",
+        "delete {may_repeat} from receipts {of_ended_references}"
+        " returning receipts.message_id, outcome, code, parts",
         ended,
     )
     in_parts = sorted({row[0] for row in rows if row[3] > 1})
@@ -156,7 +156,7 @@ def delete(tx: Tx, ended: Iterable[EndedReference]) -> list[ReceiptCode]:
 def delete_unmatched_references(tx: Tx, carrier: str, references: Iterable[str]) -> None:
     """Delete receipts that match no message, by their references."""
     tx.execute_many(
-        "delete {may_repeat} from receipts where message_id is null and (carrier, reference) in (values {rows})",
+        "delete {may_repeat} from receipts {of_references} and receipts.message_id is null",
         [(carrier, reference) for reference in references],
     )
 
@@ -184,10 +184,9 @@ def delete_old_unmatched(tx: Tx, before: Instant, limit: int) -> int:
 def _take(tx: Tx, carrier: str, references: Iterable[str]) -> dict[str, bytes]:
     """Delete the references of messages that were sent in one part, which their receipts end; return both."""
     rows = tx.execute_many(
-        "delete {may_repeat} from receipts where carrier = ? and parts = 1 and message_id is not null"
-        " and outcome is null and reference in ({list}) returning reference, message_id",
-        [(reference,) for reference in references],
-        (carrier,),
+        "delete {may_repeat} from receipts {of_references} and parts = 1 and receipts.message_id is not null"
+        " and outcome is null returning receipts.reference, receipts.message_id",
+        [(carrier, reference) for reference in references],
     )
     return dict(rows)
 

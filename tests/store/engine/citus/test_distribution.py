@@ -202,11 +202,15 @@ def test_statement_with_several_tasks_is_found() -> None:
     assert find_wide(plans) == ["wide"]
 
 
-@pytest.mark.parametrize("bounds_rows", [False, True])
-def test_rows_have_bounds_that_make_a_node_expect_few(bounds_rows: bool) -> None:
-    sql = "select 1 from (values {rows}) as v(id, attempt) join jobs on jobs.id = v.id where jobs.slot {same_slot}"
+def test_rows_have_bounds_that_make_a_node_expect_few() -> None:
+    sql = "select 1 from (values {rows}) as v(id, attempt) join jobs on jobs.id {same} where jobs.slot {same_slot}"
+    kinds = ("bytea[]", "bigint[]")
 
-    statement, _ = translate_for_rows(sql, ("bytea[]", "bigint[]"), True, bounds_rows)
+    spelled = [translate_for_rows(sql, kinds, True, is_distributed)[0] for is_distributed in (True, False)]
 
-    assert (b"where column1 between $4 and $5" in statement) is bounds_rows
-    assert b"where jobs.slot = $3" in statement
+    rows = b"select 1 from (select * from unnest($1::bytea[], $2::bigint[]) as u(column1, column2)"
+    assert spelled == [
+        rows
+        + b" where column1 between $4 and $5) as v(id, attempt) join jobs on jobs.id = v.id where jobs.slot = $3",
+        rows + b") as v(id, attempt) join jobs on jobs.id = any (array[v.id]) where jobs.slot + 0 = $3",
+    ]

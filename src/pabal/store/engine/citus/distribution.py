@@ -27,7 +27,7 @@ USE_TWO_PHASES = f"delete from {MARKER_TABLE} where id = 0".encode()
 written to tables of the coordinator, which Citus does not know of, may be lost in between."""
 FIND_DISTRIBUTION = f"select 1 where to_regclass('{MARKER_TABLE}') is not null".encode()
 _PLANNER_SETTINGS = ("enable_seqscan", "enable_bitmapscan", "enable_hashjoin", "enable_mergejoin", "jit")
-"""Turned off in our own sessions (see postgres_session.py), which Citus does not pass on to its workers."""
+"""Turned off in our own sessions (see session.py), which Citus does not pass on to its workers."""
 _OTHER_SETTINGS = {
     "lock_timeout": "10s",
     "tcp_keepalives_idle": "10s",

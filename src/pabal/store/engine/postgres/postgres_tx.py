@@ -15,7 +15,7 @@ from psycopg.types.numeric import Int8BinaryDumper
 from psycopg.types.string import BytesBinaryDumper, StrBinaryDumper
 
 from pabal.domain.base import identifiers
-from pabal.store.engine.base import ReadTimedOut, Row, Value, chunks, to_dialect
+from pabal.store.engine.base import ReadTimedOut, Row, Value, chunks, spell_same, to_dialect
 from pabal.store.engine.citus.distribution import MARKER_TABLE, writes_to_workers
 from pabal.store.engine.citus.values import MAX_ROWS, RowInsert, by_slot, parse, spell
 
@@ -45,6 +45,10 @@ DIALECT = {
     "for_share": "for share",
     "or_fail": "",
     "may_repeat": "",
+    "of_references": "using (values {rows}) as v(carrier, reference)"
+    " where receipts.carrier {same} and receipts.reference = v.reference",
+    "of_ended_references": "using (values {rows}) as v(carrier, reference, message_id)"
+    " where receipts.carrier {same} and receipts.reference = v.reference and receipts.message_id = v.message_id",
     "as_big": "::bigint",  # without the cast, a column of nulls alone would be text
     "as_bytes": "::bytea",
     "tables": "(select tablename as name from pg_tables where schemaname = any (current_schemas(false)))",
@@ -249,7 +253,7 @@ class PostgresTx:
             values += [] if slot is None else [slot]
             values += [min(columns[0]), max(columns[0])] if names_months or bounds_rows else []
             statement, is_answered = translate_for_rows(
-                sql, tuple(column.sql_type for column in columns), slot is not None, bounds_rows
+                sql, tuple(column.sql_type for column in columns), slot is not None, self.is_distributed
             )
             cursor = self._connection.execute(statement, values, binary=True)
             if is_answered:
@@ -311,15 +315,19 @@ def _translate(sql: str) -> bytes:
 
 @lru_cache(maxsize=512)
 def translate_for_rows(
-    sql: str, kinds: tuple[str, ...], is_of_one_slot: bool, bounds_rows: bool
+    sql: str, kinds: tuple[str, ...], is_of_one_slot: bool, is_distributed: bool
 ) -> tuple[bytes, bool]:
     """Return a statement for many rows, with an array for each column, and whether it returns rows.
 
     Behind the arrays stands the slot, where there is one; and, since an array does not say to PostgreSQL which
     months it is about, the lowest and the highest id.
 
-    `bounds_rows`: a node of Citus sees how many rows there are, expects few in the slot, and would compare each of
-    them with each in the slot. Bounds, which all rows fit, make it expect few: it looks each of them up.
+    A plan for few rows stays in use when there are many, and joined by a column PostgreSQL may read all of them in
+    the order of an index on it. An array of one value is looked up.
+
+    On Citus, a node sees how many rows there are, expects few in the slot, and would compare each of them with each
+    in the slot. Bounds, which all rows fit, make it expect few: it looks each of them up. Elsewhere the ids say
+    enough, and the slot is spelled so that no index can be searched by it.
     """
     spelled, before = _number_placeholders(to_dialect(sql, DIALECT))
     arrays = [f"${before + number}::{kind}" for number, kind in enumerate(kinds, 1)]
@@ -327,8 +335,12 @@ def translate_for_rows(
     after = before + len(kinds) + is_of_one_slot
     bounds = f"between ${after + 1} and ${after + 2}"
     rows = f"select * from unnest({', '.join(arrays)}) as u({names})"
-    spelled = spelled.replace("values {rows}", f"{rows} where column1 {bounds}" if bounds_rows else rows)
+    if is_distributed and "{same_slot}" in sql:
+        rows += f" where column1 {bounds}"
+    spelled = spelled.replace("values {rows}", rows)
     spelled = spelled.replace("in ({list})", f"= any ({arrays[0]})")
+    spelled = spell_same(spelled) if is_distributed else spell_same(spelled, "= any (array[v.{0}])")
+    spelled = spelled.replace("{same_slot}", "{same_slot}" if is_distributed else "+ 0 {same_slot}")
     spelled = spelled.replace("{same_slot}", f"= ${after}" if is_of_one_slot else "is not null")
     spelled = spelled.replace("{within}", bounds)
     return spelled.encode(), _RETURNS_ROWS.match(sql) is not None

@@ -22,6 +22,7 @@ from pabal.store.engine.base import (
     chunks,
     expand_placeholders,
     number_columns,
+    spell_same,
     to_dialect,
     transaction,
 )
@@ -68,6 +69,8 @@ DIALECT = {
     "skip_locked": "",
     "for_share": "",
     "may_repeat": "",
+    "of_references": "where (carrier, reference) in (values {rows})",
+    "of_ended_references": "where (carrier, reference, message_id) in (values {rows})",
     "or_fail": "or fail",  # without it SQLite copies every page a statement touches, in case it must undo it
     "as_big": "",
     "as_bytes": "",
@@ -82,7 +85,7 @@ STATEMENT_ERRORS = (apsw.ConstraintError, apsw.SQLError, apsw.BindingsError)
 
 @lru_cache(maxsize=512)
 def _to_dialect(sql: str) -> str:
-    return number_columns(to_dialect(sql, DIALECT))
+    return number_columns(spell_same(to_dialect(sql, DIALECT)))
 
 
 class SqliteTx:
