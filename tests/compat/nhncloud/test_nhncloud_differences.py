@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-from pabal.service.difference_counts import WRITE_INTERVAL_S
+from pabal.service.delayed_writes import WRITE_INTERVAL_S
 from pabal.store.accounts import compat_differences
 from tests.fixtures.nhncloud_calls import SETTINGS, nhn_caller
 from tests.fixtures.nhncloud_talk_calls import SENDER, talk_caller

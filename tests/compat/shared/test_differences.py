@@ -8,7 +8,8 @@ import pytest
 from pabal.compat.differences import CallDifference, note
 from pabal.domain.base import dates
 from pabal.domain.base.dates import DAY
-from pabal.service.difference_counts import MAX_COLLECTED, WRITE_INTERVAL_S
+from pabal.service.delayed_writes import WRITE_INTERVAL_S
+from pabal.service.difference_counts import MAX_COLLECTED
 from pabal.store.accounts import compat_differences
 from pabal.store.accounts.compat_differences import MAX_ROWS_PER_DAY, CountedDifference, DifferenceKey
 from tests.fixtures.solapi_calls import SENDER, SETTINGS, solapi_caller

@@ -1,6 +1,6 @@
 """The last use of a key is recorded within half a minute, without a write for each call."""
 
-from pabal.service.access.keys.keys import WRITE_INTERVAL_S
+from pabal.service.delayed_writes import WRITE_INTERVAL_S
 from pabal.store.accounts import accounts
 from tests.fixtures.virtual import Environment
 

@@ -1,20 +1,17 @@
 """Issues API keys and authenticates them."""
 
-import asyncio
-import contextlib
 import hashlib
-import logging
 from collections.abc import Sequence
 from typing import NamedTuple
 
 from pabal.domain.base.codes import Code, Refused, Text
 from pabal.domain.base.dates import Instant
-from pabal.service.errors import describe_error
+from pabal.service.delayed_writes import DelayedWrites
 from pabal.service.setup_cache import SetupCache, SetupChanges
 from pabal.store.accounts import accounts, audit_log
 from pabal.store.accounts.accounts import ApiKey
 from pabal.store.accounts.audit_log import Actor, AuditEntry
-from pabal.store.engine.base import Store, StoreUnavailable, Tx
+from pabal.store.engine.base import Store, Tx
 from pabal.world import World, new_api_key
 
 _SEND_A_KEY = Text(
@@ -197,48 +194,24 @@ def _read_key(tx: Tx, key: str) -> ApiKey | None:
     return accounts.key_by_hash(tx, hash_key(key))
 
 
-WRITE_INTERVAL_S = 30.0
-"""How long uses are collected before they are written together."""
 MAX_COLLECTED = 10_000
 """Keys whose uses are collected at most; those of others are not recorded in that time."""
 
-log = logging.getLogger("pabal.keys")
 
-
-class KeyUses:
-    """Collects the last use of each key, and writes them twice a minute while there are any."""
+class KeyUses(DelayedWrites):
+    """Collects the last use of each key."""
 
     def __init__(self, store: Store, world: World) -> None:
-        self._store = store
-        self._world = world
+        super().__init__(store, world)
         self._used_at: dict[int, Instant] = {}
-        self._writing: asyncio.Task[None] | None = None
 
     def note(self, key_id: int) -> None:
         """Note that a key is used now."""
         if key_id in self._used_at or len(self._used_at) < MAX_COLLECTED:
             self._used_at[key_id] = self._world.now()
-        if self._writing is None:
-            self._writing = asyncio.get_running_loop().create_task(self._write_later())
-
-    async def stop(self) -> None:
-        """Write what was collected."""
-        if self._writing:
-            self._writing.cancel()
-            await asyncio.gather(self._writing, return_exceptions=True)
-        await self._write()
-
-    async def _write_later(self) -> None:
-        try:
-            await asyncio.sleep(WRITE_INTERVAL_S)
-            await self._write()
-        except Exception as error:  # a bug, whose message may hold personal data
-            log.error("last uses of keys could not be stored", extra=describe_error(error))
-        finally:
-            self._writing = None
+        self._write_soon()
 
     async def _write(self) -> None:
         used_at, self._used_at = self._used_at, {}
         if used_at:
-            with contextlib.suppress(StoreUnavailable):  # the next use of these keys is recorded
-                await self._store.write_relaxed(accounts.mark_used, used_at)
+            await self._store.write_relaxed(accounts.mark_used, used_at)
