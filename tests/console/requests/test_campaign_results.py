@@ -188,7 +188,7 @@ async def test_uploads_that_were_not_sent_are_listed_apart_and_discarded(
     after = await browser.get(f"{FOLLOW}/unsent")
 
     assert listed(sent) == ["보낸 것"]
-    assert "보내지 않은 업로드 (2)" in page_text(sent)
+    assert "보내지 않은 발송 (2)" in page_text(sent)
     assert re.findall(r'class="button small" href="([^"]+)"', unsent.text) == [checked, empty]
     assert re.findall(r'class="button small" href="([^"]+)"', after.text) == [checked]
     assert listed(await browser.get(FOLLOW)) == ["보낸 것"], "one that was discarded was not sent"

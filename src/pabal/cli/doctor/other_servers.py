@@ -24,7 +24,7 @@ from pabal.world import World
 
 REMEDY = Text(
     "smtp_host, smtp_port, smtp_tls, 사용자와 비밀번호를 확인하고, 이 컴퓨터에서 접속할 수 있는지 확인하세요."
-    " 콘솔의 운영자용 메일 페이지에서 시험 메일을 보낼 수 있습니다. 메일은 하루 동안 다시 시도하고, 메시지 발송은"
+    " 콘솔의 운영자용 메일 페이지에서 테스트 메일을 보낼 수 있습니다. 메일은 하루 동안 다시 시도하고, 메시지 발송은"
     " 기다리지 않습니다.",
     "Check smtp_host, smtp_port, smtp_tls, user and password, and that this machine may connect there. The"
     " operators' page Mail of the console sends a test. Mails are tried for a day; messages do not wait for them.",

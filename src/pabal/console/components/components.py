@@ -63,7 +63,7 @@ async def show_components(request: PageRequest) -> Response:
 TEXTS = {
     "components.title": Text("화면 요소", "Components"),
     "components.about": Text(
-        "콘솔이 쓰는 색, 간격, 글자, 요소를 실제 모습으로 보여 줍니다. 시험 환경에서만 열립니다.",
+        "콘솔이 쓰는 색, 간격, 글자, 요소를 실제 모습으로 보여 줍니다. 테스트 환경에서만 열립니다.",
         "Every colour, distance, size and component of the console, live. It opens in test environments only.",
     ),
     "components.tokens": Text("토큰", "Tokens"),

@@ -89,6 +89,7 @@ class TimelineEntry(NamedTuple):
     time: str
     description: str
     is_failure: bool = False
+    is_expected: bool = False
 
 
 async def show_history(request: PageRequest) -> Response:
@@ -318,7 +319,7 @@ def _timeline_entries(request: PageRequest, timeline: Timeline) -> Sequence[Time
     entries = [_describe_event(request, timeline, each) for each in list_events(timeline)]
     if queue_entry := timeline.queue_entry:
         waiting = request.t(_waiting_key(timeline), carrier=queue_entry.carrier)
-        entries.append(TimelineEntry(request.time(queue_entry.ready_at), waiting, False))
+        entries.append(TimelineEntry(request.time(queue_entry.ready_at), waiting, is_expected=True))
     return entries
 
 
@@ -336,7 +337,7 @@ def _describe_event(request: PageRequest, timeline: Timeline, event: MessageEven
     if event.code:
         description += " " + request.t("timeline.code", code=event.code)
     time = request.time(event.at)
-    return TimelineEntry(time, description, is_failure)
+    return TimelineEntry(time, description, is_failure, event.at is not None and event.at > request.now)
 
 
 def _waiting_key(timeline: Timeline) -> str:

@@ -196,7 +196,11 @@ async def show_preview(request: PageRequest) -> Response:
     """Answer with the preview of the form; what was typed is kept."""
     fields = template_form.read_fields(request.fields)
     await template_form.keep_typed(request, fields)
-    return request.render("manage/template_preview.html", preview=build_preview(fields), is_part=True)
+    profiles = await lookup.list_approved_profiles(request.context, request.account_id)
+    named = [each.channel_id for each in profiles if each.sender_key == fields.get("senderKey")]
+    channel = request.field("channel") or "".join(named[:1])
+    shown = build_preview(fields)
+    return request.render("manage/template_preview.html", preview=shown, channel=channel, is_part=True)
 
 
 def is_editable(template: Template) -> bool:

@@ -5,7 +5,7 @@ from pabal.domain.base.codes import Text
 TEXTS = {
     "menu.webhooks": Text("웹훅", "Webhooks"),
     "webhooks.about": Text(
-        "발송 결과 같은 이벤트를 귀사의 서버로 보내 드립니다. 보낸 내용은 Standard Webhooks 규격으로 서명되므로 "
+        "발송 결과 같은 이벤트를 등록한 주소로 보냅니다. Standard Webhooks 규격으로 서명하므로 "
         "받는 쪽에서 진위를 확인할 수 있습니다.",
         "Events such as delivery results are posted to your server. Posts are signed as Standard Webhooks says, so "
         "that the receiver can verify them.",
@@ -100,6 +100,11 @@ TEXTS = {
     "webhook.tested_well": Text("성공: {result} ({ms} ms)", "Success: {result} ({ms} ms)"),
     "webhook.tested_badly": Text("실패: {result} ({ms} ms).", "Failed: {result} ({ms} ms)."),
     "webhook.disable": Text("사용 안 함", "Disable"),
+    "webhook.enabled_help": Text(
+        "끄면 이벤트를 더 보내지 않습니다. 다시 켜면 그동안 보내지 못한 것부터, 최근 7일분을 보냅니다.",
+        "Without it, nothing is posted any more. When it is enabled again, it goes on with what it has missed "
+        "in the last 7 days.",
+    ),
     "webhook.disable_why": Text(
         "이벤트를 더 보내지 않습니다. 다시 사용하면 그동안 보내지 못한 것부터, 최근 7일분을 보냅니다.",
         "Nothing is posted any more. When it is enabled again, it goes on with what it has missed in the last "

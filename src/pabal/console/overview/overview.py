@@ -294,7 +294,9 @@ TEXTS = today_cards.TEXTS | {
         "With a sign-in of their own, the audit log shows who did what.",
     ),
     "first_steps.send": Text("첫 메시지 발송", "Send the first message"),
-    "first_steps.send_help": Text("먼저 자기 번호로 시험 발송해 보세요.", "Send a test to your own number first."),
+    "first_steps.send_help": Text(
+        "먼저 자기 번호로 테스트 발송해 보세요.", "Send a test to your own number first."
+    ),
     "overview.as_of": Text("{at}까지", "Until {at}"),
     "overview.counted": Text(
         "발송을 요청한 날짜로 집계하며, 대체 문자는 별도 건으로 셉니다.",

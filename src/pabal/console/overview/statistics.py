@@ -265,8 +265,8 @@ TEXTS = {
     "menu.statistics": Text("통계", "Statistics"),
     "statistics.about": Text(
         "발송을 요청한 날짜로 집계합니다. 대체 문자는 별도 건으로 셉니다. 도달률은 발송이 끝난 수신자 가운데 "
-        "메시지나 그 대체 문자를 받은 비율입니다. 이전 기간은 바로 앞의 같은 길이이며, "
-        "시간별은 앞선 날의 같은 시각입니다.",
+        "메시지나 그 대체 문자를 받은 비율입니다. 이전 기간은 바로 앞의 같은 길이의 기간이고, "
+        "시간별로 볼 때는 그 앞날들의 같은 시각입니다.",
         "Messages count on the day they were requested. A fallback message counts separately. Reached is the share "
         "of receivers who got the message or its fallback, among those whose message has ended. The period "
         "before is the one of the same length; hours are compared with the same hours of the days before.",

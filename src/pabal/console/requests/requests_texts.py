@@ -24,13 +24,15 @@ TEXTS = {
     ),
     "follow.approvals.none": Text("승인을 기다리는 발송이 없습니다.", "Nothing waits for approval."),
     "follow.approvals.look": Text("확인하기", "Look at it"),
-    "follow.view.unsent": Text("보내지 않은 업로드", "Uploads not sent"),
+    "follow.view.unsent": Text("보내지 않은 발송", "Not sent yet"),
     "follow.unsent.about": Text(
         "작성하다가 보내지 않은 파일·그룹 발송입니다. 이어서 보내거나 삭제하세요. 오래되면 자동으로 삭제합니다.",
         "Sends to files and groups that were begun and not sent. Go on with them or discard them; old ones are "
         "deleted by themselves.",
     ),
-    "follow.unsent.none": Text("보내지 않은 업로드가 없습니다.", "There are no uploads that were not sent."),
+    "follow.unsent.none": Text(
+        "작성하다가 보내지 않은 발송이 없습니다.", "There is nothing that was begun and not sent."
+    ),
     "follow.unsent.go_on": Text("이어서 보내기", "Go on"),
     "follow.filter": Text("검색·필터", "Search and filter"),
     "follow.filter.words": Text("캠페인 이름·제목·내용", "Campaign name, subject or text"),
@@ -44,7 +46,7 @@ TEXTS = {
     "follow.campaign": Text("캠페인", "Campaign"),
     "follow.scheduled": Text("예약 시각", "Scheduled for"),
     "follow.scheduled_for": Text("{time} 예약", "For {time}"),
-    "follow.sending": Text("보내는 중 {percent}%", "Sending, {percent} %"),
+    "follow.sending": Text("발송 중 {percent}%", "Sending, {percent} %"),
     "follow.reached": Text("도달 {share}%", "Reached {share} %"),
     "follow.failed": Text("실패 {failed:,} / {ended:,}", "Failed {failed:,} / {ended:,}"),
     "follow.count.completed": Text("완료", "Delivered"),

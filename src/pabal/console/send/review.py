@@ -3,7 +3,7 @@
 import asyncio
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from pabal.checks.body.call import ApiCall
@@ -27,9 +27,11 @@ from pabal.domain.content.advertising import begins_like_ad
 from pabal.domain.kakao.profile import Profile
 from pabal.domain.kakao.template import TemplateContent
 from pabal.domain.people import phone
+from pabal.domain.people.contact import values_of
 from pabal.domain.sends.sending import Sending
 from pabal.models import bodies
 from pabal.service.access.accounts import sender_numbers
+from pabal.service.access.contacts import contacts
 from pabal.service.sending.preconditions import get_usable_profile, get_usable_template
 
 MAX_TYPED_RECEIVERS = 1000
@@ -83,6 +85,8 @@ class Review(NamedTuple):
     """Whether it is an SMS that is sent as an LMS, because it is too long."""
     morning: str = ""
     """When advertisements may be sent again, as the field of the form has it, if the night affects the message."""
+    has_values: bool = False
+    """Whether a receiver is known whose values the preview shows."""
 
     @property
     def sent_draft(self) -> MessageDraft:
@@ -124,19 +128,20 @@ class Review(NamedTuple):
         return len(self.receivers.entries) - len(self.invalid_rows)
 
 
-async def review_draft(request: PageRequest, draft: MessageDraft) -> Review:
+async def review_draft(request: PageRequest, draft: MessageDraft, groups: Collection[int] = ()) -> Review:
     """Return the review of a draft; fields that are still empty are no errors.
 
+    Its preview shows the first typed receiver, or else the first contact of these groups.
     An SMS that is too long is reviewed as the LMS that it becomes, where the account's owners want that.
     """
-    found = await _review_as(request, draft)
+    found = await _review_as(request, draft, groups)
     is_too_long = found.preview.size.is_over or any(each.is_too_long for each in found.invalid_rows)
     if is_too_long and await preview.is_upgrade_wanted(request.context, request.account_id, draft.kind.word):
-        return (await _review_as(request, preview.as_lms(draft)))._replace(draft=draft, is_upgraded=True)
+        return (await _review_as(request, preview.as_lms(draft), groups))._replace(draft=draft, is_upgraded=True)
     return found
 
 
-async def _review_as(request: PageRequest, draft: MessageDraft) -> Review:
+async def _review_as(request: PageRequest, draft: MessageDraft, groups: Collection[int]) -> Review:
     policy = request.context.policy
     profile, design = await _chosen_profile_and_template(request, draft)
     default_number = (
@@ -156,6 +161,7 @@ async def _review_as(request: PageRequest, draft: MessageDraft) -> Review:
     problems = [each for each in found if not is_missing(each)]
     bad = _invalid_rows(request, draft, done, typed)
     sender = _sender(draft, profile)
+    values = _first_valid_values(typed, bad) if typed.entries else await _contact_values(request, groups)
     return Review(
         draft,
         done,
@@ -165,10 +171,11 @@ async def _review_as(request: PageRequest, draft: MessageDraft) -> Review:
         _valid_rows(request, done, typed, {each.line_number for each in bad}),
         bad,
         errors_by_field(request, problems, draft.fields),
-        preview.build_preview(draft, done, design, sender, _first_valid_values(typed, bad), policy),
+        preview.build_preview(draft, done, design, sender, values, policy),
         (night := _night(request, draft, done))[0],
         default_number,
         morning=night[1],
+        has_values=bool(values) or bool(typed.entries),
     )
 
 
@@ -217,6 +224,12 @@ def _first_valid_values(receivers: TypedReceivers, invalid: Sequence[ReceiverRow
     bad = {each.line_number for each in invalid}
     valid = (line.values for line in receivers.entries if line.line_number not in bad)
     return next(valid, first_values(receivers))
+
+
+async def _contact_values(request: PageRequest, groups: Collection[int]) -> dict[str, str]:
+    """Return the values of the first contact of these groups, empty without groups."""
+    found = await contacts.list_some(request.context, request.account_id, [*groups], 0, 1) if groups else []
+    return values_of(found[0]) if found else {}
 
 
 async def _chosen_profile_and_template(

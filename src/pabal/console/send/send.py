@@ -99,7 +99,8 @@ async def show_form(request: PageRequest) -> Response:
     if draft is None:
         draft = await _with_default_fallback(request, drafts.blank_draft(request.field("kind")))
     draft = await _with_default_sender(request, draft)
-    return await _render_form(request, await review_draft(request, draft), kept=kept)
+    groups = _chosen_groups(request) | set(kept.groups)
+    return await _render_form(request, await review_draft(request, draft, groups), kept=kept)
 
 
 async def show_saved(request: PageRequest, draft: MessageDraft) -> Response:
@@ -120,12 +121,13 @@ async def change_form(request: PageRequest) -> Response:
     if request.field("to") == ALIMTALK:
         draft = await _with_default_fallback(request, draft)
     kept = await kept_draft.keep_on(request, draft)
-    return await _render_form(request, await review_draft(request, draft), kept=kept)
+    return await _render_form(request, await review_draft(request, draft, _chosen_groups(request)), kept=kept)
 
 
 async def update_preview(request: PageRequest) -> Response:
     """Answer with what changes while someone types: size, receivers, preview; what was typed is kept."""
-    review = await review_draft(request, drafts.read_draft(request.fields))
+    groups = ticked_ids(request.fields, GROUP)
+    review = await review_draft(request, drafts.read_draft(request.fields), groups)
     kept = await kept_draft.keep(request, review.draft)
     return request.render(
         "send/send_look.html",
@@ -134,7 +136,7 @@ async def update_preview(request: PageRequest) -> Response:
         is_part=True,
         max_invalid_rows=SHOWN_INVALID_ROWS,
         kept=kept,
-        summary=await summarize(request, review, ticked_ids(request.fields, GROUP)),
+        summary=await summarize(request, review, groups),
         image_fields=IMAGE_FIELDS,
     )
 
@@ -155,7 +157,7 @@ async def show_confirmation(request: PageRequest) -> Response:
 
 async def show_refused(request: PageRequest, draft: MessageDraft, refused: Refused) -> Response:
     """Show a draft with its errors."""
-    return await _render_form(request, await review_draft(request, draft), refused)
+    return await _render_form(request, await review_draft(request, draft, _chosen_groups(request)), refused)
 
 
 async def send(request: PageRequest) -> Response:

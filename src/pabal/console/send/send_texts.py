@@ -51,7 +51,10 @@ TEXTS = {
         "More than 1,000 rows could not be sent, so they were not copied. Download them from the campaign, correct "
         "them and upload the file.",
     ),
-    "send_start.edit": Text("예약한 내용을 불러왔습니다.", "This is what was scheduled."),
+    "send_start.edit": Text(
+        "예약한 내용을 불러왔습니다. 보내면 원래 예약은 취소되고 이 내용으로 예약됩니다.",
+        "This is what was scheduled. When you send it, it takes the place of the old one.",
+    ),
     "send_start.edit_campaign": Text(
         "작성한 내용을 불러왔습니다. 수신자는 그대로이며, 아래에서 다른 수신자를 정하면 바뀝니다.",
         "This is what you wrote. The receivers stay, unless you choose others below.",
@@ -297,6 +300,10 @@ TEXTS = {
         "Advertisements cannot be sent from 20:50 to 08:00.",
     ),
     "send.night.morning": Text("{time}로 예약", "Schedule for {time}"),
+    "send.sum.kept": Text("기존 수신자 {count:,}명", "The same {count:,} receivers"),
+    "send.sum.nobody": Text(
+        "수신자를 정하면 인원과 비용을 보여 줍니다.", "Receivers and cost are shown here once you choose them."
+    ),
     "send.sum.at": Text("{time} 예약", "scheduled for {time}"),
     "send.sum.cost": Text("약 {total}원", "about KRW {total}"),
     "send.chips": Text("변수 넣기", "Insert a variable"),

@@ -7,8 +7,11 @@ from pabal.console.send.cost import estimate_cost
 from pabal.console.send.draft import MessageDraft
 from pabal.console.send.review import Review
 from pabal.console.shell.page_request import PageRequest
+from pabal.domain.base import identifiers
+from pabal.domain.base.codes import Refused
 from pabal.domain.people.contact import ContactGroup
 from pabal.service.access.contacts import contacts
+from pabal.service.sending.campaigns import campaign_files
 
 TYPED, FILE, GROUPS = "typed", "file", "group"
 NOW, LATER = "", "1"
@@ -67,6 +70,8 @@ class SendSummary(NamedTuple):
     """The time as the field of the form has it; empty: now."""
     cost: str
     """Won; empty: unknown."""
+    keeps_receivers: bool = False
+    """Whether they are those of a campaign that is changed."""
 
 
 async def summarize(request: PageRequest, review: Review, groups: Collection[int]) -> SendSummary:
@@ -75,6 +80,20 @@ async def summarize(request: PageRequest, review: Review, groups: Collection[int
     if groups:
         _, known = await contacts.get_book(request.context, request.account_id)
         count += sum(each.contacts for each in known if each.id in groups)
+    keeps = not count and request.field("whom") != FILE
+    if keeps:
+        count = await _count_edited(request, review.draft)
     cost = estimate_cost(request.context.policy, {review.sent_draft.product: count}) if count else None
     at = review.draft.texts["sendDate"] if review.draft.checkboxes["later"] else ""
-    return SendSummary(count, at, cost.total if cost else "")
+    return SendSummary(count, at, cost.total if cost else "", keeps and count > 0)
+
+
+async def _count_edited(request: PageRequest, draft: MessageDraft) -> int:
+    """Return the receivers of the campaign that a draft changes; 0: it changes none."""
+    if not draft.texts["edits"]:
+        return 0
+    try:
+        campaign_id = identifiers.parse_request_id(draft.texts["edits"])
+        return (await campaign_files.get_campaign(request.context, request.account_id, campaign_id)).receivers
+    except Refused:
+        return 0

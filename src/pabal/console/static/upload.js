@@ -15,6 +15,13 @@
     if (text) told.textContent = text;
     told.hidden = !text;
     submitOf(told.closest("form")).disabled = Boolean(text);
+    sayInBar(text);
+  }
+
+  // The bar at the foot may hide the place where it is told.
+  function sayInBar(text) {
+    const bar = document.getElementById("upload-why");
+    if (bar) bar.textContent = text;
   }
 
   // The button of a form may stand in the bar at the foot of the page.
@@ -26,6 +33,7 @@
   function forget(form) {
     document.getElementById("columns").replaceChildren();
     submitOf(form).disabled = false;
+    sayInBar("");
   }
 
   // A refusal is told beside the form, so that the chosen file and the mapping stay; the poll goes on from there.

@@ -118,6 +118,7 @@ def _show(
 
 
 TEXTS = {
+    "faults.title": Text("발송에서 빠지는 행", "Rows that are left out"),
     "faults.all": Text("전체", "All"),
     "faults.reasons": Text("사유별로 보기", "By reason"),
     "faults.duplicates": Text("다른 행과 같은 번호입니다.", "The same number is in another row."),

@@ -1,7 +1,6 @@
 """Campaigns before they are sent: a message is written, its file is validated, and it is confirmed and sent."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from starlette.responses import Response
 
@@ -29,12 +28,13 @@ from pabal.console.upload.campaign_message import (
     load_validator,
 )
 from pabal.console.upload.faults import Faults, list_faults
+from pabal.console.upload.first_message import FirstMessage, get_first_message, make_bubble
 from pabal.domain.base import dates
 from pabal.domain.base.codes import Code, Problem, Refused, Text
 from pabal.domain.base.dates import Instant
 from pabal.domain.sends.campaign import MAX_NAME_CHARACTERS, CampaignState
 from pabal.domain.sends.message import PRODUCT_BY_CODE, Product
-from pabal.domain.sends.sending import Sending, fill_buttons, fill_text
+from pabal.domain.sends.sending import Sending
 from pabal.service.access.accounts import sender_numbers
 from pabal.service.sending.campaigns import approvals, campaign_files
 from pabal.service.sending.campaigns import campaigns as campaign_service
@@ -52,16 +52,6 @@ FILE_CHANGED = Text(
     "이 화면을 연 뒤에 다른 파일이 올라왔습니다. 아래 인원과 내용을 다시 확인하고 보내세요.",
     "Another file was uploaded after you opened this page. Check the details below, then send.",
 )
-
-
-class FirstMessage(NamedTuple):
-    """The message as the first receiver of a checked file gets it."""
-
-    receiver: str
-    product: Product
-    subject: str
-    content: str
-    buttons: list[str]
 
 
 async def create_campaign(request: PageRequest) -> Response:
@@ -189,7 +179,7 @@ async def render_campaign(request: PageRequest, campaign: Campaign, problems: Se
     is_waiting = campaign.state is CampaignState.TO_APPROVE
     if campaign.state is CampaignState.CHECKED or is_waiting:
         faults = await list_faults(request, campaign, validator)
-        first = await _first_message(request, campaign)
+        first = await get_first_message(request, campaign, sender)
     is_interrupted = campaign.state is CampaignState.READING and is_stale(campaign, request.now)
     product = PRODUCT_BY_CODE[campaign.kind]
     send_date = request.field("sendDate") or message.send_date
@@ -204,6 +194,7 @@ async def render_campaign(request: PageRequest, campaign: Campaign, problems: Se
         content=content,
         sender=sender,
         first=first,
+        bubble=first.bubble if first else make_bubble(request, product, sender, subject, content),
         faults=faults,
         reason=request.pick_language(campaign.reason),
         is_reading=campaign.state is CampaignState.READING and not is_interrupted,
@@ -249,22 +240,6 @@ async def _cost(request: PageRequest, campaign: Campaign, product: Product) -> C
         messages[Product.LMS] = campaign.upgraded
     fallback = dearest_fallback(context.policy, sending, number) if sending else None
     return estimate_cost(context.policy, messages, fallback)
-
-
-async def _first_message(request: PageRequest, campaign: Campaign) -> FirstMessage | None:
-    """Return what the first receiver gets; None where nobody can be sent to."""
-    found = await campaign_files.get_first_message(request.context, campaign)
-    if found is None:
-        return None
-    sending, receiver = found
-    names, values = sending.variables, receiver.values
-    return FirstMessage(
-        request.phone_number(receiver.phone),
-        sending.product,
-        fill_text(sending.subject or "", names, values),
-        fill_text(sending.content, names, values),
-        [each.name for each in fill_buttons(sending.buttons, names, values)],
-    )
 
 
 def campaign_version(campaign: Campaign, now: Instant) -> str:

@@ -49,9 +49,9 @@ _INVITE = Text(
     "Open this link within 72 hours to join. It works once.\n\n{url}\n\n"
     "If you did not expect an invitation, delete this mail.\n",
 )
-_TEST_SUBJECT = Text("시험 메일", "Test mail")
+_TEST_SUBJECT = Text("테스트 메일", "Test mail")
 _TEST = Text(
-    "파발에서 보낸 시험 메일입니다. 메일 서버 설정이 올바릅니다.\n",
+    "파발에서 보낸 테스트 메일입니다. 메일 서버 설정이 올바릅니다.\n",
     "This is a test mail of Pabal: its mail server is set up.\n",
 )
 _LINES: Mapping[NoticeKind, Text] = {

@@ -18,7 +18,7 @@ TEST_PAUSE_S = 10.0
 MAX_FAILED = 20
 """Mails given up lately that operators see."""
 NO_ADDRESS = Text(
-    "시험 메일은 확인된 본인 주소로 보냅니다. 먼저 내 정보의 알림에서 메일 주소를 등록하고 확인하세요.",
+    "테스트 메일은 확인된 본인 주소로 보냅니다. 먼저 내 정보의 알림에서 메일 주소를 등록하고 확인하세요.",
     "A test mail goes to your own confirmed address. Set it up on the page of your notices first.",
 )
 _NO_MAIL = Text("메일 서버가 설정되지 않았습니다.", "No mail server is set up.")

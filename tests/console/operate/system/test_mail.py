@@ -20,8 +20,8 @@ async def test_test_mail_goes_to_the_operators_own_address(
 
     assert (without.status, sent.status, at_once.status) == (409, 200, 429)
     assert "확인된 본인 주소" in page_text(without)
-    assert "시험 메일을 보냈습니다" in page_text(sent)
-    assert [(each.address, each.subject) for each in mailer.tried] == [(ADDRESS, "[파발] 시험 메일")]
+    assert "테스트 메일을 보냈습니다" in page_text(sent)
+    assert [(each.address, each.subject) for each in mailer.tried] == [(ADDRESS, "[파발] 테스트 메일")]
 
 
 async def test_last_failure_is_shown_with_its_reason(

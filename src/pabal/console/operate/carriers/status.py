@@ -331,7 +331,7 @@ TEXTS = {
         "Moves what the carrier surely has not got. What is in flight, or may have been sent, stays.",
     ),
     "operate.move.from": Text("지금 발송 경로", "From"),
-    "operate.move.to": Text("옮길 발송 경로", "To"),
+    "operate.move.to": Text("옮겨 갈 발송 경로", "To"),
     "operate.move.do": Text("옮기기", "Move"),
     "operate.move.none": Text("기다리는 메시지가 없습니다.", "No messages wait."),
     "operate.move.option": Text("{carrier} (대기 {count:,}건)", "{carrier} ({count:,} waiting)"),

@@ -74,12 +74,12 @@ TEXTS = {
     "mail.next_try_at": Text("다음 시도", "next try at"),
     "mail.last_error": Text("마지막 실패", "Last failure"),
     "mail.waiting": Text("대기 중인 메일", "Mails waiting"),
-    "mail.test": Text("시험 메일 보내기", "Send a test mail"),
+    "mail.test": Text("테스트 메일 보내기", "Send a test mail"),
     "mail.test.about": Text(
         "확인된 본인 메일 주소로 보냅니다. 주소 등록:", "It goes to your own confirmed address. Set it up here:"
     ),
-    "mail.test.sent": Text("시험 메일을 보냈습니다.", "The test mail was sent."),
-    "mail.test.failed": Text("시험 메일을 보내지 못했습니다: {detail}", "The test mail was not sent: {detail}"),
+    "mail.test.sent": Text("테스트 메일을 보냈습니다.", "The test mail was sent."),
+    "mail.test.failed": Text("테스트 메일을 보내지 못했습니다: {detail}", "The test mail was not sent: {detail}"),
     "mail.failed": Text("최근에 포기한 메일", "Mails given up lately"),
     "mail.none_failed": Text("최근 하루 동안 포기한 메일이 없습니다.", "No mail was given up in the last day."),
     "mail.kind": Text("알림", "Notice"),

@@ -50,7 +50,7 @@ TEXTS = {
     "operate.part.webhooks": Text("중지된 웹훅", "Stopped webhooks"),
     "paused.title": Text("중지된 웹훅", "Stopped webhooks"),
     "paused.about": Text(
-        "계속 실패하여 일시 중지된 웹훅은 5분마다 한 건을 시험 삼아 보내고, 성공하면 저절로 다시 시작합니다. 계속 "
+        "계속 실패하여 일시 중지된 웹훅은 5분마다 한 건을 보내 보고, 성공하면 저절로 다시 시작합니다. 계속 "
         "410(더 쓰지 않는 주소)으로 응답한 웹훅은 사용 안 함이 되어 재개할 때까지 보내지 않습니다. 받는 쪽을 고친 "
         "뒤 재개하면 최근 7일의 밀린 이벤트를 바로 보냅니다.",
         "A webhook that keeps failing is paused: one post is tried every 5 minutes, and if it succeeds, the "
@@ -60,7 +60,7 @@ TEXTS = {
     "paused.no_trial": Text("없음(410)", "None (410)"),
     "paused.failures": Text("연속 실패", "Failures in a row"),
     "paused.last": Text("마지막 응답", "Last answer"),
-    "paused.trial": Text("다음 시험", "Next trial"),
+    "paused.trial": Text("다음 시도", "Next trial"),
     "paused.dropped": Text("포기한 이벤트", "Events given up"),
     "paused.actions": Text("관리", "Actions"),
     "paused.resume": Text("재개", "Resume"),
