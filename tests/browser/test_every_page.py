@@ -8,13 +8,20 @@ from typing import Literal
 
 import httpx
 import pytest
-from playwright.sync_api import Browser, FilePayload, Page, expect
+from playwright.sync_api import Browser, FilePayload, Page, ViewportSize, expect
 
 from pabal.console.pages import PAGES
 from pabal.console.shell.page_request import OPENID_CALLBACK
 from pabal.domain.users.user import Role
 from tests.browser.test_console import FIRST_PAGE_BYTES
-from tests.fixtures.browser import BrowserEnvironment, downloaded_bytes, find_violations, go_to_file, open_send_page
+from tests.fixtures.browser import (
+    BrowserEnvironment,
+    downloaded_bytes,
+    find_cut,
+    find_violations,
+    go_to_file,
+    open_send_page,
+)
 from tests.fixtures.live import serving
 from tests.fixtures.web import SENDER, sms_body, template_body
 
@@ -38,6 +45,8 @@ RECEIVER = "010-1111-2222"
 Color = Literal["light", "dark"]
 DARK_ONLY: Sequence[Color] = ("dark",)
 BOTH: Sequence[Color] = ("light", "dark")
+BETWEEN_PX = (760, 1040, 1160)
+"""Widths of tablets and of small windows."""
 
 
 @pytest.fixture(scope="module")
@@ -141,6 +150,18 @@ def look_at(page: Page, url: str, colors: Sequence[Color]) -> list[str]:
     for color in colors:
         page.emulate_media(color_scheme=color)
         wrong += [f"{color}: {each}" for each in find_violations(page)]
+    return wrong + look_between(page)
+
+
+def look_between(page: Page) -> list[str]:
+    """Return what is cut off on screens between a phone and a desktop."""
+    own = page.viewport_size
+    assert own
+    wrong = []
+    for width in BETWEEN_PX if own["width"] > max(BETWEEN_PX) else ():
+        page.set_viewport_size(ViewportSize(width=width, height=own["height"]))
+        wrong += [f"{width} px: {each}" for each in find_cut(page)]
+    page.set_viewport_size(own)
     return wrong
 
 

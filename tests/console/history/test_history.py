@@ -200,6 +200,7 @@ async def test_timeline_shows_scheduled_time_and_awaited_receipt(env: Environmen
 
     assert "발송 경로가 접수했습니다" in taken.text
     assert "예약되었습니다" in scheduled.text
+    assert scheduled.text.count('<li class="next">') == 2  # the time, and the carrier: neither has happened yet
     assert "2026-11-16 09:00:00" in scheduled.text
 
 

@@ -214,6 +214,7 @@ async def test_template_preview_shows_text_and_its_length(sender_key: str, sende
     shown = await save(sender, "/console/templates/preview", fields)
 
     assert "<html" not in shown.text
+    assert "<strong>@shop</strong>" in shown.text  # the channel, as a phone names it
     assert "<mark>#{이름}</mark>" in shown.text
     assert "<script>" not in shown.text
     assert "제목" in shown.text

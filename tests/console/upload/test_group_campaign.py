@@ -11,7 +11,7 @@ from pabal.service.upkeep import privacy
 from pabal.store.campaigns import drafts
 from tests.console.contacts.test_address_book import CONTACTS, add, make_group
 from tests.fixtures.console import Browser, PageResponse, signed_in_browser
-from tests.fixtures.console_send import errors, form
+from tests.fixtures.console_send import errors, form, preview, preview_text
 from tests.fixtures.console_upload import UPLOAD, get_campaign, page_text, send_campaign, upload_file
 from tests.fixtures.interruptible_store import InterruptibleStore
 from tests.fixtures.service import account_id_of, count_rows
@@ -23,7 +23,7 @@ from tests.fixtures.virtual import (
     open_store,
     run_in_virtual_time,
 )
-from tests.fixtures.web import call_ok, list_phone_messages, sms_body
+from tests.fixtures.web import LINK, approve_template, call_ok, list_phone_messages, register_channel, sms_body
 
 CHECK = "/console/send/check"
 
@@ -203,3 +203,40 @@ def test_campaign_that_begins_during_an_erasure_is_without_the_number(tmp_path: 
         await env.service.stop()
 
     run_in_virtual_time(scenario())
+
+
+async def test_send_page_shows_a_group_as_its_first_contact_gets_it(browser: Browser) -> None:
+    first, _ = await two_groups(browser)
+    fields = form(content="#{이름}님, #{등급} 회원", receivers="")
+
+    nobody = await preview(browser, fields)
+    group = await preview(browser, {**fields, f"g{first}": "1"})
+
+    assert preview_text(nobody) == "#{이름}님, #{등급} 회원"
+    assert "수신자를 입력하면" in nobody.text
+    assert "수신자를 정하면" in nobody.text
+    assert preview_text(group) == "홍길동님, 금 회원"
+    assert "수신자를 입력하면" not in group.text
+    assert "수신자를 정하면" not in group.text
+
+
+async def test_changed_campaign_says_in_the_bar_whom_it_keeps(env: Environment, browser: Browser) -> None:
+    first, _ = await two_groups(browser)
+    begun = await begin(env, browser, first, content="#{이름}님")
+
+    shown = page_text(await browser.get(f"/console/send?edit={begun.location.rpartition('/')[2]}"))
+
+    assert "기존 수신자 2명 · 즉시 발송" in shown
+
+
+async def test_campaign_is_drawn_as_other_phones_draw_it(env: Environment, call: Caller, browser: Browser) -> None:
+    first, _ = await two_groups(browser)
+    sender_key = await register_channel(call)
+    items = {"items": [{"title": "상품", "description": "#{등급}"}, {"title": "배송", "description": "내일"}]}
+    parts = {"emphasisType": "itemList", "header": "주문 영수증", "itemList": items}
+    await approve_template(call, sender_key, content="#{이름}님", quickReplies=[{"name": "조회", **LINK}], **parts)
+
+    begun = await begin(env, browser, first, kind="alimtalk", senderKey=sender_key, templateCode="T1")
+    phone = (await browser.get(begun.location)).text.split('id="first-message"')[1].split("</aside>")[0]
+
+    assert all(each in phone for each in ("알림톡 도착", "주문 영수증", "<dd>금</dd>", "홍길동님", "조회"))
