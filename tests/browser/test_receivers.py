@@ -77,10 +77,12 @@ def test_column_that_is_not_mapped_costs_neither_file_nor_mapping(
         expect(page.locator("#column0")).to_have_value("field:이름")  # that is what 고객명 means
         expect(told).to_contain_text("상품")
         expect(button).to_be_disabled()
+        expect(page.locator("#upload-why")).to_contain_text("상품")  # the bar may hide the other place
         check_page(page, f"unmapped-{language}-{screen}")
         page.locator("#column1").select_option("field:상품")
         expect(told).to_be_hidden()
         expect(button).to_be_enabled()
+        expect(page.locator("#upload-why")).to_be_empty()
         page.locator("#column1").select_option("field:이름")  # a second column for it
         expect(told).to_be_visible()
         page.evaluate("document.querySelector('#columns [data-needed]').remove()")  # a page that checks nothing

@@ -300,6 +300,7 @@ TEXTS = {
         "Advertisements cannot be sent from 20:50 to 08:00.",
     ),
     "send.night.morning": Text("{time}로 예약", "Schedule for {time}"),
+    "send.sum.people": Text("{count:,}명", "{count:,} receivers"),
     "send.sum.kept": Text("기존 수신자 {count:,}명", "The same {count:,} receivers"),
     "send.sum.nobody": Text(
         "수신자를 정하면 인원과 비용을 보여 줍니다.", "Receivers and cost are shown here once you choose them."
