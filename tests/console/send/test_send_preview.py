@@ -314,3 +314,12 @@ async def test_table_of_receivers_shows_the_first_variables_shortened(browser: B
         *(f"{name[:50]}…" for name in names[:20]),
         "…",
     ]
+
+
+async def test_schedule_without_a_time_is_wrong_only_when_it_is_to_be_sent(browser: Browser) -> None:
+    fields = form(later="1", sendDate="")
+
+    typing, checked = await preview(browser, fields), await review(browser, fields)
+
+    assert "sendDate" not in errors(typing)
+    assert errors(checked)["sendDate"] == "예약 시각을 입력하세요."

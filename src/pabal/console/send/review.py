@@ -158,7 +158,8 @@ async def _review_as(request: PageRequest, draft: MessageDraft, groups: Collecti
     await asyncio.sleep(0)  # other calls run between reading and checking
     call = _api_call(request, draft, typed.entries[:1], default_number)
     found = [*_field_problems(draft, call), *_schedule_problems(draft)]
-    problems = [each for each in found if not is_missing(each)]
+    empty = () if draft.texts["sendDate"] else ("sendDate",)
+    problems = [each for each in found if not is_missing(each) and each.field not in empty]
     bad = _invalid_rows(request, draft, done, typed)
     sender = _sender(draft, profile)
     values = _first_valid_values(typed, bad) if typed.entries else await _contact_values(request, groups)
@@ -291,9 +292,12 @@ def ad_problems(draft: MessageDraft) -> list[Problem]:
 
 
 def _schedule_problems(draft: MessageDraft) -> list[Problem]:
-    """Return the problem of a date that was picked for a message that is not scheduled."""
-    is_unclear = draft.texts["sendDate"] and not draft.checkboxes["later"]
-    return [Problem(Code.INVALID_DATE, "sendDate", DATE_WITHOUT_SCHEDULE)] if is_unclear else []
+    """Return the problem of a time without a schedule, or of a schedule without a time."""
+    if bool(draft.texts["sendDate"]) is draft.checkboxes["later"]:
+        return []
+    if draft.checkboxes["later"]:
+        return [Problem(Code.MISSING_PARAMETER, "sendDate")]
+    return [Problem(Code.INVALID_DATE, "sendDate", DATE_WITHOUT_SCHEDULE)]
 
 
 def _max_receivers(request: PageRequest) -> int:
