@@ -57,9 +57,11 @@ def env(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
     folder = tmp_path_factory.mktemp("states")
     (folder / "pabal.toml").write_text(CARRIERS, encoding="utf-8")
     with plain_server() as port:
-        allowed = {"webhook_allow": f"first@127.0.0.1:{port}"}
+        allowed = f"first@127.0.0.1:{port}"
         config = ("--config", str(folder / "pabal.toml"))
-        with serving(folder / "data", *config, key_rate=0, check_sender_numbers="false", **allowed) as live:
+        with serving(
+            folder / "data", *config, key_rate=0, check_sender_numbers="false", webhook_allow=allowed
+        ) as live:
             found = BrowserEnvironment(live, browser)
             found.call("webhook/create", {"url": f"https://127.0.0.1:{port}/hook", "events": ["message.result"]})
             send(found, "도착", "010-4100-0001", "010-4100-0002")
