@@ -150,7 +150,7 @@ def _load_format(webhook_format: WebhookFormat, policy: Policy) -> ForeignFormat
     from pabal.compat.nhncloud_hooks import hook_format
     from pabal.compat.solapi.reports import report_format
 
-    return hook_format() if webhook_format is WebhookFormat.NHN_CLOUD else report_format(policy)
+    return hook_format(policy) if webhook_format is WebhookFormat.NHN_CLOUD else report_format(policy)
 
 
 def _build_poster(rules: AddressRules, settings: Settings, world: World) -> Poster:

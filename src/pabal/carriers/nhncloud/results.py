@@ -158,7 +158,9 @@ class ResultReader:
         if event["event"] == OPT_OUT_EVENT:
             opt_outs += parse_opt_outs(list(event["hooks"]))
             return []
-        return _receipts(list(event["hooks"]), is_text=app_key == self._settings.sms_app_key)
+        hooks = list(event["hooks"])  # both services may have one app key, where the relay is another Pabal
+        is_talk = app_key != self._settings.sms_app_key or any("kakaoMessageType" in each for each in hooks)
+        return _receipts(hooks, is_text=not is_talk)
 
 
 def _is_short(headers: Mapping[str, str]) -> bool:

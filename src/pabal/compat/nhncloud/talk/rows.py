@@ -122,8 +122,14 @@ def describe_brand_result(message: Message, request: Request, beside: Beside) ->
         "plusFriendId": request.channel_id or "",
         "recipientNo": message.receiver,
         "targeting": targeting.value,
-        "isAddedChannel": targeting is Targeting.FRIENDS and message.outcome is not Outcome.NOT_A_FRIEND,
+        "isAddedChannel": is_added_channel(message, request),
     }
+
+
+def is_added_channel(message: Message, request: Request) -> bool:
+    """Return whether the receiver of a brand message is known to be a friend of the channel."""
+    targeting = request.brand.targeting if request.brand else Targeting.FRIENDS
+    return targeting is Targeting.FRIENDS and message.outcome is not Outcome.NOT_A_FRIEND
 
 
 def describe_brand_message(call: NhnCall, message: Message, request: Request, beside: Beside) -> dict[str, Any]:
