@@ -44,7 +44,7 @@ class Route(NamedTuple):
 
     method: str
     pattern: tuple[str, ...]
-    """`*` stands for an id."""
+    """`*` stands for an id, which is never empty."""
     handler: Handler
     scope: str
     name: str
@@ -73,7 +73,7 @@ class RouteTable:
         parts = path.split("/")
         for each in self._routes.get((method, len(parts)), ()):
             pairs = list(zip(parts, each.pattern, strict=True))
-            if all(wanted in ("*", part) for part, wanted in pairs):
+            if all(part == wanted or (wanted == "*" and part) for part, wanted in pairs):
                 return each, [part for part, wanted in pairs if wanted == "*"]
         return None
 

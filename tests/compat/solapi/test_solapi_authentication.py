@@ -99,9 +99,12 @@ async def test_paths_are_served_as_they_are_at_a_host_name(env: Environment) -> 
     assert [named.status, other.status, untrusted.status] == [200, 404, 404]
 
 
-async def test_unknown_path_is_not_found(env: Environment) -> None:
+@pytest.mark.parametrize("path", ["POST messages/v4/nothing", "GET messages/v4/groups//messages"])
+async def test_unknown_path_is_not_found(env: Environment, path: str) -> None:
     caller = await solapi_caller(env)
-    answer = await caller("POST", "messages/v4/nothing", {})
+    method, _, where = path.partition(" ")
+    await caller.send({"to": "01012345678"})
+    answer = await caller(method, where, {} if method == "POST" else None)
 
     assert (answer.status, answer.body["errorCode"]) == (404, "ResourceNotFound")
 

@@ -71,6 +71,16 @@ async def test_text_that_somebody_got_already_costs_nobody_else_theirs(env: Envi
     assert codes["01012345678"] not in ("2000", "3000", "4000")
 
 
+async def test_refused_messages_have_ids_of_their_own(env: Environment) -> None:
+    caller = await solapi_caller(env)
+    sent = await caller.send({"to": "123"}, {"to": "01012345678"}, {"to": "456"})
+    refused = [each["messageId"] for each in sent.body["failedMessageList"]]
+    shown = await caller("GET", "messages/v4/list", query={"messageIds": ",".join(refused)})
+
+    assert len({each["messageId"] for each in sent.body["messageList"]}) == 3
+    assert (len(refused), shown.body["messageList"]) == (2, {})
+
+
 async def test_call_is_one_campaign_however_it_is_cut(env: Environment) -> None:
     caller = await solapi_caller(env)
     mixed = [

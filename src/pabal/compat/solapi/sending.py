@@ -40,7 +40,7 @@ from pabal.compat.solapi.translation import (
 from pabal.domain.base import dates
 from pabal.domain.base.codes import Code, Refused
 from pabal.domain.base.dates import MINUTE
-from pabal.domain.base.identifiers import make_message_id
+from pabal.domain.base.identifiers import MAX_MESSAGE_NUMBER, make_message_id
 from pabal.domain.content import variables
 from pabal.domain.sends.message import Product
 from pabal.domain.sends.sending import SMALL_RECEIVERS, Sending
@@ -355,9 +355,9 @@ async def _accept(
 
 
 def _message_id(sent: SentMessages, item: Item) -> str:
-    """Return the id of a message; that of a refused one leads nowhere."""
+    """Return the id of a message; that of a refused one leads nowhere, and no other message of the call has it."""
     found = sent.message_ids.get(item.place)
-    return format_message_id(found if found is not None else sent.group_id + b"\xff\xff\xff")
+    return format_message_id(found or make_message_id(sent.group_id, MAX_MESSAGE_NUMBER - item.place))
 
 
 def _describe(call: CompatCall, sent: SentMessages, item: Item) -> dict[str, Any]:
