@@ -1,5 +1,6 @@
 """What NHN Cloud's endpoints of friend talk and brand messages send, with pictures, and what they refuse."""
 
+import json
 from typing import Any
 
 import pytest
@@ -69,7 +70,11 @@ async def test_friend_talk_is_sent_to_each_with_its_own_message(
     request_id = sent["message"]["requestId"]
     listed = await caller.ok("GET", "messages", service=FRIENDTALK, query={"requestId": request_id})
     results = await caller.ok("GET", "message-results", service=FRIENDTALK, query=day(env, "Update"))
+    paths = [f"messages/{request_id}/{seq}" for seq in (1, 3)]
+    singles = [(await caller.ok("GET", each, service=FRIENDTALK))["message"] for each in paths]
 
+    assert [(each["wide"], each["isAd"]) for each in singles] == [(False, False), (True, True)]
+    assert [each["buttons"] for each in singles] == [[{**BUTTON, "ordering": 1}], []]
     assert results_of(sent) == [
         *((1, 0), (2, 0), (3, 0), (4, -8002), (5, -2001), (6, -3002), (7, -2018), (8, 0)),
     ]
@@ -114,13 +119,23 @@ async def test_brand_messages_are_sent_in_free_form(env: Environment, call: Call
     body = {"senderKey": sender_key, **FREESTYLE, "recipientList": recipients, "senderGroupingKey": "g"}
     sent = await caller.ok("POST", "freestyle-messages", body, service=BRAND)
     image = {"imageUrl": picture, "imageLink": "https://a.example"}
-    shown = {**body, "chatBubbleType": "IMAGE", "image": image, "recipientList": [{"recipientNo": "01010000009"}]}
-    await caller.ok("POST", "freestyle-messages", shown, service=BRAND)
+    coupon = {"title": "10% 할인 쿠폰", "description": "모든 상품", "linkMo": "https://a.example/c"}
+    more = {"image": image, "coupon": coupon, "pushAlarm": False, "recipientList": [{"recipientNo": "01010000009"}]}
+    pictured = await caller.ok(
+        "POST", "freestyle-messages", {**body, "chatBubbleType": "IMAGE", **more}, service=BRAND
+    )
     await env.wait(60)
     query = {"requestId": sent["message"]["requestId"]}
     listed = await caller.ok("GET", "messages", service=BRAND, query=query)
     results = await caller.ok("GET", "message-results", service=BRAND, query=day(env, "Update"))
+    path = f"messages/{pictured['message']['requestId']}/1"
+    single = (await caller.ok("GET", path, service=BRAND))["message"]
 
+    assert (single["chatBubbleType"], single["content"], single["pushAlarm"]) == ("IMAGE", "새 상품 #{x}", False)
+    assert (single["buttons"], single["coupon"], single["adult"]) == ([BUTTON], coupon, False)
+    assert single["image"] == {"imageUrl": None, "imageLink": "https://a.example"}
+    assert (single["targeting"], single["isAddedChannel"], single["resendStatusCode"]) == ("I", True, "RSC01")
+    assert "templateTitle" not in single
     assert results_of(sent) == [(1, 0), (2, 0), (3, -3298), (4, -3344), (5, 0)]
     assert [(row["recipientSeq"], row["targeting"], row["isAddedChannel"]) for row in rows_of(listed)] == [
         *((1, "I", True), (2, "M", False), (5, "I", True)),
@@ -146,7 +161,10 @@ async def test_brand_messages_are_sent_by_template(env: Environment, call: Calle
     ]
     body = {"senderKey": sender_key, "templateCode": "B1", "recipientList": recipients}
     sent = await caller.ok("POST", "basic-messages", body, service=BRAND)
+    path = f"messages/{sent['message']['requestId']}/1"
+    single = (await caller.ok("GET", path, service=BRAND))["message"]
 
+    assert (single["templateCode"], json.loads(single["templateParameter"])) == ("B1", {"name": "길동"})
     assert results_of(sent) == [(1, 0), (2, -3004), (3, -3298)]
 
 

@@ -42,18 +42,26 @@ class Family(NamedTuple):
     products: tuple[Product, ...]
     describe: Callable[[NhnCall, Message, Any, Beside], dict[str, Any]]
     describe_result: Callable[[Message, Any, Beside], dict[str, Any]]
+    describe_whole: Callable[[NhnCall, Message, Any, Beside], dict[str, Any]]
     has_create_dates: bool = True
     """Whether they are searched by the time at which they were requested, too."""
 
 
-ALIMTALK = Family((Product.ALIMTALK,), rows.describe_alimtalk, rows.describe_alimtalk_result)
+ALIMTALK = Family(
+    (Product.ALIMTALK,), rows.describe_alimtalk, rows.describe_alimtalk_result, rows.describe_whole_alimtalk
+)
 FRIENDTALK = Family(
     (Product.FRIENDTALK_TEXT, Product.FRIENDTALK_IMAGE, Product.FRIENDTALK_WIDE_IMAGE),
     rows.describe_message,
     rows.describe_friendtalk_result,
+    rows.describe_whole_friendtalk,
 )
 BRAND = Family(
-    (Product.BRAND_MESSAGE,), rows.describe_brand_message, rows.describe_brand_result, has_create_dates=False
+    (Product.BRAND_MESSAGE,),
+    rows.describe_brand_message,
+    rows.describe_brand_result,
+    rows.describe_whole_brand_message,
+    has_create_dates=False,
 )
 
 
@@ -98,7 +106,7 @@ async def show_message(call: NhnCall, family: Family, request_id: str, seq: str)
     page = await read_call(call, family, request_id)
     for message, request in page.found:
         if str(rows.sequence_of(message, page.beside.calls.get(request.id))) == seq:
-            return {"message": rows.describe_whole(call, message, request, page.beside)}
+            return {"message": family.describe_whole(call, message, request, page.beside)}
     raise refuse(TalkCode.MESSAGE_NOT_FOUND)
 
 

@@ -9,9 +9,10 @@ from pabal.carriers.relay.brand import CHAT_BUBBLE_TYPES
 from pabal.compat.nhncloud.call import NhnCall, format_request_id, format_time
 from pabal.compat.nhncloud.talk.codes import message_result, result_name
 from pabal.domain.base import identifiers
-from pabal.domain.brand.message import Targeting
+from pabal.domain.brand.buttons import from_button
+from pabal.domain.brand.message import Targeting, to_documented
 from pabal.domain.content.text import mask_digits
-from pabal.domain.sends.message import Outcome, Status
+from pabal.domain.sends.message import Outcome, Product, Status
 from pabal.service.sending import compose
 from pabal.store.engine.base import Tx
 from pabal.store.messages import compat_requests, messages
@@ -147,8 +148,8 @@ def describe_brand_message(call: NhnCall, message: Message, request: Request, be
     return row
 
 
-def describe_whole(call: NhnCall, message: Message, request: Request, beside: Beside) -> dict[str, Any]:
-    """Return a message with all that it showed."""
+def describe_whole_alimtalk(call: NhnCall, message: Message, request: Request, beside: Beside) -> dict[str, Any]:
+    """Return an Alimtalk with all that it showed."""
     title = compose.subject_of(message, request)
     parts = parts_to_remote(compose.parts_of(message, request))
     return {
@@ -159,6 +160,41 @@ def describe_whole(call: NhnCall, message: Message, request: Request, beside: Be
         "quickReplies": [],
         **parts,
     }
+
+
+def describe_whole_friendtalk(call: NhnCall, message: Message, request: Request, beside: Beside) -> dict[str, Any]:
+    """Return a friend talk with all that it showed, but for its picture, which has no address here."""
+    return {
+        **describe_message(call, message, request, beside),
+        **_describe_resent(message, request, beside),
+        "imageSeq": None,
+        "imageName": None,
+        "imageUrl": None,
+        "imageLink": request.image_link,
+        "wide": message.product is Product.FRIENDTALK_WIDE_IMAGE,
+        "buttons": buttons_to_remote(compose.buttons_of(message, request)),
+        "isAd": request.is_ad,
+        "adult": False,
+    }
+
+
+def describe_whole_brand_message(
+    call: NhnCall, message: Message, request: Request, beside: Beside
+) -> dict[str, Any]:
+    """Return a brand message with all that it showed, but for an uploaded picture, which has no address here."""
+    brand = request.brand
+    buttons = [from_button(each) for each in compose.buttons_of(message, request)]
+    parameters = compose.parameters_of(message, request)
+    found = {
+        **describe_brand_message(call, message, request, beside),
+        "content": _shown(call, message, request, compose.content_of(message, request)),
+        "adult": bool(brand and brand.is_adult),
+        "buttons": [to_documented(each) for each in buttons if each is not None],
+        "templateParameter": None if parameters is None else json.dumps(parameters, ensure_ascii=False),
+    }
+    if request.images:
+        found["image"] = {"imageUrl": None, "imageLink": request.image_link}
+    return found | (to_documented(brand.attachment) if brand else {})
 
 
 def _describe_names(message: Message, request: Request, beside: Beside) -> dict[str, Any]:
