@@ -63,8 +63,9 @@ class MailSettings:
     )
     public_url: str = setting(
         "",
-        "사용자가 콘솔을 여는 주소입니다. 메일의 링크에 씁니다(예: https://pabal.example.com).",
-        "Address at which users open the console, such as https://pabal.example.com, for the links in mails.",
+        "사용자가 콘솔을 여는 주소입니다. 메일과 NHN Cloud 형식 웹훅의 링크에 씁니다(예: https://pabal.example.com).",
+        "Address at which users open the console, such as https://pabal.example.com, for the links in mails, and in"
+        " webhooks as NHN Cloud has them.",
     )
     mail_pause_minutes: int = setting(
         10,
