@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from pabal.carriers.nhncloud.calls import IDEMPOTENCY_HEADER
@@ -14,12 +15,9 @@ from pabal.compat.nhncloud.sms.routes import SMS
 from pabal.compat.nhncloud.talk.routes import TALK
 from pabal.compat.relay_api import AdmittedKey, ReceivedCall, RelayApi, Route, parse_pairs
 from pabal.domain.base.codes import Code, Refused
-from pabal.service.access.keys.compat_keys import CompatKeyCache, hide_id
-from pabal.service.access.keys.limits import BodyBudget
+from pabal.service.access.keys.compat_keys import hide_id
 from pabal.service.access.keys.sent_secrets import SecretVerifier
-from pabal.service.context import Context
 from pabal.store.accounts.compat_keys import CompatKey, PublicId
-from pabal.web.http.guard import ApiGuard
 from pabal.web.http.messages import ReceivedRequest
 
 SERVICES = {each.name: each for each in (SMS, *TALK)}
@@ -47,17 +45,9 @@ class NhnCloudApi(RelayApi[CallPlace]):
     prefix = "/compat/nhncloud"
     roots = tuple(f"/{name}/" for name in SERVICES)
 
-    def __init__(
-        self,
-        context: Context,
-        guard: ApiGuard,
-        keys: CompatKeyCache,
-        bodies: BodyBudget,
-        hosts: Sequence[str],
-        max_body_bytes: int,
-    ) -> None:
-        super().__init__(context, guard, keys, bodies, hosts, max_body_bytes)
-        self._verifier = SecretVerifier(context.world)
+    @cached_property
+    def _verifier(self) -> SecretVerifier:
+        return SecretVerifier(self.context.world)
 
     def find_place(self, path: str) -> CallPlace:
         """Return what a path names.
