@@ -174,6 +174,17 @@ def test_refusal_says_what_would_allow_the_address(spelling: str, remedy: str) -
     assert remedy in refusal.value.problems[0].message("ko")
 
 
+@pytest.mark.parametrize("spelling", ["https://169.254.169.254/", "https://10.0.0.1:8443/"])
+def test_no_setting_is_advised_that_would_not_help(spelling: str) -> None:
+    rules = AddressRules(own=[("10.0.0.1", 8443)])
+
+    with pytest.raises(Refused) as refusal:
+        rules.check_literal("shop", parse_url(spelling))
+
+    assert "webhook_allow" not in refusal.value.problems[0].message("en")
+    assert "webhook_allow" not in refusal.value.problems[0].message("ko")
+
+
 @pytest.mark.skipif(not socket.has_ipv6, reason="needs IPv6")
 def test_own_address_is_recognized_over_ipv6() -> None:
     rules = AddressRules([EXCEPTION], own=[("::1", 8443)])

@@ -157,6 +157,16 @@ async def test_exception_of_one_account_lends_no_connection_to_another() -> None
     assert len(server.requests) == 1
 
 
+async def test_name_of_a_private_address_is_refused_with_the_setting_that_allows_it() -> None:
+    async with serving_tls() as server:
+        client = WebhookClient(AddressRules(), RealWorld(), AUTHORITY, LocalResolver())
+        found = await client.post(f"https://localhost:{server.port}/", "one", {}, BODY)
+        await client.close()
+
+    assert f'webhook_allow = ["one@localhost:{server.port}"]' in found.detail
+    assert server.requests == []
+
+
 async def test_idle_connections_are_closed() -> None:
     was_closed = asyncio.Event()
 

@@ -170,6 +170,11 @@ class AddressRules:
             if address and self._is_permitted(address, url.port, is_exception)
         ]
 
+    def exception_for(self, account: str, url: WebhookUrl, addresses: Iterable[str]) -> str | None:
+        """Return what webhook_allow would have to contain for one of a host's addresses, or None: no use."""
+        can_help = not url.is_plain and any(self._is_permitted(_parse(each), url.port, True) for each in addresses)
+        return f"{account}@{url.host}:{url.port}" if can_help else None
+
     def check_literal(self, account: str, url: WebhookUrl) -> None:
         """Raise Refused if the host is itself an address that may not be connected to."""
         if url.is_plain and not self._is_for_development:
@@ -180,7 +185,13 @@ class AddressRules:
                 " develop against others, use `pabal webhook listen`.",
             )
         if _parse(url.host) and not self.permitted(account, url, [url.host]):
-            allowed = f"{account}@{url.host}:{url.port}"
+            allowed = self.exception_for(account, url, [url.host])
+            if not allowed:
+                raise _refused(
+                    "웹훅을 보낼 수 없는 주소입니다: 이 서비스 자신, 링크 로컬 또는 클라우드 메타데이터.",
+                    "No webhook may be posted to this address: it is the service itself, link-local, or metadata of a"
+                    " cloud.",
+                )
             raise _refused(
                 f'사설 네트워크 등 허용되지 않는 주소입니다. 운영자는 webhook_allow = ["{allowed}"]로 허용할 수'
                 " 있습니다.",

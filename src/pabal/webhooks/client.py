@@ -262,7 +262,9 @@ class WebhookClient:
                 self._resolved.popitem(last=False)
         permitted = self._rules.permitted(account, url, found)
         if not permitted:
-            raise PostFailed(PostError.ADDRESS, "the host has no address that webhooks may be posted to")
+            allowed = self._rules.exception_for(account, url, found)
+            advice = f'; operators can allow it with webhook_allow = ["{allowed}"]' if allowed else ""
+            raise PostFailed(PostError.ADDRESS, f"the host has no address that webhooks may be posted to{advice}")
         return permitted
 
     async def _look_up(self, key: HostKey) -> list[str]:
