@@ -25,6 +25,7 @@ OTHER_NAMES = {"pabal_restored", "pabal_device", "pabal_clock"}
 """A database, a cookie and a fixture."""
 OTHER_CAPITALS = {
     "ARGS",
+    "CELERY_BROKER_URL",
     "HEALTH_URL",
     "INVALID",
     "LANG",

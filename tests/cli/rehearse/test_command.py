@@ -52,11 +52,12 @@ def test_command_sends_the_routed_kinds_and_reports(new_command_line: CommandLin
 @pytest.mark.parametrize(
     ("words", "status", "says"),
     [
-        (("relay", *TO, "--sender", "15880000"), 2, "give --yes to send 1 messages that cost money (sms)"),
+        (("relay", *TO, "--sender", "15880000"), 2, "give --yes to send 1 message (sms): it costs money"),
         (("relay", *TO, "--yes"), 1, "sms: not sent: --sender is missing"),
         (("relay", *TO, "--only", "alimTalk", "--yes"), 2, "it sends: sms, lms, mms"),
         (("telco", *TO, "--yes"), 2, "telco is no relay of these settings, which have: relay"),
-        (("relay", "--to", "02-123-4567", "--yes"), 1, "mobile"),
+        (("relay", "--to", "02-123-4567", "--yes"), 2, "--to: A phone number is not valid"),
+        (("relay", *TO, "--sender", "1", "--yes"), 2, "--sender: "),
         (("relay", *TO, "--image", "nothing.jpg", "--yes"), 2, "cannot read nothing.jpg"),
         (("relay", *TO, "--wait", "nan", "--yes"), 2, "--wait: more than 0"),
     ],

@@ -4,7 +4,7 @@ import argparse
 import asyncio
 import socket
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from pabal import __version__
@@ -25,7 +25,7 @@ from pabal.cli.serving.serve import listen
 from pabal.cli.shared.command import WORLD
 from pabal.cli.shared.language import CommandError, choose, say
 from pabal.domain.base import dates
-from pabal.domain.base.codes import Text
+from pabal.domain.base.codes import Refused, Text
 from pabal.domain.content.image import JPEG, Image
 from pabal.domain.people.phone import mask, parse_mobile, parse_sender
 from pabal.domain.sends.message import PRODUCT_BY_CODE, Attempt, Product
@@ -44,9 +44,9 @@ def conduct(settings: Settings, given: argparse.Namespace) -> int:
         limit = f"{MAX_WAIT_S:,.0f}"
         raise CommandError(f"--wait: 0보다 크고 {limit} 이하인 초", f"--wait: more than 0, at most {limit} seconds")
     choices = Choices(
-        parse_mobile(given.to),
+        _parse_number("--to", given.to, parse_mobile),
         _choose_products(settings, relay, given.only or ()),
-        parse_sender(given.sender) if given.sender else "",
+        _parse_number("--sender", given.sender, parse_sender) if given.sender else "",
         given.channel,
         given.template,
         _read_image(given.image) if given.image else None,
@@ -123,6 +123,14 @@ def _choose_products(settings: Settings, relay: RelaySettings, only: Sequence[st
     return [PRODUCT_BY_CODE[each] for each in dict.fromkeys(only)] if only else usable
 
 
+def _parse_number(option: str, spelling: str, parse: Callable[[str], str]) -> str:
+    try:
+        return parse(spelling)
+    except Refused as refused:
+        problem = refused.problems[0]
+        raise CommandError(f"{option}: {problem.message('ko')}", f"{option}: {problem.message('en')}") from None
+
+
 def _read_image(path: Path) -> Image:
     try:
         return Image(JPEG, path.name, path.read_bytes())
@@ -139,13 +147,17 @@ def _confirm(name: str, receiver: str, attempts: list[Attempt]) -> bool:
     if not sys.stdin.isatty():
         raise CommandError(
             f"요금이 드는 메시지 {len(attempts)}건({kinds})을 보내려면 --yes를 주세요",
-            f"give --yes to send {len(attempts)} messages that cost money ({kinds})",
+            f"give --yes to send {_count(attempts)} ({kinds}): it costs money",
         )
     question = choose(
         f"{name}(으)로 {mask(receiver)}에 {len(attempts)}건을 보냅니다({kinds}). 요금이 듭니다. 보낼까요? [y/N] ",
-        f"Send {len(attempts)} messages ({kinds}) through {name} to {mask(receiver)}? It costs money. [y/N] ",
+        f"Send {_count(attempts)} ({kinds}) through {name} to {mask(receiver)}? It costs money. [y/N] ",
     )
     return input(question).strip().lower() in ("y", "yes")
+
+
+def _count(attempts: list[Attempt]) -> str:
+    return "1 message" if len(attempts) == 1 else f"{len(attempts)} messages"
 
 
 CLEAN, DIFFERENT = 0, 1
