@@ -189,8 +189,8 @@ class AddressRules:
             if not allowed:
                 raise _refused(
                     "웹훅을 보낼 수 없는 주소입니다: 이 서비스 자신, 링크 로컬 또는 클라우드 메타데이터.",
-                    "No webhook may be posted to this address: it is the service itself, link-local, or metadata of a"
-                    " cloud.",
+                    "No webhook may be posted to this address: it is the service itself, link-local or metadata of"
+                    " a cloud.",
                 )
             raise _refused(
                 f'사설 네트워크 등 허용되지 않는 주소입니다. 운영자는 webhook_allow = ["{allowed}"]로 허용할 수'
