@@ -152,6 +152,8 @@ BOTH_LANGUAGES = [
     ("fastapi", "how-to/fastapi"),
     ("코틀린", "how-to/kotlin"),
     ("golang", "how-to/go"),
+    ("go언어", "how-to/go"),
+    ("nodejs", "how-to/node"),
     ("php", "how-to/php"),
     ("중복", "how-to/idempotency"),
 ]

@@ -283,6 +283,19 @@ async def test_friend_talk_that_no_brand_message_can_be_is_declined_unsent(
     assert outcomes == ["fail 3018"] * len(NO_BRAND_MESSAGES)
 
 
+@pytest.mark.settings(friend_talk="brand")
+async def test_friend_talk_may_begin_with_the_channel_button(env: Environment, fixture: NhnCloud) -> None:
+    call = await fixture.add_channel(env)
+    buttons = [{"buttonType": "channelAddition"}, {**BUTTON}]
+
+    await call_ok(call, "message/sendFriendtalk", friendtalk_body(SENDER_KEY, buttons=buttons))
+    await env.wait(10)
+
+    sent = fixture.accepted[-1].call
+    assert sent.buttons[0] == {"name": "채널 추가", "type": "AC"}
+    assert [describe_outcome(each) for each in await list_messages(call)] == ["completed 1000"]
+
+
 @pytest.mark.parametrize(
     ("fields", "outcome"),
     [
