@@ -112,6 +112,7 @@ def test_events_of_the_past_are_posted_again_with_the_same_ids(line: CallingLine
         (("--forward-to", "localhost:3000"), 2, "is not an address such as http://localhost:3000/hook"),
         (("--forward-to", "http://localhost:3000", "--secret", "whsec_"), 2, "must be whsec_ and Base64"),
         (("--forward-to", "http://localhost:3000", "--since", "yesterday"), 1, "(--since)"),
+        (("--forward-to", "http://localhost:3000", "--event", "message.resul"), 2, "did you mean message.result?"),
     ],
 )
 def test_wrong_option_is_named(line: CallingLine, options: tuple[str, ...], status: int, error: str) -> None:

@@ -14,6 +14,7 @@ from pabal.cli.shared.table import print_json
 from pabal.client import ApiError, ListEvents, NoAnswerError
 from pabal.domain.base.codes import Text
 from pabal.domain.base.dates import SECOND
+from pabal.domain.events.event import EventType
 from pabal.models.webhooks import UnsignedPost
 from pabal.webhooks.poster import SECRET_PREFIX, format_secret, sign
 from pabal.world import RealWorld
@@ -76,6 +77,7 @@ def add_listen(group: Any) -> None:
         "이 이벤트만. 여러 번 줄 수 있습니다",
         "only this event; may be repeated",
         action="append",
+        choices=[each.code for each in EventType if each is not EventType.WEBHOOK_TEST],
         metavar="EVENT",
     )
     add_option(
