@@ -52,7 +52,7 @@ def test_command_sends_the_routed_kinds_and_reports(new_command_line: CommandLin
 @pytest.mark.parametrize(
     ("words", "status", "says"),
     [
-        (("relay", *TO, "--sender", "15880000"), 2, "give --yes to send 1 message (sms): it costs money"),
+        (("relay", *TO, "--sender", "15880000"), 2, "give --yes to send messages that cost money, 1 in all (sms)"),
         (("relay", *TO, "--yes"), 1, "sms: not sent: --sender is missing"),
         (("relay", *TO, "--only", "alimTalk", "--yes"), 2, "it sends: sms, lms, mms"),
         (("telco", *TO, "--yes"), 2, "telco is no relay of these settings, which have: relay"),

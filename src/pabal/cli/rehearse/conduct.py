@@ -147,17 +147,13 @@ def _confirm(name: str, receiver: str, attempts: list[Attempt]) -> bool:
     if not sys.stdin.isatty():
         raise CommandError(
             f"요금이 드는 메시지 {len(attempts)}건({kinds})을 보내려면 --yes를 주세요",
-            f"give --yes to send {_count(attempts)} ({kinds}): it costs money",
+            f"give --yes to send messages that cost money, {len(attempts)} in all ({kinds})",
         )
     question = choose(
         f"{name}(으)로 {mask(receiver)}에 {len(attempts)}건을 보냅니다({kinds}). 요금이 듭니다. 보낼까요? [y/N] ",
-        f"Send {_count(attempts)} ({kinds}) through {name} to {mask(receiver)}? It costs money. [y/N] ",
+        f"Send through {name} to {mask(receiver)}, {len(attempts)} in all ({kinds})? It costs money. [y/N] ",
     )
     return input(question).strip().lower() in ("y", "yes")
-
-
-def _count(attempts: list[Attempt]) -> str:
-    return "1 message" if len(attempts) == 1 else f"{len(attempts)} messages"
 
 
 CLEAN, DIFFERENT = 0, 1
