@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from random import Random
 
 import pytest
-from playwright.sync_api import Browser, FilePayload, Page, expect
+from playwright.sync_api import Browser, FilePayload, Page, Request, Route, expect
 
 from pabal.domain.users.user import Role
 from tests.fixtures.browser import BrowserEnvironment, check_page, go_to_file, open_send_page
@@ -256,6 +256,34 @@ def test_large_pictures_fit_what_a_relay_takes_of_all_together(
 
     assert sizes[0] == 300_000
     assert sum(sizes) <= 819_200
+
+
+def test_preview_of_pictures_outlives_one_that_was_asked_before_it(env: BrowserEnvironment) -> None:
+    held: list[Route] = []
+    given_up: list[Request] = []
+
+    def hold(route: Route) -> None:
+        if "image_body" in (route.request.post_data or ""):
+            route.continue_()
+        else:
+            held.append(route)
+
+    with env.signed_in() as page:
+        open_send_page(page)
+        page.locator("#to-mms").click()
+        expect(page.locator("#to-mms")).to_have_attribute("aria-current", "true")
+        page.locator("[name=content]").fill("사진입니다")
+        expect(page.locator(".size")).not_to_have_attribute("data-size", "0")
+        page.route("**/console/send/look", hold)
+        page.on("requestfailed", lambda request: given_up.append(request))
+        photos = [
+            FilePayload(name=f"{number}.png", mimeType="image/png", buffer=noise(900, 600)) for number in range(2)
+        ]
+        page.locator("input[data-picture]").set_input_files(photos)
+        expect(page.locator("canvas.picture-shown")).to_have_count(2, timeout=20_000)
+
+        assert held
+        assert [each.request for each in held] == given_up  # else its answer would hide a picture again
 
 
 @pytest.mark.torture
