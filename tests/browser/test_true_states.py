@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, expect
 from pabal.domain.users.user import Role
 from tests.fixtures.browser import BrowserEnvironment, check_page
 from tests.fixtures.live import serving
-from tests.fixtures.web import SENDER, sms_body
+from tests.fixtures.web import SENDER, alimtalk_body, image_body, sms_body, template_body
 
 pytestmark = pytest.mark.slow
 
@@ -20,6 +20,9 @@ FAILURE = "010-0000-0001"
 """A number that nobody has."""
 CARRIERS = """[carriers.near]
 kind = "simulator"
+[carriers.slow]
+kind = "simulator"
+rate = 1
 [carriers.away]
 kind = "smpp"
 host = "127.0.0.1"
@@ -33,8 +36,10 @@ port = 2
 system_id = "pabal"
 password = "secret"
 [routes]
+alimTalk = ["near"]
 sms = ["near"]
 lms = ["away", "far"]
+mms = ["slow"]
 """
 SHOWN_MS = 40_000
 in_both_ways = pytest.mark.parametrize(
@@ -66,6 +71,7 @@ def env(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
             found.call("webhook/create", {"url": f"https://127.0.0.1:{port}/hook", "events": ["message.result"]})
             send(found, "도착", "010-4100-0001", "010-4100-0002")
             send(found, "결번", FAILURE, FAILURE.replace("0001", "0002"))
+            send_alimtalk(found, "010-0000-0003")
             later = sms_body("010-4100-0003", content="모레", sendDate=day_after_tomorrow())
             found.call("message/sendSMS", later)
             long = {"subject": "긴 글", "content": "기다리는 글"}
@@ -81,6 +87,16 @@ def send(env: BrowserEnvironment, content: str, *numbers: str) -> None:
     env.wait_until_final(env.call("message/sendSMS", sms_body(*numbers, content=content))["item"]["requestId"])
 
 
+def send_alimtalk(env: BrowserEnvironment, number: str) -> None:
+    """Send an Alimtalk with a text in its place to somebody without KakaoTalk."""
+    env.approve_channel("@states", "010-8888-4444")
+    key = env.call("sender/list", channelId="@states")["items"][0]["senderKey"]
+    env.call("template/create", template_body(key))
+    env.call("template/request", {"senderKey": key, "templateCode": "T1"})
+    body = alimtalk_body(key, number, resend=True, resendPhoneNumber=SENDER, resendContent="대신 온 문자")
+    env.wait_until_final(env.call("message/sendAlimtalk", body)["item"]["requestId"])
+
+
 @in_both_ways
 def test_states_say_the_result_in_its_colour(
     env: BrowserEnvironment, language: str, screen: str, color: str
@@ -90,6 +106,8 @@ def test_states_say_the_result_in_its_colour(
         for content, state in (("도착", "completed"), ("결번", "fail"), ("모레", "scheduled")):
             expect(page.locator("tbody tr", has_text=content).locator(".state")).to_have_class(f"state {state}")
         check_page(page, f"states-{language}-{screen}")
+        page.goto("/console/history?receiver=010-0000-0003")
+        expect(page.locator("tbody .state")).to_have_class(["state completed"] * 2)  # not failed: the text arrived
         page.goto("/console")
         reached = page.locator(".tiles.cards > div").nth(1).locator("dd").first
         expect(reached).to_contain_text("50.0")  # two of four: what waits and what is for later does not count
@@ -116,6 +134,18 @@ def test_every_page_says_why_a_message_waits(
             expect(row.first.locator(".why")).to_contain_text("away")
         row.first.locator("a.open").click()
         expect(page.locator("main .notice")).to_contain_text("away")
+
+
+def test_resending_is_offered_as_soon_as_some_failed(env: BrowserEnvironment) -> None:
+    numbers = [f"010-4300-000{each}" for each in range(4)]
+    body = sms_body(*numbers, FAILURE, subject="사진", content="느린 사진", image=image_body())
+    sent = env.call("message/sendMMS", body)["item"]["requestId"]
+    with env.signed_in() as page:
+        page.goto(f"/console/requests/{sent}")
+        expect(page.locator("#next a[href*='resend=']")).to_have_count(0)
+        page.evaluate("document.body.dataset.same = 'yes'")
+        expect(page.locator("#next a[href*='resend=']")).to_be_visible(timeout=SHOWN_MS)
+        expect(page.locator("body[data-same=yes]")).to_have_count(1)  # it was not loaded again
 
 
 def test_operator_moves_what_waits_and_sees_how_many(env: BrowserEnvironment) -> None:

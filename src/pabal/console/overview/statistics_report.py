@@ -218,7 +218,7 @@ def _starts(periods: Sequence[Period]) -> Mapping[int, int]:
 
 
 def _won(figure: Figure) -> str:
-    return "" if figure.won is None else f"{figure.won:,.2f}"
+    return "" if figure.won is None else f"{figure.won:,.2f}".removesuffix(".00")
 
 
 def list_before(periods: Sequence[Period], interval: Interval, zone: ZoneInfo, now: Instant) -> list[Period]:
