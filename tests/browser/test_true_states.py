@@ -110,7 +110,7 @@ def test_states_say_the_result_in_its_colour(
         expect(page.locator("tbody .state")).to_have_class(["state completed"] * 2)  # not failed: the text arrived
         page.goto("/console")
         reached = page.locator(".tiles.cards > div").nth(1).locator("dd").first
-        expect(reached).to_contain_text("50.0")  # two of four: what waits and what is for later does not count
+        expect(reached).to_contain_text("60.0")  # three of five: what waits and what is for later does not count
         page.goto("/console/webhooks")
         expect(page.locator("tbody .state")).to_have_class("state fail", timeout=SHOWN_MS)
         page.locator("tbody a.open").click()
