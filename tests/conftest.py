@@ -61,6 +61,18 @@ SLOW_SERVICE_FOLDERS = {
     *("carrier", "claiming", "notices", "outcome", "receiving", "relay", "upkeep", "webhooks", "workers"),
 }
 """Folders whose tests are slow, except those that need no files; the latter of the service."""
+SLOW_FILES = {
+    "cli/test_languages.py",
+    "console/history/test_workbook.py",
+    "console/test_start.py",
+    "docs/test_guide.py",
+    "service/access/sign_in/test_throttle.py",
+    "service/delivery/test_deliver_retries.py",
+    "service/sending/test_cancel.py",
+    "web/test_history_without_receivers.py",
+    "webhooks/test_client.py",
+}
+"""Files elsewhere in which a test takes seconds."""
 SINGLE_ENGINE_FOLDERS = {"compat", "console", "crash", "service", "web"}
 """Folders whose tests run on one engine with each change, except POSTGRESQL_FILES."""
 POSTGRESQL_FILES = {
@@ -102,9 +114,9 @@ def pytest_configure(config: pytest.Config) -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     if not hasattr(config, "workerinput"):
         postgres.choose_server_folder()
-    missing = [each for each in POSTGRESQL_FILES if not (TESTS / each).is_file()]
+    missing = [each for each in POSTGRESQL_FILES | SLOW_FILES if not (TESTS / each).is_file()]
     if missing:
-        raise pytest.UsageError(f"POSTGRESQL_FILES of tests/conftest.py names no file: {missing}")
+        raise pytest.UsageError(f"tests/conftest.py names files that are not there: {missing}")
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
@@ -130,7 +142,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for each in on_others:
         each.add_marker(pytest.mark.slow)
     for each in items:
-        if _is_in_slow_folder(each) and "tmp_path_factory" in getattr(each, "fixturenames", ()):
+        if _is_slow(each):
             each.add_marker(pytest.mark.slow)
         if _is_redundant(each) or (os.environ.get("PABAL_TORTURE") and _grows(each)):
             each.add_marker(pytest.mark.torture)
@@ -173,8 +185,13 @@ def _is_redundant(item: pytest.Item) -> bool:
     return is_single_engine and _engine_of(item) in AVAILABLE_ENGINES[1:]
 
 
-def _is_in_slow_folder(item: pytest.Item) -> bool:
-    folders = item.path.relative_to(TESTS).parts[:-1]
+def _is_slow(item: pytest.Item) -> bool:
+    place = item.path.relative_to(TESTS)
+    if str(place) in SLOW_FILES:
+        return True
+    if "tmp_path_factory" not in getattr(item, "fixturenames", ()):
+        return False
+    folders = place.parts[:-1]
     is_slow_service = folders[:1] == ("service",) and not SLOW_SERVICE_FOLDERS.isdisjoint(folders)
     return is_slow_service or not SLOW_FOLDERS.isdisjoint(folders)
 
