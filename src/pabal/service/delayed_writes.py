@@ -16,7 +16,7 @@ log = logging.getLogger("pabal.store")
 
 
 class DelayedWrites(ABC):
-    """Collects something; a bounded amount, of which the store gets what was collected last."""
+    """Collects something, and writes it a while after the first of it; a kill of the process loses that while."""
 
     def __init__(self, store: Store, world: World) -> None:
         self._store = store

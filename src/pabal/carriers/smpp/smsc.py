@@ -1,6 +1,7 @@
 """A small SMSC to try an SMPP set-up with: accepts binds and messages, and returns receipts."""
 
 import asyncio
+from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
@@ -31,7 +32,7 @@ _BINDS = {
 }
 
 
-class ServerConnection(asyncio.Protocol):
+class ServerConnection(asyncio.Protocol, ABC):
     """The SMSC's end of a connection: hands every PDU that arrives to `receive`."""
 
     def __init__(self) -> None:
@@ -45,9 +46,9 @@ class ServerConnection(asyncio.Protocol):
         assert self._transport is not None
         return self._transport
 
+    @abstractmethod
     def receive(self, request: Pdu) -> None:
         """Handle a PDU."""
-        raise NotImplementedError
 
     def send(self, command: int, sequence: int, body: bytes = b"", status: int = protocol.OK) -> None:
         """Write a PDU."""

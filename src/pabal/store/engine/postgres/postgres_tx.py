@@ -45,6 +45,7 @@ DIALECT = {
     "for_share": "for share",
     "or_fail": "",
     "may_repeat": "",
+    # Which rows of receipts to delete: a join instead of a list, so that each is looked up by its whole key.
     "of_references": "using (values {rows}) as v(carrier, reference)"
     " where receipts.carrier {same} and receipts.reference = v.reference",
     "of_ended_references": "using (values {rows}) as v(carrier, reference, message_id)"
