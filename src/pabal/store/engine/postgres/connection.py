@@ -3,12 +3,12 @@
 import contextlib
 import os
 import socket
-from typing import Any
 
 import psycopg
 from psycopg import errors
 
 from pabal.store.engine.citus.distribution import USE_TWO_PHASES
+from pabal.store.engine.postgres.pipeline import Answer, Pipeline
 from pabal.store.engine.postgres.postgres_tx import Connection, PostgresTx
 from pabal.store.engine.postgres.session import connect, is_distributed
 
@@ -21,11 +21,6 @@ BEGIN_RELAXED = b"begin isolation level read committed"
 RELAXED = b"set synchronous_commit = off"
 ONE_PLAN = b"set plan_cache_mode = force_generic_plan"
 """For plain tables on a node of Citus, unlike distributed ones."""
-PIPELINE_CONFUSED = errors.InvalidSqlStatementName
-"""A statement to be prepared followed one that failed: the server skipped it, and psycopg did not notice. The
-connection cannot be used any more; the work is not at fault."""
-_RECONNECT_ERRORS = (PIPELINE_CONFUSED, errors.ReadOnlySqlTransaction)
-"""Errors that a new connection may avoid: a replica is read-only, and the address may lead to another server."""
 
 
 class PostgresConnection:
@@ -37,7 +32,6 @@ class PostgresConnection:
         self._begin = begin
         self._settings = settings
         self._connection: Connection | None = None
-        self._open = contextlib.ExitStack()
         self.has_begun = False
         self.is_committing = False
         self.is_retry = False
@@ -53,12 +47,11 @@ class PostgresConnection:
         self._connection = connect(self._address)
         if self._settings:
             self._connection.execute(self._settings)
-        self._open = contextlib.ExitStack()
         has_nodes = is_distributed(self._connection)
         if self._is_node and not has_nodes:  # tables of the same names there would be others
             self.close()
             raise psycopg.OperationalError("the node does not know the tables that Citus distributes")
-        self._pipeline = self._open.enter_context(self._connection.pipeline())
+        self._pipeline = Pipeline(self._connection)
         self.tx = PostgresTx(self._connection, self._pipeline, self.announced, is_distributed=has_nodes)
 
     @property
@@ -111,7 +104,7 @@ class PostgresConnection:
 
     def abandon(self, error: BaseException | None = None) -> None:
         """Roll the transaction back; close the connection if that fails."""
-        if isinstance(error, _RECONNECT_ERRORS):
+        if isinstance(error, errors.ReadOnlySqlTransaction):  # of a replica: the address may lead elsewhere now
             self.close()
         if not self.is_lost:
             try:
@@ -132,14 +125,11 @@ class PostgresConnection:
 
     def close(self) -> None:
         if self._connection is not None:
-            with contextlib.suppress(psycopg.Error):  # it may be gone already
-                self._open.close()
             self._connection.close()
             self._connection = None
 
-    def _send(self, command: bytes) -> psycopg.Cursor[Any]:
-        assert self._connection is not None
-        return self._connection.execute(command, prepare=False)
+    def _send(self, command: bytes) -> Answer:
+        return self._pipeline.execute(command)
 
     def _drain_after_error(self) -> None:
         """Discard the rest of the pipeline, which was not executed."""

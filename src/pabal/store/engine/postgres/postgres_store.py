@@ -23,7 +23,6 @@ from pabal.store.engine.postgres.connection import (
     BEGIN_RELAXED,
     BEGIN_WRITE,
     ONE_PLAN,
-    PIPELINE_CONFUSED,
     RELAXED,
     PostgresConnection,
 )
@@ -246,9 +245,6 @@ class PostgresStore(GroupCommitStore):
             raise
         return answer
 
-    def _is_engine_failure(self, error: Exception) -> bool:
-        return isinstance(error, PIPELINE_CONFUSED) or super()._is_engine_failure(error)
-
     def _close_readers(self) -> None:
         for session in self._other_connections:
             session.close()
@@ -321,8 +317,6 @@ class PostgresStore(GroupCommitStore):
             return again, others + stale
         if isinstance(error, errors.ReadOnlySqlTransaction):
             return [], taken
-        if isinstance(error, PIPELINE_CONFUSED):
-            return taken, []
         is_node_lost = find_lost_node(error) is not None
         if is_node_lost and len(taken) == 1:
             return [], taken

@@ -18,6 +18,7 @@ from pabal.domain.base import identifiers
 from pabal.store.engine.base import ReadTimedOut, Row, Value, chunks, spell_same, to_dialect
 from pabal.store.engine.citus.distribution import MARKER_TABLE, writes_to_workers
 from pabal.store.engine.citus.values import MAX_ROWS, RowInsert, by_slot, parse, spell
+from pabal.store.engine.postgres.pipeline import Answer, Pipeline
 
 MAX_ROWS_PER_STATEMENT = 5000
 """Rows per statement: they are sent as arrays, so the text is the same for any number of rows."""
@@ -56,6 +57,8 @@ DIALECT = {
     "database_now": "(extract(epoch from clock_timestamp()) * 1000)::bigint",
     "schema_lock": f"pg_advisory_xact_lock({SCHEMA_LOCK})",
 }
+
+_LIMIT_TIME = b"select set_config('statement_timeout', $1, true)"
 
 Connection = psycopg.Connection[Row]
 
@@ -159,7 +162,7 @@ class PostgresTx:
     def __init__(
         self,
         connection: Connection,
-        pipeline: psycopg.Pipeline | None = None,
+        pipeline: Pipeline | None = None,
         announced: set[int] | None = None,
         *,
         is_distributed: bool = False,
@@ -200,28 +203,30 @@ class PostgresTx:
             milliseconds = round(1000 * self.remaining_s())
             if milliseconds < 1:
                 raise ReadTimedOut("the statements before took too long")
-            self._connection.execute(b"set local statement_timeout = %d" % milliseconds)
+            self._send(_LIMIT_TIME, (str(milliseconds),))
 
     def execute(self, sql: str, args: Sequence[Value] = ()) -> int:
         self._prepare(sql)
-        cursor = self._connection.execute(_translate(sql), args, binary=True)
-        if self._pipeline:
-            self._pipeline.sync()
-        return max(cursor.rowcount, 0)
+        return max(self._synced(self._send(_translate(sql), args)).rowcount, 0)
 
     def fetch_all(self, sql: str, args: Sequence[Value] = ()) -> list[Row]:
         self._prepare(sql)
-        return self._synced(self._connection.execute(_translate(sql), args, binary=True)).fetchall()
+        return self._synced(self._send(_translate(sql), args)).fetchall()
 
     def fetch_one(self, sql: str, args: Sequence[Value] = ()) -> Row | None:
         self._prepare(sql)
-        return self._synced(self._connection.execute(_translate(sql), args, binary=True)).fetchone()
+        return self._synced(self._send(_translate(sql), args)).fetchone()
 
-    def _synced(self, cursor: psycopg.Cursor[Row]) -> psycopg.Cursor[Row]:
-        """Wait for the result, so that the server knows that the transaction is idle and can time it out."""
+    def _send(self, statement: bytes, args: Sequence[Value] = ()) -> Answer | psycopg.Cursor[Row]:
+        if self._pipeline:
+            return self._pipeline.execute(statement, args)
+        return self._connection.execute(statement, args, binary=True)
+
+    def _synced(self, answer: Answer | psycopg.Cursor[Row]) -> Answer | psycopg.Cursor[Row]:
+        """Wait for the answer, so that the server knows that the transaction is idle and can time it out."""
         if self._pipeline:
             self._pipeline.sync()
-        return cursor
+        return answer
 
     def execute_many(self, sql: str, rows: Iterable[Sequence[Value]], args: Sequence[Value] = ()) -> list[Row]:
         if self.is_distributed:
@@ -239,8 +244,8 @@ class PostgresTx:
         self._prepare(sql)
         statement = to_dialect(spell(insert, len(rows), len(rows[0])), DIALECT).encode()
         values = [*args, *(int(each) if isinstance(each, bool) else each for row in rows for each in row)]
-        cursor = self._connection.execute(statement, values, binary=True)
-        return self._synced(cursor).fetchall() if _RETURNS_ROWS.match(sql) else []
+        answer = self._send(statement, values)
+        return self._synced(answer).fetchall() if _RETURNS_ROWS.match(sql) else []
 
     def _execute_with_arrays(self, sql: str, rows: Iterable[Sequence[Value]], args: Sequence[Value]) -> list[Row]:
         answer: list[Row] = []
@@ -256,9 +261,9 @@ class PostgresTx:
             statement, is_answered = translate_for_rows(
                 sql, tuple(column.sql_type for column in columns), slot is not None, self.is_distributed
             )
-            cursor = self._connection.execute(statement, values, binary=True)
+            sent = self._send(statement, values)
             if is_answered:
-                answer += self._synced(cursor).fetchall()
+                answer += self._synced(sent).fetchall()
         return answer
 
     def _chunks(self, rows: Iterable[Sequence[Value]], names_slot: bool) -> Iterable[list[Sequence[Value]]]:

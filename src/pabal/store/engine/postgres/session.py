@@ -13,7 +13,6 @@ from pabal.store.engine.postgres.postgres_tx import Connection, adapt
 CONNECT_TIMEOUT_S = 5
 NODE_CONNECT_TIMEOUT_S = 2
 """To a node itself: the coordinator reaches it as well."""
-MAX_PREPARED_STATEMENTS = 300
 
 # All our statements are written for nested loops over indexes, as SQLite runs them: no other plan is better when
 # the tables are large, and a plan made while they were empty may stay in use for long. One generic plan serves all
@@ -59,7 +58,6 @@ def connect(address: str) -> Connection:
         address, autocommit=True, cursor_factory=psycopg.RawCursor, client_encoding="utf8", **patience
     )
     try:
-        connection.prepared_max = MAX_PREPARED_STATEMENTS
         adapt(connection)
         connection.execute(_SESSION_SETTINGS)
     except BaseException:
