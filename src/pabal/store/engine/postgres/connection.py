@@ -129,7 +129,7 @@ class PostgresConnection:
             self._connection = None
 
     def _send(self, command: bytes) -> Answer:
-        return self._pipeline.execute(command)
+        return self._pipeline.command(command)
 
     def _drain_after_error(self) -> None:
         """Discard the rest of the pipeline, which was not executed."""

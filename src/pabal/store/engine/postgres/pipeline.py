@@ -92,9 +92,20 @@ class Pipeline:
             if not statement.name:
                 statement.name = b"pabal_%d" % next(self._numbers)
                 self._libpq.send_prepare(statement.name, sql, types)
-                self._unanswered.append(Answer(self._values, statement))
+                self._await_answer(statement)
             self._libpq.send_query_prepared(statement.name, values, formats, Format.BINARY)
-        answer = Answer(self._values)
+        return self._await_answer()
+
+    def command(self, sql: bytes) -> Answer:
+        """Send what begins or ends a transaction: preparing it saves nothing.
+
+        Raises psycopg.Error.
+        """
+        self._libpq.send_query_params(sql, ())
+        return self._await_answer()
+
+    def _await_answer(self, prepared: _Statement | None = None) -> Answer:
+        answer = Answer(self._values, prepared)
         self._unanswered.append(answer)
         return answer
 
@@ -103,8 +114,7 @@ class Pipeline:
             return
         oldest = self._statements.pop(next(iter(self._statements)))
         if oldest.name:
-            self._libpq.send_query_params(b"deallocate " + oldest.name, ())
-            self._unanswered.append(Answer(self._values))
+            self.command(b"deallocate " + oldest.name)
 
     def sync(self) -> None:
         """Wait until everything that was sent is executed.
