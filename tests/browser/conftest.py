@@ -3,15 +3,16 @@
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, expect, sync_playwright
 
-from tests.fixtures.browser import CHROMIUM_FLAGS, BrowserEnvironment, find_chromium
+from tests.fixtures.browser import CHROMIUM_FLAGS, PATIENCE_MS, BrowserEnvironment, find_chromium
 from tests.fixtures.live import serving
 
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     """A headless browser; while it runs, this thread cannot have an event loop of its own."""
+    expect.set_options(timeout=PATIENCE_MS)
     with sync_playwright() as playwright:
         found = playwright.chromium.launch(executable_path=find_chromium(), args=CHROMIUM_FLAGS)
         yield found

@@ -145,7 +145,7 @@ def send_campaign(case: Case) -> Iterator[Step]:
         told = {"ko": "아무것도 발송되지 않았습니다", "en": "Nothing was sent"}[case.language]
         expect(page.locator("form[data-upload] [role=alert]:not([hidden])")).to_contain_text(told)
     page.locator("#upload-it").click()
-    expect(page.locator("#found")).to_be_visible(timeout=20_000)
+    expect(page.locator("#found")).to_be_visible()
     page.locator("[name=name]").fill(f"행사 {case.word}")
     yield Step("campaign.send", page.locator("#send-it"), page.locator("#progress"), "send")
     page.locator("details:has(form[action$='/name']) > summary").click()

@@ -98,7 +98,7 @@ def run(flow: Flow, case: Case) -> None:
         else:
             try_again(case)
 
-        expect(step.done, step.action).to_be_visible(timeout=20_000)
+        expect(step.done, step.action).to_be_visible()
         expect(case.page.locator("#failed")).to_be_hidden()
         expect(case.page.locator("#busy")).to_be_hidden()  # no page is being opened
         assert count() == before + (2 if step.is_download else 1), f"{step.action}: done twice"

@@ -39,7 +39,7 @@ def upload(page: Page, path: Path) -> None:
     """Upload a file and wait until it is checked."""
     page.locator("input[type=file]").set_input_files(path)
     page.locator("#upload-it").click()
-    expect(page.locator("#found")).to_be_visible(timeout=20_000)
+    expect(page.locator("#found")).to_be_visible()
 
 
 @in_each_way
@@ -65,7 +65,7 @@ def test_campaign_file_with_invalid_rows_is_uploaded_sent_and_followed(
         page.locator("#send-it").click()
         page.wait_for_url(re.compile("/console/requests/[0-9a-f]{26}"))
         check_page(page, f"campaign-{language}-{screen}")
-        expect(page.locator(".state.completed")).to_be_visible(timeout=60_000)
+        expect(page.locator(".state.completed")).to_be_visible()
         expect(page.locator(".counts")).to_contain_text("1,500")
         expect(page.locator("#watch")).not_to_have_attribute("hx-get", re.compile("."))
         expect(page.locator("form[action$='/cancel']")).to_have_count(0)
@@ -89,8 +89,8 @@ def test_scheduled_campaign_is_cancelled_after_confirmation(env: BrowserEnvironm
         page.locator("details.ask summary").last.click()
         check_page(page, "campaign-ask")
         page.locator("form[action$='/cancel'] button.danger").click()
-        expect(page.locator(".state.cancel")).to_be_visible(timeout=20_000)
-        expect(page.locator(".counts")).to_contain_text("취소 30", timeout=20_000)
+        expect(page.locator(".state.cancel")).to_be_visible()
+        expect(page.locator(".counts")).to_contain_text("취소 30")
         expect(page.locator("form[action$='/cancel']")).to_have_count(0)
 
 
@@ -101,7 +101,7 @@ def test_unusable_campaign_file_is_reported_and_can_be_replaced(env: BrowserEnvi
         wrong = tmp_path / "wrong.csv"
         wrong.write_text("휴대폰번호\n010-1111-2222\n", encoding="utf-8")
         page.locator("input[type=file]").set_input_files(wrong)
-        expect(page.locator("#columns [data-needed]")).to_contain_text("이름", timeout=20_000)
+        expect(page.locator("#columns [data-needed]")).to_contain_text("이름")
         expect(page.locator("#upload-it")).to_be_disabled()
         check_page(page, "upload-refused")
         large = tmp_path / "large.csv"

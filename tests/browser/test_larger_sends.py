@@ -45,7 +45,7 @@ def upload(page: Page, rows: str) -> None:
 
 def check_file(page: Page) -> None:
     page.locator("#upload-it").click()
-    expect(page.locator("#found")).to_be_visible(timeout=20_000)
+    expect(page.locator("#found")).to_be_visible()
 
 
 @contextmanager
@@ -101,7 +101,7 @@ def test_campaign_shows_its_funnel_and_is_found_again(env: BrowserEnvironment, l
         page.locator("[name=name]").fill(f"결과 {language}")
         page.locator("#send-it").click()
         page.wait_for_url(re.compile("/console/requests/[0-9a-f]{26}"))
-        expect(page.locator("#funnel tr.reached td").first).to_have_text("1", timeout=30_000)
+        expect(page.locator("#funnel tr.reached td").first).to_have_text("1")
         expect(page.locator("#funnel tr.fail td").first).to_have_text("1")
         expect(page.locator("#funnel table.list a")).to_contain_text("3003")
         check_page(page, f"campaign-funnel-{language}-{screen}")
@@ -168,7 +168,7 @@ def test_large_send_waits_for_a_second_user(env: BrowserEnvironment, language: s
             page.unroute("**/approve")
             page.locator("form[action$='/approve'] button").click()
             page.wait_for_url(re.compile("/console/requests/[0-9a-f]{26}"))
-            expect(page.locator("#funnel tr.reached td").first).to_have_text("3", timeout=30_000)
+            expect(page.locator("#funnel tr.reached td").first).to_have_text("3")
 
 
 @in_both_ways
@@ -248,7 +248,7 @@ def test_large_pictures_fit_what_a_relay_takes_of_all_together(
         page.locator("input[data-picture]").set_input_files(photos[:1])
         expect(page.locator("[name=image_name]")).to_have_value("a.jpg")
         page.locator("input[data-picture]").set_input_files(photos[1:])
-        expect(page.locator("[name=image3_body]")).not_to_have_value("", timeout=30_000)
+        expect(page.locator("[name=image3_body]")).not_to_have_value("")
         sizes = [
             page.evaluate(f"atob(document.querySelector('[name={name}_body]').value).length")
             for name in (*PLACES, "image3")
@@ -280,7 +280,7 @@ def test_preview_of_pictures_outlives_one_that_was_asked_before_it(env: BrowserE
             FilePayload(name=f"{number}.png", mimeType="image/png", buffer=noise(900, 600)) for number in range(2)
         ]
         page.locator("input[data-picture]").set_input_files(photos)
-        expect(page.locator("canvas.picture-shown")).to_have_count(2, timeout=20_000)
+        expect(page.locator("canvas.picture-shown")).to_have_count(2)
 
         early = [each.request for each in held if "image2_name=&" in (each.request.post_data or "")]
         assert early == given_up  # else its answer would hide a picture again
@@ -309,7 +309,7 @@ def test_large_pictures_are_converted_and_made_to_fit_their_route(
             for number in range(4)
         ]
         page.locator("input[data-picture]").set_input_files(photos[:2])
-        expect(page.locator("[name=image2_name]")).to_have_value("photo1.jpg", timeout=20_000)
+        expect(page.locator("[name=image2_name]")).to_have_value("photo1.jpg")
         expect(page.locator("canvas.picture-shown")).to_have_count(2)
         page.locator("input[data-picture]").set_input_files(photos[2:])  # one too many: none is taken
         expect(page.locator("#picture-fitted")).to_contain_text("3")

@@ -34,10 +34,10 @@ def env(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
             page.goto("/console/contacts/file")
             file = FilePayload(name="a.csv", mimeType="text/csv", buffer=f"이름,연락처,도시\n{rows}".encode())
             page.locator("[name=file]").set_input_files(file)
-            expect(page.locator("#columns select")).to_have_count(3, timeout=30_000)
+            expect(page.locator("#columns select")).to_have_count(3)
             page.locator("[name=new_group]").fill(GROUP)
             page.locator("form.card button.main").click()
-            expect(page.locator("#result")).to_be_visible(timeout=30_000)
+            expect(page.locator("#result")).to_be_visible()
         for each in range(3):
             send(found, f"010-3000-000{each}", *[FAILURE] * (each == 2), content=f"안내 {each}")
         yield found

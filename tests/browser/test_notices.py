@@ -18,7 +18,7 @@ from tests.fixtures.mail_servers import Mailbox, mail_server_in_thread, read_tex
 pytestmark = pytest.mark.slow
 
 URL = "https://pabal.example.com"
-MAIL_S = 30.0
+MAIL_S = 60.0
 in_each_way = pytest.mark.parametrize(
     ("language", "screen"), [("ko", "desktop"), ("en", "desktop"), ("ko", "phone"), ("en", "phone")]
 )

@@ -60,7 +60,7 @@ def test_main_button_goes_on_with_a_group_and_typed_receivers(
         expect(page.locator("main button.main")).to_have_count(1)
         page.locator("#review").click()
         page.wait_for_url("**/console/send/upload/*")
-        expect(page.locator("#found")).to_be_visible(timeout=20_000)
+        expect(page.locator("#found")).to_be_visible()
         expect(page.locator("#send-it")).to_contain_text("3")
         check_page(page, f"group-and-typed-{language}-{screen}")
 
@@ -93,7 +93,7 @@ def test_column_that_is_not_mapped_costs_neither_file_nor_mapping(
         assert page.locator("input[type=file]").evaluate("(input) => input.files.length") == 1
         page.locator("#column1").select_option("field:상품")
         button.click()
-        expect(page.locator("#first-message")).to_contain_text("김님, 사과 도착", timeout=20_000)
+        expect(page.locator("#first-message")).to_contain_text("김님, 사과 도착")
 
 
 def test_progress_of_an_upload_is_told_beside_its_bar(office: BrowserEnvironment) -> None:
@@ -108,7 +108,7 @@ def test_progress_of_an_upload_is_told_beside_its_bar(office: BrowserEnvironment
         expect(page.locator(".going progress")).to_be_visible()
         expect(page.locator("#columns [data-needed]")).to_be_hidden()
         held[0].continue_()
-        expect(page.locator("#found")).to_be_visible(timeout=20_000)
+        expect(page.locator("#found")).to_be_visible()
 
 
 @pytest.mark.torture
@@ -120,7 +120,7 @@ def test_repeated_numbers_are_not_counted_as_rows_that_cannot_be_sent(
         write(page, "안내")
         choose_file(page, "연락처\n010-2340-0001\n010-2340-0001\n010-2340-0002\n123\n")
         page.locator("#upload-it").click()
-        expect(page.locator("#found")).to_be_visible(timeout=20_000)
+        expect(page.locator("#found")).to_be_visible()
         counts = page.locator("#found + dl dd")
         expect(counts.nth(0)).to_contain_text("2")  # who gets it
         expect(counts.nth(1)).to_contain_text("1")  # 123
@@ -141,7 +141,7 @@ def test_button_names_the_time_of_a_scheduled_send(office: BrowserEnvironment, l
         choose_file(page, "연락처\n010-2350-0002\n")
         page.locator("#upload-it").click()
         button = page.locator("#send-it")
-        expect(button).to_be_visible(timeout=20_000)
+        expect(button).to_be_visible()
         expect(button).not_to_contain_text("10:00")
         schedule(page, at)
         expect(button).to_contain_text(shown)
@@ -190,25 +190,25 @@ def test_scheduled_group_campaign_is_changed_and_replaces_the_old_one(
         page.get_by_label(re.compile(GROUP)).check()
         schedule(page, in_two_days(page))
         page.locator("#review").click()
-        page.locator("a[href*='/console/send?edit=']").click(timeout=20_000)  # the review leads back to the text
+        page.locator("a[href*='/console/send?edit=']").click()  # the review leads back to the text
         expect(page.locator("[name=content]")).to_have_value("#{이름}님, 옛말")
         page.locator("[name=content]").fill("#{이름}님, 예약")
         page.locator("#review").click()
-        expect(page.locator("#first-message")).to_contain_text("홍길동님, 예약", timeout=20_000)
+        expect(page.locator("#first-message")).to_contain_text("홍길동님, 예약")
         page.locator("#send-it").click()
         page.wait_for_url(re.compile("/console/requests/[0-9a-f]{26}"))
         old = page.url
-        page.locator("a[href*='/console/send?edit=']").click(timeout=20_000)
+        page.locator("a[href*='/console/send?edit=']").click()
         expect(page.locator("[name=sendDate]")).not_to_have_value("")
         check_page(page, f"edit-campaign-{language}-{screen}")
         page.locator("[name=content]").fill("#{이름}님, 새말")
         page.locator("#review").click()
-        expect(page.locator("#first-message")).to_contain_text("홍길동님, 새말", timeout=20_000)
+        expect(page.locator("#first-message")).to_contain_text("홍길동님, 새말")
         page.locator("#send-it").click()
         page.wait_for_url(lambda url: "/console/requests/" in url and url != old)
-        expect(page.locator("a[href*='/console/send?edit=']")).to_be_visible(timeout=20_000)
+        expect(page.locator("a[href*='/console/send?edit=']")).to_be_visible()
         page.goto(old)
-        expect(page.locator("main .state.cancel").first).to_be_visible(timeout=20_000)
+        expect(page.locator("main .state.cancel").first).to_be_visible()
 
 
 def in_two_days(page: Page) -> str:

@@ -159,7 +159,7 @@ def test_operator_reviews_resumes_and_watches(env: BrowserEnvironment, language:
         check_page(page, f"quotas-{language}-{screen}")
 
         page.goto("/console/operate")
-        expect(page.locator("#state")).to_contain_text("99", timeout=20_000)  # the percentiles of the last minutes
+        expect(page.locator("#state")).to_contain_text("99")  # the percentiles of the last minutes
         page.reload()
         expect(page.locator(".chart-plot rect.p50")).not_to_have_count(0)
         check_page(page, f"operate-{language}-{screen}")

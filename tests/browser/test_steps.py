@@ -88,7 +88,7 @@ def write_to_group(steps: Steps) -> None:
     steps.click(steps.page.get_by_label(re.compile(GROUP)))
     steps.click("#review")
     steps.page.wait_for_url("**/console/send/upload/*")
-    expect(steps.page.locator("#found")).to_be_visible(timeout=20_000)
+    expect(steps.page.locator("#found")).to_be_visible()
 
 
 def resend_failed(steps: Steps) -> None:
@@ -183,7 +183,7 @@ def stop_campaign(steps: Steps) -> None:
     steps.click(f"#stop-{sent} summary")
     steps.click(f"#stop-{sent} button.danger")
     steps.page.wait_for_url(f"**/console/requests/{sent}*")
-    expect(steps.page.locator(".state.cancel")).to_be_visible(timeout=20_000)
+    expect(steps.page.locator(".state.cancel")).to_be_visible()
 
 
 def later(form: str, days: int = 1) -> str:

@@ -23,7 +23,7 @@ PASSWORD = "not-to-be-seen"
 MAX_CONNECTIONS = 100
 OTHER_APPLICATION = "greedy"
 POLL_INTERVAL_S = 0.05
-CONNECT_TIMEOUT_S = 10.0
+CONNECT_TIMEOUT_S = 60.0
 
 
 class DedicatedServer(Server):

@@ -21,6 +21,8 @@ from tests.fixtures.store_modes import add_word, list_words
 pytestmark = pytest.mark.real_time
 
 WAITING_FOR_REPLICA = f"select pid from pg_stat_activity where usename = '{ROLE}' and wait_event = 'SyncRep'"
+TIMEOUT_S = 1.0
+"""Of a store that is to time out; what it does in time must not take so long on a busy machine."""
 ACTIVE = f"usename = '{ROLE}' and state = 'active'"
 
 
@@ -60,18 +62,18 @@ async def test_all_waiting_callers_fail_at_once_without_a_connection(
         await store.write(add_word, "a")
         server_socket.connect_to_silence()
         server.drop_connections()
-        async with asyncio.timeout(8):
+        async with asyncio.timeout(60):
             answers = await asyncio.gather(
-                *(store.write(add_word, f"{number}") for number in range(20)), return_exceptions=True
+                *(store.write(add_word, f"{number}") for number in range(100)), return_exceptions=True
             )
-        assert [type(answer) for answer in answers] == [StoreUnavailable] * 20
+        assert [type(answer) for answer in answers] == [StoreUnavailable] * 100
         server_socket.connect_to_server()
         await store.write(add_word, "b")
         assert await store.read(list_words) == ["a", "b"]
 
 
 async def test_write_times_out_and_is_not_done_later_if_not_begun(server: DedicatedServer) -> None:
-    async with open_postgres(server.store, writers=1, timeout_s=0.5) as store:
+    async with open_postgres(server.store, writers=1, timeout_s=TIMEOUT_S) as store:
         with server.without_replica():
             first = asyncio.create_task(store.write(add_word, "begun"))
             await wait_until(lambda: server.execute(WAITING_FOR_REPLICA) != [])
@@ -87,9 +89,9 @@ async def test_write_times_out_and_is_not_done_later_if_not_begun(server: Dedica
 async def test_read_times_out(server: DedicatedServer) -> None:
 
     def sleep(tx: Tx) -> None:
-        tx.fetch_all("select pg_sleep(1)")
+        tx.fetch_all("select pg_sleep(3)")
 
-    async with open_postgres(server.store, readers=1, max_waiting=2, timeout_s=0.2) as store:
+    async with open_postgres(server.store, readers=1, max_waiting=2, timeout_s=TIMEOUT_S) as store:
         answers = await asyncio.gather(*(store.read(sleep) for _ in range(3)), return_exceptions=True)
         assert [str(answer) for answer in answers] == [
             "no answer in time",
@@ -102,7 +104,7 @@ async def test_read_times_out(server: DedicatedServer) -> None:
 
 async def test_writes_beyond_the_queue_limit_fail_at_once(server: DedicatedServer) -> None:
     """Timed-out writes count too, as long as they are in the queue."""
-    async with open_postgres(server.store, writers=1, max_waiting=5, timeout_s=0.3) as store:
+    async with open_postgres(server.store, writers=1, max_waiting=5, timeout_s=TIMEOUT_S) as store:
         with server.without_replica():
             answers = await asyncio.gather(
                 *(store.write(add_word, f"{n}") for n in range(5)), return_exceptions=True
@@ -158,9 +160,9 @@ async def test_send_is_not_answered_before_it_is_on_the_replica(server: Dedicate
 async def test_timed_out_write_is_not_done_later(server: DedicatedServer) -> None:
 
     def sleep(tx: Tx) -> None:
-        tx.fetch_all("select pg_sleep(1)")
+        tx.fetch_all("select pg_sleep(3)")
 
-    async with open_postgres(server.store, writers=1, timeout_s=0.3) as store:
+    async with open_postgres(server.store, writers=1, timeout_s=TIMEOUT_S) as store:
         first = asyncio.create_task(store.write(sleep))
         await wait_until(lambda: server.execute(f"select 1 from pg_stat_activity where {ACTIVE}") != [])
         behind = [store.write(add_word, f"word {number}") for number in range(5)]

@@ -40,7 +40,7 @@ def test_event_of_the_interface_is_set_where_it_is_waited_for(tmp_path: Path) ->
         interface.wake([WAKE_EVENT, "no carrier"])
         interface.new_events.set()
         interface.webhooks.announce_change()
-        await asyncio.wait_for(asyncio.gather(*(event.wait() for event in awaited)), 10)
+        await asyncio.wait_for(asyncio.gather(*(event.wait() for event in awaited)), 60)
 
         ignore()
         near.close()

@@ -11,8 +11,8 @@ from tests.fixtures.certificates import AUTHORITY
 from tests.fixtures.cli import CommandLine, add_template_under_review
 from tests.fixtures.live import serving
 
-SOON_S = 15.0
-"""Five seconds and some patience with a busy machine; without the service's attention it would be thirty."""
+SOON_S = 25.0
+"""Five seconds and much patience with a busy machine; without the service's attention it would be thirty."""
 EVENTS = ("template.status", "sender.auth", "message.result")
 
 
