@@ -6,6 +6,7 @@ import os
 import signal
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -180,13 +181,19 @@ def _is_redundant(item: pytest.Item) -> bool:
         name, _, way = item.name.partition("[")
         ways = ("ko-desktop]", "en-phone]")
         return way in {"en-desktop]", "ko-phone]", ways[len(name) % 2]}
-    place = item.path.relative_to(TESTS)
+    place = _place_of(item.path)
     is_single_engine = place.parts[0] in SINGLE_ENGINE_FOLDERS and str(place) not in POSTGRESQL_FILES
     return is_single_engine and _engine_of(item) in AVAILABLE_ENGINES[1:]
 
 
+@cache
+def _place_of(path: Path) -> Path:
+    """Return where a file is among the tests."""
+    return path.relative_to(TESTS)
+
+
 def _is_slow(item: pytest.Item) -> bool:
-    place = item.path.relative_to(TESTS)
+    place = _place_of(item.path)
     if str(place) in SLOW_FILES:
         return True
     if "tmp_path_factory" not in getattr(item, "fixturenames", ()):

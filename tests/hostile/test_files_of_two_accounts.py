@@ -12,10 +12,8 @@ from pabal.console.contacts.contact_import import IMPORT_PATH
 from pabal.console.shell.site import MAX_FILE_CHECKS_PER_ACCOUNT
 from tests.fixtures.live import LiveService, run, serving, wait_until
 from tests.fixtures.processes import list_file_readers
-from tests.fixtures.sheets import excel_of
+from tests.fixtures.sheets import costly_excel
 
-COSTLY = excel_of(("<row>" + "<c/>" * 16_000 + "</row>") * 1100)
-"""Within all limits of what a file may have, and 20 s of CPU time."""
 SMALL = "휴대폰번호,이름\n010-1111-2222,홍길동\n010-3333-4444,김철수\n".encode()
 
 
@@ -60,7 +58,7 @@ def test_costly_files_of_an_account_delay_no_other_and_end_with_their_clients(tm
         signed_in(live, "hostile") as hostile,
         signed_in(live, "other") as other,
     ):
-        costly = preview(hostile, COSTLY)
+        costly = preview(hostile, costly_excel())
         left = [post_and_leave_open(costly) for _ in range(MAX_FILE_CHECKS_PER_ACCOUNT)]
         wait_until(readers, lambda running: running == MAX_FILE_CHECKS_PER_ACCOUNT)
 

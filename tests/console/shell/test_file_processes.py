@@ -28,7 +28,7 @@ from pabal.world import RealWorld
 from tests.fixtures.engines import sqlite_only
 from tests.fixtures.live import wait_until
 from tests.fixtures.processes import list_file_readers, list_file_servers
-from tests.fixtures.sheets import MAIN, excel_of
+from tests.fixtures.sheets import MAIN, costly_excel, excel_of
 from tests.fixtures.virtual import NOON, VirtualWorld, settings_for, settings_of
 
 pytestmark = sqlite_only
@@ -37,8 +37,6 @@ HEAD = "휴대폰번호,이름\n"
 ROWS = 5000
 BAD_EVERY = 500
 SMALL = f"{HEAD}010-1111-2222,홍길동\n".encode()
-COSTLY = excel_of(("<row>" + "<c/>" * 16_000 + "</row>") * 1100)
-"""Within all limits of what a file may have, and 20 s of CPU time."""
 
 Read = Callable[[BinaryIO], Iterator[Any]]
 preview = partial(preview_file, variables=())
@@ -132,7 +130,7 @@ async def test_refusal_in_the_process_names_the_problem(processes: FileProcesses
 @pytest.mark.real_time
 @pytest.mark.settings(file_cpu_seconds=1)
 async def test_costly_file_ends_at_its_limit_and_delays_no_other(processes: FileProcesses) -> None:
-    costly = asyncio.create_task(refusal(processes, COSTLY, preview))
+    costly = asyncio.create_task(refusal(processes, costly_excel(), preview))
 
     (head,) = await read(processes, SMALL, preview)
 
@@ -159,7 +157,7 @@ async def test_process_ends_when_its_client_leaves(processes: FileProcesses) -> 
     async def wait_until_gone() -> None:
         await leaves.wait()
 
-    reading = asyncio.create_task(refusal(processes, COSTLY, preview, wait_until_gone=wait_until_gone))
+    reading = asyncio.create_task(refusal(processes, costly_excel(), preview, wait_until_gone=wait_until_gone))
     await asyncio.to_thread(wait_until, list_processes, lambda running: len(running) == 1)
     leaves.set()
 
