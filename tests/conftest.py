@@ -79,10 +79,8 @@ SINGLE_ENGINE_FOLDERS = {"compat", "console", "crash", "service", "web"}
 POSTGRESQL_FILES = {
     "compat/nhncloud/talk/test_alimtalk_sending.py",
     "compat/nhncloud/test_nhncloud_lists.py",
-    "compat/nhncloud/test_nhncloud_sending.py",
     "compat/shared/test_foreign_webhooks.py",
     "compat/solapi/test_solapi_interrupted.py",
-    "compat/solapi/test_solapi_sending.py",
     "crash/test_service_killed.py",
     "service/delivery/test_deliver.py",
     "service/delivery/receiving/test_receipts.py",

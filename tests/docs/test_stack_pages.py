@@ -246,7 +246,9 @@ CELERY_WORKER_POOL = "solo"
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", STACKS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(each, marks=pytest.mark.torture if each == "kotlin" else ()) for each in STACKS]
+)
 def test_program_sends_once_and_stores_results(name: str, pabal: TemporaryAccount, tmp_path: Path) -> None:
     skip_without(STACKS[name])
     with running(name, pabal, tmp_path) as shop, ThreadPoolExecutor() as pool:

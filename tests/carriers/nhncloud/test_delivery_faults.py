@@ -26,6 +26,7 @@ pytestmark = pytest.mark.slow
 # Faults: no message is lost or duplicated (the environment checks for duplicates), and every message ends.
 
 
+@pytest.mark.first_case
 @pytest.mark.settings(behavior={"lists_lag_s": 10})
 @pytest.mark.parametrize("kind", ["sms", "alimTalk"])
 async def test_lagging_lists_cause_no_duplicates(kind: str, env: Environment, fixture: NhnCloud) -> None:

@@ -33,6 +33,7 @@ async def test_call_over_ten_megabytes_is_halved(env: Environment, fixture: NhnC
     assert [tuple(each) for each in ends] == [(1000, 1000)]
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize(
     ("kind", "words"),
     [

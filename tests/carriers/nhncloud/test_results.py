@@ -241,6 +241,7 @@ async def test_results_are_read_by_the_relays_clock(minutes: int, env: Environme
     assert describe_outcome(await get_message(call, MANY[0])) == "completed 1000"
 
 
+@pytest.mark.first_case
 @pytest.mark.slow
 @pytest.mark.parametrize(("kind", "limit"), [("sms", 30), ("alimTalk", 50)])
 async def test_results_are_seldom_read_again(kind: str, limit: int, env: Environment, fixture: NhnCloud) -> None:

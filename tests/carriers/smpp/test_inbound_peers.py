@@ -30,6 +30,7 @@ def list_inbound(client: httpx.Client, **query: Any) -> Any:
     return client.get("/api/message/inbound.v1.0", params=query).json()
 
 
+@pytest.mark.first_case
 def test_written_messages_are_listed_and_a_refusal_opts_out(kind: str, tmp_path: Path) -> None:
     with running_peer(kind) as peer, serve_with_smsc(peer, tmp_path) as live, live.client() as client:
         run("number", "add", SENDER, "--account", "first", data=tmp_path / "data")

@@ -135,6 +135,7 @@ def test_receipt_decides_how_a_message_ends(
     assert submit["registered_delivery"] == int(carrier.get("receipts", True))
 
 
+@pytest.mark.first_case
 def test_transmitter_and_receiver_work_like_a_transceiver(kind: str, tmp_path: Path) -> None:
     with (
         running_peer(kind) as peer,
@@ -149,6 +150,7 @@ def test_transmitter_and_receiver_work_like_a_transceiver(kind: str, tmp_path: P
     assert [event["destination"] for event in peer.submits] == ["821012345678"]
 
 
+@pytest.mark.first_case
 def test_throttled_message_is_retried_and_arrives_once(kind: str, tmp_path: Path) -> None:
     phones = [f"010-2000-{number:04}" for number in range(15)]
     with (
@@ -170,6 +172,7 @@ def _completed(client: httpx.Client, request: str) -> int:
     return int(answer["item"]["counts"]["completed"])
 
 
+@pytest.mark.first_case
 @pytest.mark.first_case
 def test_with_a_wrong_password_messages_wait_and_the_service_stays_up(kind: str, tmp_path: Path) -> None:
     with (

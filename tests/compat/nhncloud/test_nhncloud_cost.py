@@ -24,6 +24,8 @@ HOSTILE: dict[str, dict[str, Any]] = {
     "bad numbers": {"number": "1"},
     "abroad": {"number": "01012345678", "country": "1"},
 }
+QUICK = ("variables",)
+"""The shapes that are measured with every change."""
 
 
 async def least_factor(work: Call, yardstick: Call) -> float:
@@ -36,7 +38,9 @@ async def least_factor(work: Call, yardstick: Call) -> float:
 
 
 @sqlite_only
-@pytest.mark.parametrize("shape", [None, *HOSTILE])
+@pytest.mark.parametrize(
+    "shape", [None, *(pytest.param(each, marks=() if each in QUICK else pytest.mark.torture) for each in HOSTILE)]
+)
 def test_thousand_recipients_cost_a_few_times_our_own_endpoint_at_most(tmp_path: Path, shape: str | None) -> None:
     given = HOSTILE[shape] if shape else {}
     recipient = {"templateParameter": given.get("parameter"), "countryCode": given.get("country")}

@@ -81,7 +81,9 @@ PROGRAMS = {
 """The programs of the page, and what runs them."""
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(each, marks=pytest.mark.torture if each == "Send.java" else ()) for each in PROGRAMS]
+)
 def test_program_of_the_page_sends_through_the_service(live: LiveService, name: str) -> None:
     word, runtime = PROGRAMS[name]
     assert f"`{word} {name} 01012345678`" in PAGE

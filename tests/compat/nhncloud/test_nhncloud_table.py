@@ -154,6 +154,7 @@ SHAPES: dict[str, tuple[str, Callable[[int], dict[str, Any]]]] = {
 """Calls of many recipients that can hardly be sent together: where to, and what each recipient has."""
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("shape", SHAPES)
 async def test_call_costs_no_more_than_its_recipients_one_by_one(
     env: Environment, call: Caller, sender_key: str, shape: str

@@ -16,6 +16,7 @@ from tests.fixtures.virtual import Environment
 WAITING, DONE, FAILED = Status.WAITING, Status.COMPLETED, Status.FAIL
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize(("verdict", "outcome"), [(Busy(), Outcome.CARRIER_ERROR), (Unknown(), Outcome.UNKNOWN)])
 @pytest.mark.carrier(max_resends=10)
 async def test_busy_or_unknown_message_is_tried_ten_times_with_doubling_delays(

@@ -112,6 +112,7 @@ def test_five_410s_over_ten_minutes_disable(gone: int, gone_since: int | None, i
     assert must_disable(gone, gone_since, 10 * MINUTE) is is_disabled
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("is_account", [False, True])
 async def test_what_is_missed_for_more_than_a_week_is_given_up_and_counted(
     env: Environment, endpoints: FakeEndpoints, is_account: bool

@@ -33,6 +33,7 @@ async def test_messages_in_flight_at_a_crash_are_resent_where_doubt_is_not_held(
     assert await env.outcomes_of(request_id) == [(DONE, GOOD)] * 25
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("pause_s", [2, 1800], ids=["within the lease", "long after the lease"])
 async def test_messages_in_flight_at_a_crash_are_held_where_doubt_is_held(start: Start, pause_s: int) -> None:
     carrier = FakeCarrier(window=10, delay_s=1000, timeout_s=900, holds_in_doubt=True)

@@ -67,6 +67,7 @@ async def test_receipt_that_names_the_message_in_doubt_ends_it(
     assert await env.outcomes_of(request_id) == [(status, outcome)]
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize(("outcome", "status"), [(GOOD, DONE), (BAD, FAILED)])
 @pytest.mark.carrier(answer=leave_in_doubt, delay_s=5, holds_in_doubt=True)
 async def test_receipt_that_precedes_the_doubt_ends_the_message(
