@@ -1,6 +1,7 @@
 """Shared fixtures and the selection of tests by engine and by weight."""
 
 import asyncio
+import gc
 import inspect
 import os
 import signal
@@ -149,6 +150,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     repeated = {each for each in on_others if not _uses_store(each)}
     config.hook.pytest_deselected(items=list(repeated))
     items[:] = [each for each in items if each not in repeated]
+
+
+def pytest_collection_finish() -> None:
+    """Spare the garbage collector what all tests together are: it stays to the end."""
+    gc.freeze()
 
 
 def _leave_first_cases(items: list[pytest.Item]) -> None:

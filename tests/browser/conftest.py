@@ -9,7 +9,7 @@ from tests.fixtures.browser import CHROMIUM_FLAGS, PATIENCE_MS, BrowserEnvironme
 from tests.fixtures.live import serving
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
     """A headless browser; while it runs, this thread cannot have an event loop of its own."""
     expect.set_options(timeout=PATIENCE_MS)

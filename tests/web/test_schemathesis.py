@@ -150,7 +150,7 @@ def check_answer(case: Any, target: Target) -> None:
 def test_answers_to_fuzzed_requests_match_the_openapi_document(target: Target, path: str) -> None:
     """The cases are made here, not when tests are collected: that takes seconds."""
     schema = every_operation().include(path=path)
-    tests = get_all_tests(schema=schema, test_func=check_answer, settings=SETTINGS, given_kwargs=None)
-    ((_, run),) = [each.ok() for each in tests]
+    made: list[Any] = [*get_all_tests(schema=schema, test_func=check_answer, settings=SETTINGS, given_kwargs=None)]
+    ((_, run),) = [each.ok() for each in made]
 
     run(target=target)

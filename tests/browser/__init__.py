@@ -1,0 +1,1 @@
+"""Tests in a browser: a package, so that its modules share one."""
