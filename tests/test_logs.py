@@ -3,12 +3,12 @@
 import io
 import json
 import logging
-from collections.abc import Iterator
 from zoneinfo import ZoneInfo
 
-import pytest
-
 from pabal import logs
+from tests.fixtures.logging_setup import restore_logging
+
+__all__ = ["restore_logging"]
 
 SEOUL = ZoneInfo("Asia/Seoul")
 
@@ -18,16 +18,6 @@ class Terminal(io.StringIO):
 
     def isatty(self) -> bool:
         return True
-
-
-@pytest.fixture(autouse=True)
-def _restored() -> Iterator[None]:
-    root, ours = logging.getLogger(), logging.getLogger("pabal")
-    before = root.handlers, root.level, ours.level
-    yield
-    root.handlers = before[0]
-    root.setLevel(before[1])
-    ours.setLevel(before[2])
 
 
 def lines(kind: str, stream: io.StringIO | None = None) -> list[str]:

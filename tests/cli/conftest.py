@@ -1,26 +1,14 @@
 """Fixtures of the command line's tests."""
 
-import logging
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.fixtures.cli import CommandLine
+from tests.fixtures.logging_setup import restore_logging
 from tests.fixtures.second_step import second_step
 
-__all__ = ["command_line", "second_step"]
-
-
-@pytest.fixture(autouse=True)
-def _restore_logging() -> Iterator[None]:
-    """Undo the logging set-up of a service that a test started."""
-    root, ours = logging.getLogger(), logging.getLogger("pabal")
-    before = root.handlers, root.level, ours.level
-    yield
-    root.handlers = before[0]
-    root.setLevel(before[1])
-    ours.setLevel(before[2])
+__all__ = ["command_line", "restore_logging", "second_step"]
 
 
 @pytest.fixture

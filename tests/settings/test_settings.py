@@ -11,7 +11,8 @@ import pytest
 from pabal.settings.carrier_tables import describe_carrier as described_carrier
 from pabal.settings.carriers import SENDABLE, SimulatorSettings, SmppSettings
 from pabal.settings.field import BadSetting
-from pabal.settings.settings import FIELDS, FILE_ONLY, Settings, describe_settings, load
+from pabal.settings.settings import FIELDS, FILE_ONLY, describe_settings, load
+from tests.fixtures.carrier_settings import read
 
 SPELLINGS: dict[str, tuple[str, str, Any]] = {
     "host": ("::1", '"::1"', "::1"),
@@ -112,19 +113,13 @@ NEEDED: dict[str, dict[str, Any]] = {
 """Settings that make no sense without others, and those others."""
 
 
-def from_file(folder: Path, text: str, environment: dict[str, str] | None = None) -> Settings:
-    file = folder / "pabal.toml"
-    file.write_text(text, encoding="utf-8")
-    return load(environment or {}, file=file)
-
-
 NEEDING_OTHERS = {"smtp_host"}
 """Settings that are refused alone: `test_mail_settings.py` reads them."""
 
 
 def refusal(folder: Path, text: str) -> str:
     with pytest.raises(BadSetting) as refused:
-        from_file(folder, text)
+        read(folder, text)
     return str(refused.value)
 
 
@@ -148,7 +143,7 @@ def test_setting_is_read_from_the_file(tmp_path: Path, name: str) -> None:
 
     others = "".join(f'{other} = "{its}"\n' for other, its in NEEDED.get(name, {}).items())
 
-    assert getattr(from_file(tmp_path, f"{others}{name} = {spelling}"), name) == value
+    assert getattr(read(tmp_path, f"{others}{name} = {spelling}"), name) == value
 
 
 def test_overrides_win_over_environment_over_file_over_defaults(tmp_path: Path) -> None:
@@ -315,7 +310,7 @@ alimTalk = ["two"]
 
 
 def test_carriers_and_routes_are_read_from_their_tables(tmp_path: Path) -> None:
-    settings = from_file(tmp_path, TWO_CARRIERS)
+    settings = read(tmp_path, TWO_CARRIERS)
 
     assert settings.carriers == {
         "one": SimulatorSettings(name="one", window=10),
@@ -379,7 +374,7 @@ def test_sender_numbers_are_checked_by_default_with_a_real_carrier() -> None:
 
 
 def test_every_setting_is_described_with_its_value_and_meaning(tmp_path: Path) -> None:
-    settings = from_file(tmp_path, TWO_CARRIERS + "\n", {"PABAL_TRUSTED_PROXIES": "10.0.0.0/8"})
+    settings = read(tmp_path, TWO_CARRIERS + "\n", {"PABAL_TRUSTED_PROXIES": "10.0.0.0/8"})
 
     rows = {name: (value, meaning) for name, value, meaning in describe_settings(settings)}
 

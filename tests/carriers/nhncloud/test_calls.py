@@ -15,14 +15,9 @@ from pabal.carriers.nhncloud.calls import (
 )
 from pabal.domain.content.button import Button
 from pabal.domain.sends.message import Attempt, Product
+from tests.fixtures.nhncloud import attempt as message
 
 SENDER, KEY = "0212345678", "5e" * 20
-
-
-def message(number: int = 1, request: int = 1, **fields: Any) -> Attempt:
-    message_id = request.to_bytes(13, "big") + number.to_bytes(3, "big")
-    one = Attempt(message_id, 1, 1, Product.SMS, f"0102{number:07}", SENDER, None, "안녕하세요")
-    return one._replace(**fields)
 
 
 def alimtalk(number: int = 1, request: int = 1, **fields: Any) -> Attempt:

@@ -9,7 +9,7 @@ import pytest
 from tests.carriers.relay.delivery_fixture import MANY, NAMED, outcomes_for
 from tests.fakes.nhncloud.channel import SENDER_KEY
 from tests.fixtures.brand_bodies import BRAND_BODIES, brand_body, sized_image
-from tests.fixtures.two_services import TwoServices, crash
+from tests.fixtures.two_services import TwoServices
 from tests.fixtures.virtual import Caller, Environment, run_in_virtual_time
 from tests.fixtures.web import (
     BUTTON,
@@ -176,12 +176,12 @@ def test_a_kill_in_between_loses_and_doubles_nothing(services: TwoServices, kind
             await send_all(call, kind, size)
             await first.wait(0.08)  # calls are on their way
             if who == "first":
-                await crash(first)
+                await first.crash()
                 services.live.append(await services.start_first())
                 call = await services.live[-1].caller()
             else:
                 services.wire.second = None
-                await crash(second)
+                await second.crash()
                 await first.wait(30)
                 second = await services.start_second()
             await first.wait(900)

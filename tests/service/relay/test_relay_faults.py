@@ -10,44 +10,24 @@ from pabal.store.accounts import accounts
 from pabal.store.engine.base import Tx
 from pabal.store.kakao import profiles, templates
 from tests.fixtures.relay import (
+    AWAY,
     CHANNEL,
     SYNC_ROUND_S,
     RelayEnvironment,
+    check_unavailable,
     get_sender,
     request_review,
+    right,
     send_alimtalk,
     template_body,
     template_status,
 )
-from tests.fixtures.virtual import ApiResponse
 from tests.fixtures.web import call_ok, channel_body, summarize_refusal
 
 pytestmark = pytest.mark.slow  # each is quick, but there are many
 
-AWAY = [
-    ("refuse", {}, "cannot be reached"),
-    ("throttle", {}, "cannot be reached"),
-    ("slow to accept", {"seconds": 1000}, "did not answer"),
-    ("lose request", {}, "did not answer"),
-    ("garbage", {}, "did not answer"),
-    ("html 502", {}, "did not answer"),
-    ("system error", {}, "did not answer"),
-]
 UNTAKEN = [each for each in AWAY if each[0] != "garbage"]
 TAKEN = ["lose answer", "garbage", "html 502 accepted", "system error accepted", "twice"]
-
-
-def right(stage: RelayEnvironment) -> dict[str, str]:
-    return {"channelId": CHANNEL, "token": str(stage.relay.last_token)}
-
-
-def check_unavailable(answer: ApiResponse, words: str) -> None:
-    """Expect a refusal that names the problem and no internals."""
-    assert answer.result == "SERVICE_UNAVAILABLE"
-    message = str(answer.body["resultMessage"]) + str(answer.body.get("errors", ""))
-    assert words in message
-    for secret in ("talkAppKey", "talkSecret", "127.0.0.1"):
-        assert secret not in str(answer.body)
 
 
 @pytest.mark.parametrize(("kind", "how", "words"), UNTAKEN)

@@ -8,44 +8,22 @@ import pytest
 from pabal.store.engine.base import StoreUnavailable
 from tests.fakes.nhncloud.state import Profile
 from tests.fixtures.relay import (
-    CHANNEL,
+    AWAY,
     SYNC_ROUND_S,
     RelayEnvironment,
+    check_unavailable,
     get_sender,
     get_template,
     request_review,
+    right,
     template_body,
     template_status,
 )
-from tests.fixtures.virtual import ApiResponse
 from tests.fixtures.web import call_ok, channel_body
 
 pytestmark = pytest.mark.slow  # each is quick, but there are many
 
-AWAY = [
-    ("refuse", {}, "cannot be reached"),
-    ("throttle", {}, "cannot be reached"),
-    ("slow to accept", {"seconds": 1000}, "did not answer"),
-    ("lose request", {}, "did not answer"),
-    ("garbage", {}, "did not answer"),
-    ("html 502", {}, "did not answer"),
-    ("system error", {}, "did not answer"),
-]
-
 AGAIN = 1e9
-
-
-def right(stage: RelayEnvironment) -> dict[str, str]:
-    return {"channelId": CHANNEL, "token": str(stage.relay.last_token)}
-
-
-def check_unavailable(answer: ApiResponse, words: str) -> None:
-    """Expect a refusal that names the problem and no internals."""
-    assert answer.result == "SERVICE_UNAVAILABLE"
-    message = str(answer.body["resultMessage"]) + str(answer.body.get("errors", ""))
-    assert words in message
-    for secret in ("talkAppKey", "talkSecret", "127.0.0.1"):
-        assert secret not in str(answer.body)
 
 
 @pytest.mark.first_case

@@ -249,7 +249,7 @@ async def test_only_messages_in_flight_are_in_doubt_after_a_crash(tmp_path: Path
     waiting = await env.send(sms("01000000013"))
     await env.wait(1)
     assert len(before.submitted) == 2
-    await kill(env)
+    await env.crash()
 
     after = FakeCarrier(answer=accept_without_receipt, can_look_up=True)
     env = await build_environment(
@@ -293,17 +293,6 @@ def test_messages_in_flight_of_a_dead_process_are_in_doubt_for_its_successor(tmp
     cluster.run_scenario(tmp_path, scenario, carriers=carriers)
 
 
-async def kill(env: Environment) -> None:
-    """Stop a service as a killed process stops: nothing in flight is finished, and nothing more is stored."""
-    work = env.service._work
-    assert work is not None
-    tasks = [*work._tasks, *(task for each in work._deliverers for task in each._submitter._tasks)]
-    for task in tasks:
-        task.cancel()
-    await asyncio.gather(*tasks, return_exceptions=True)
-    await env.store.close()
-
-
 async def test_advertisement_in_doubt_is_still_in_doubt_in_the_morning(tmp_path: Path) -> None:
     world = VirtualWorld(starts_at=NOON + 8 * HOUR + 49 * MINUTE)
     before = FakeCarrier(delay_s=20.0, timeout_s=30.0, can_look_up=True)
@@ -312,7 +301,7 @@ async def test_advertisement_in_doubt_is_still_in_doubt_in_the_morning(tmp_path:
     await env.send(sms("01000000011", "01000000012")._replace(is_ad=True))
     await env.wait(1)
     assert len(before.submitted) == 2
-    await kill(env)
+    await env.crash()
     await asyncio.sleep(120)
     after = FakeCarrier(answer=accept_without_receipt, can_look_up=True)
     store = open_store(tmp_path, world)
