@@ -99,7 +99,6 @@ POSTGRESQL_FILES = {
     "service/upkeep/test_retention.py",
     "service/webhooks/test_delivery.py",
     "web/test_cancel.py",
-    "web/test_idempotency.py",
     "web/test_live.py",
     "web/endpoints/test_results.py",
 }

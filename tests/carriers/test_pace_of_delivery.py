@@ -52,6 +52,7 @@ def phones(count: int) -> list[str]:
     return [f"010{number:08}" for number in range(10_000, 10_000 + count)]
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize(
     "rate", [pytest.param(each, marks=pytest.mark.settings(rate=each)) for each in (5, 50, 200)]
 )

@@ -20,6 +20,7 @@ def test_service_starts_without_importing_the_console() -> None:
     assert ran.stdout.strip() == "[]"
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_template_compiles_with_the_folder_of_its_page(language: str) -> None:
     templates = Templates(TEXTS, language)

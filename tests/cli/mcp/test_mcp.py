@@ -211,6 +211,7 @@ async def test_send_without_an_answer_is_repeated_with_the_same_idempotency_key(
     assert len({each.headers["idempotency-key"] for each in scripted.seen[2:]}) == 1
 
 
+@pytest.mark.first_case
 @pytest.mark.parametrize(
     ("url", "key", "expected"),
     [

@@ -139,6 +139,7 @@ async def test_every_kind_is_delivered_and_shown_in_history_and_on_the_phone(
     assert arrived == {"time": arrived["time"], "kind": kind.product, "images": images, **kind.on_phone}
 
 
+@pytest.mark.first_case
 @each_kind
 async def test_every_kind_is_sent_exactly_at_its_scheduled_minute(
     env: Environment, call: Caller, alimtalk_key: str, kind: Kind
