@@ -139,6 +139,8 @@ class Slots:
         self.worker = worker
         """The name of this process among the workers; empty if it is the only one."""
         self.worker_id: bytes | None = None
+        self.are_noted = False
+        """Whether each worker notes, beside the jobs of a slot, that it holds it: then claims look there."""
         self.may_share_images = False
         """Whether all workers are known to find images that requests share; then none starts that does not."""
 

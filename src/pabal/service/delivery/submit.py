@@ -191,7 +191,7 @@ class Submitter:
             while True:
                 try:
                     context.nodes.check(slot)
-                    if context.nodes.is_distributed and not verdicts.are_expected:
+                    if context.nodes.is_distributed and verdicts.ended_first is None:
                         verdicts = await context.store.write(expect_receipts, verdicts)
                     now = context.world.now()
                     finished = await context.store.write(

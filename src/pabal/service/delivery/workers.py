@@ -129,6 +129,7 @@ class SlotHolder:
         self._assigned = set(assignment.held)
         self._orphaned = set(assignment.orphaned)
         here = self._context.slots
+        here.are_noted = self._context.nodes.is_distributed and assignment.all_know_holders
         for slot in self._assigned - set(here.held) - set(self._preparing):
             preparation = prepare_slot(self._context, slot, me, is_orphaned=slot in self._orphaned)
             task = self._preparing[slot] = asyncio.create_task(preparation)
@@ -185,6 +186,8 @@ async def prepare_slot(context: Context, slot: int, worker: bytes | None = None,
     StoreUnavailable, at once if the node of the slot is known to be lost.
     """
     context.nodes.check(slot)
+    if context.nodes.is_distributed and worker is not None:  # first: then the last worker claims nothing more there
+        await context.store.write(slots.hold, slot, worker)
     await repair_if_set_back(context, slot, worker)
     for carrier in context.carriers.values():
         if is_orphaned:

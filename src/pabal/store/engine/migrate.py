@@ -8,6 +8,8 @@ from typing import NamedTuple
 from pabal.domain.base.codes import TextError
 from pabal.domain.base.dates import Instant
 from pabal.store.engine.base import Priority, Tx, transaction
+from pabal.store.engine.citus.distribution import distribute_missing, use_one_connection
+from pabal.store.engine.citus.places import is_distributed
 from pabal.store.engine.postgres import partitions
 
 SCHEMA_FOLDERS: list[Traversable] = [resources.files("pabal.store.engine").joinpath("schema")]
@@ -62,6 +64,8 @@ def all_migrations() -> list[Migration]:
 def migrate(tx: Tx, now: Instant) -> list[str]:
     """Apply missing migrations and return their names; create the partitions of the next months.
 
+    Where Citus distributes the tables, new ones are distributed, too.
+
     Raises UnsupportedSchema for a store of a newer version, of one before the first release, and for one that was
     moved or is still being moved.
     """
@@ -72,6 +76,9 @@ def migrate(tx: Tx, now: Instant) -> list[str]:
         " (number integer primary key, name text not null, applied_at {big} not null)"
     )
     missing = _missing_migrations(tx)
+    has_nodes = is_distributed(tx)
+    if has_nodes:
+        use_one_connection(tx)
     for migration in missing:
         for statement in split_statements(migration.sql):
             tx.execute(statement)
@@ -80,6 +87,8 @@ def migrate(tx: Tx, now: Instant) -> list[str]:
             (migration.number, migration.name, now),
         )
     partitions.create_ahead(tx, now)
+    if missing and has_nodes:
+        distribute_missing(tx)
     return [migration.label for migration in missing]
 
 

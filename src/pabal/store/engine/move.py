@@ -17,7 +17,9 @@ from pabal.store.engine.migrate import MOVED_TABLE, UNFINISHED_MOVE_TABLE, all_m
 from pabal.store.engine.postgres import partitions
 from pabal.store.engine.sqlite.sqlite_backup import REQUIRED_TABLES, NotAStore, open_read_only
 
-LEFT_OUT = frozenset({"migrations", "slots", "workers", "carrier_states", "carrier_latencies", MOVED_TABLE})
+LEFT_OUT = frozenset(
+    {"migrations", "slots", "slot_holders", "workers", "carrier_states", "carrier_latencies", MOVED_TABLE}
+)
 """Tables that each store has for itself: its schema, its slots, the state of running processes, its move."""
 MAX_BATCH_ROWS = 2000
 MAX_BATCH_BYTES = 4 * 1024 * 1024

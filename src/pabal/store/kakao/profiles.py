@@ -154,6 +154,10 @@ def find_deleted(tx: Tx, profile_ids: set[int]) -> set[int]:
     return {row[0] for row in rows}
 
 
+def list_deleted(tx: Tx) -> set[int]:
+    return {row[0] for row in tx.fetch_all("select id from profiles where deleted_at is not null")}
+
+
 def set_enabled(tx: Tx, profile_id: int, is_enabled: bool, now: Instant) -> bool:
     """Enable or disable a profile; return whether it exists."""
     changed = _change(

@@ -70,16 +70,14 @@ class MatchedReceipts(NamedTuple):
     """References that are deleted already, because nothing more is expected for them, and their messages."""
 
 
-def expect(
-    tx: Tx, carrier: str, accepted: Iterable[ExpectedReceipt], *, is_known: bool = False
-) -> list[tuple[bytes, Outcome]]:
+def expect(tx: Tx, carrier: str, accepted: Iterable[ExpectedReceipt]) -> list[tuple[bytes, Outcome]]:
     """Record the references that a carrier gave to messages, and in how many parts each was sent.
 
     A reference that was given twice belongs to the later message. Returns the outcomes of messages whose receipts
-    arrived first. `is_known`: they were recorded before, durably.
+    arrived first.
     """
     rows = tx.execute_many(
-        f"insert{' {may_repeat}' if is_known else ''} into receipts (carrier, reference, message_id, parts)"
+        "insert into receipts (carrier, reference, message_id, parts)"
         " select ?, v.reference, v.message_id, v.parts from (values {rows}) as v(reference, message_id, parts)"
         " where true on conflict (carrier, reference) do update"
         " set message_id = excluded.message_id, parts = excluded.parts"

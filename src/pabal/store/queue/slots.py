@@ -48,6 +48,12 @@ class SlotAssignment(NamedTuple):
     """Those held whose last worker has died, until they are prepared: its in-flight messages are in doubt."""
     rates: dict[bytes, str]
     """What each worker has published about its shares of carriers' rates."""
+    all_know_holders: bool = True
+    """Whether every worker's version notes beside the jobs of a slot that it holds it."""
+
+
+HOLDERS_SINCE_MIGRATION = 14
+"""Versions that know it note who holds a slot beside its jobs, and look there before they claim."""
 
 
 def count_slots(tx: Tx) -> int:
@@ -123,8 +129,8 @@ def heartbeat(
         if tx.execute("delete from workers where id = ? and heartbeat = ?", (other, last)):
             # at once, also where nobody takes them yet: it may wake up and claim from them
             tx.execute("update slots set worker_id = null, is_orphaned = 1 where worker_id = ?", (other,))
-    workers = tx.fetch_all("select id, heartbeat, rates from workers order by id")
-    beats: dict[bytes, int] = {one: beat for one, beat, _ in workers}
+    workers = tx.fetch_all("select id, heartbeat, rates, coalesce(migration, 0) from workers order by id")
+    beats: dict[bytes, int] = {one: beat for one, beat, *_ in workers}
     owners = tx.fetch_all("select slot, worker_id, is_orphaned from slots order by slot")
     held = [slot for slot, owner, _ in owners if owner == worker]
     share = fair_share(sorted(beats).index(worker), len(beats), len(owners))
@@ -137,7 +143,9 @@ def heartbeat(
     _assign(tx, worker, [slot for slot, _ in taken])
     tx.execute_many("update slots set is_orphaned = 1 where slot in ({list})", [(slot,) for slot in orphaned])
     orphaned += [slot for slot, _, is_orphaned in owners if is_orphaned and slot in held]
-    return SlotAssignment(beats, held, sorted(set(orphaned)), {one: text or "" for one, _, text in workers})
+    offered = {one: text or "" for one, _, text, _ in workers}
+    all_know_holders = all(migration >= HOLDERS_SINCE_MIGRATION for *_, migration in workers)
+    return SlotAssignment(beats, held, sorted(set(orphaned)), offered, all_know_holders)
 
 
 def mark_prepared(tx: Tx, slot: int) -> None:
@@ -155,6 +163,29 @@ def unregister(tx: Tx, worker: bytes) -> None:
 def is_held(tx: Tx, slot: int, worker: bytes) -> bool:
     """Return whether a slot is assigned to a worker."""
     return tx.fetch_one("select 1 from slots where slot = ? and worker_id = ?", (slot, worker)) is not None
+
+
+@transaction(slot_of=lambda slot, _: slot)
+def hold(tx: Tx, slot: int, worker: bytes) -> None:
+    """Note beside the jobs of a slot that it is assigned to this worker: no other may claim there from then on.
+
+    A worker does so before it claims. If it is late, and another one has got the slot and noted that, this changes
+    nothing. Raises SlotNotHeld.
+    """
+    row = tx.fetch_one("select assignment from slots where slot = ? and worker_id = ?", (slot, worker))
+    if row is None or not tx.execute(
+        "insert into slot_holders (slot, worker_id, assignment) values (?, ?, ?) on conflict (slot) do update"
+        " set worker_id = excluded.worker_id, assignment = excluded.assignment"
+        " where slot_holders.assignment <= excluded.assignment",
+        (slot, worker, row[0]),
+    ):
+        raise SlotNotHeld(slot)
+
+
+def is_noted(tx: Tx, slot: int, worker: bytes) -> bool:
+    """Return whether a worker was the last to note that it holds a slot."""
+    row = tx.fetch_one("select 1 from slot_holders where slot = ? and worker_id = ?", (slot, worker))
+    return row is not None
 
 
 def list_holders(tx: Tx) -> list[tuple[int, bytes | None]]:
@@ -208,4 +239,8 @@ def fair_share(rank: int, workers: int, slots: int) -> int:
 
 
 def _assign(tx: Tx, worker: bytes | None, slots: Iterable[int]) -> None:
-    tx.execute_many("update slots set worker_id = ? where slot in ({list})", [(slot,) for slot in slots], (worker,))
+    tx.execute_many(
+        "update slots set worker_id = ?, assignment = assignment + 1 where slot in ({list})",
+        [(slot,) for slot in slots],
+        (worker,),
+    )

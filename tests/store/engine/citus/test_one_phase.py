@@ -73,7 +73,7 @@ def request_in(slot: int, number: int, key: str | None = None, receivers: int = 
     )
 
 
-@transaction(slot_of=lambda slot: slot)
+@transaction(slot_of=lambda slot: slot, stays_in_slot=lambda _: True)
 def claim_all(tx: Tx, slot: int) -> Sequence[queue.Lease]:
     claimed = claim(tx, ClaimRequest(slot, CARRIER, 100, MINUTE), POLICY, NOON)
     return [lease for lease, _, _ in claimed.leased]

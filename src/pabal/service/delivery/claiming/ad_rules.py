@@ -30,7 +30,7 @@ def hold_back_ads(
     Returns also the ids of all that are not to be submitted now. One in doubt is not ended here: a carrier may
     have it already.
     """
-    ads = [one for one in chosen if _is_ad(stored[one], shared[identifiers.request_id_of(one)])]
+    ads = [one for one in chosen if is_ad(stored[one], shared[identifiers.request_id_of(one)])]
     if not ads:
         return FinishResult([], set()), set()
     receivers = {
@@ -45,7 +45,7 @@ def hold_back_ads(
     return finished, set(ended)
 
 
-def _is_ad(message: Message, request: Request) -> bool:
+def is_ad(message: Message, request: Request) -> bool:
     """Return whether a message is advertising; a fallback may be one that its request is not."""
     return request.is_ad or (message.product.is_text and advertising.begins_like_ad(message.content or ""))
 

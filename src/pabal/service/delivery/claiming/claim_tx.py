@@ -9,7 +9,7 @@ from pabal.carriers.base import Carrier
 from pabal.domain.base import identifiers
 from pabal.domain.base.dates import SECOND, Instant
 from pabal.domain.sends.message import Outcome, Status
-from pabal.service.delivery.claiming.ad_rules import hold_back_ads
+from pabal.service.delivery.claiming.ad_rules import hold_back_ads, is_ad
 from pabal.service.delivery.outcome.finish import FinishResult, finish
 from pabal.service.policy import Policy
 from pabal.service.sending.cancel import cancel_messages
@@ -46,6 +46,8 @@ class SlotChoice(NamedTuple):
     next_due_at: Instant | None
     other_small_slots: int = 0
     """In how many other slots small sends are due, which would wait for the campaigns of this one."""
+    stays_in_slot: bool = False
+    """Whether to claim on the node of the slot itself; what needs other tables is claimed elsewhere."""
 
 
 class ClaimRequest(NamedTuple):
@@ -70,6 +72,8 @@ class ClaimRequest(NamedTuple):
     """The attempts, by message and number, that are not settled yet: their messages are not claimed again."""
     is_one_of_relays: bool = False
     """Whether the carrier's relay has profiles, and others do: those of others need a mapping."""
+    deleted_profiles: Collection[int] | None = None
+    """The profiles that are deleted, if they were read before; None: they are looked up."""
 
 
 class ClaimedBatch(NamedTuple):
@@ -82,6 +86,18 @@ class ClaimedBatch(NamedTuple):
     next_due_at: Instant | None
     unmapped: Mapping[bytes, str | None] = MappingProxyType({})
     """Leased messages that the carrier's relay does not know: by id, the carrier whose relay does."""
+    is_held: bool = True
+    """Whether this worker holds the slot; else nothing was claimed."""
+
+    @property
+    def has_profiles(self) -> bool:
+        """Whether any of the messages belongs to a sender profile."""
+        return any(request.profile_id is not None for _, _, request in self.leased)
+
+    @property
+    def has_ads(self) -> bool:
+        """Whether any of the messages is advertising."""
+        return any(is_ad(message, request) for _, message, request in self.leased)
 
 
 def lease_duration_ms(carrier: Carrier) -> int:
@@ -136,7 +152,7 @@ def claim(tx: Tx, request: ClaimRequest, policy: Policy, now: Instant) -> Claime
     shared = requests.get(tx, {identifiers.request_id_of(message_id) for message_id in due})
     due, unreadable = _end_unreadable(tx, due, stored, shared, policy, now)
     finished, cancelled, excluded = _end_messages_of_deleted_profiles(
-        tx, [stored[message_id] for message_id in due], shared, policy, now
+        tx, [stored[message_id] for message_id in due], request.deleted_profiles, shared, policy, now
     )
     tried = [each for each in due if stored[each].status is Status.SENDING and each not in excluded]
     leased_before = [each for each in tried if each not in unsubmitted]
@@ -274,15 +290,20 @@ def _end_expired(
 
 
 def _end_messages_of_deleted_profiles(
-    tx: Tx, due: Iterable[Message], shared: Mapping[bytes, Request], policy: Policy, now: Instant
+    tx: Tx,
+    due: Iterable[Message],
+    deleted: Collection[int] | None,
+    shared: Mapping[bytes, Request],
+    policy: Policy,
+    now: Instant,
 ) -> tuple[FinishResult, int, set[bytes]]:
-    """End messages of deleted profiles: cancel those that wait, fail the others.
+    """End messages of deleted profiles, looked up if not given: cancel those that wait, fail the others.
 
     Returns also how many were cancelled, and the ids of all of them.
     """
-    deleted = profiles.find_deleted(
-        tx, {each.profile_id for each in shared.values() if each.profile_id is not None}
-    )
+    if deleted is None:
+        used = {each.profile_id for each in shared.values() if each.profile_id is not None}
+        deleted = profiles.find_deleted(tx, used)
     orphans = [message for message in due if shared[identifiers.request_id_of(message.id)].profile_id in deleted]
     waiting = [message.id for message in orphans if message.status is Status.WAITING]
     queue.remove(tx, waiting)

@@ -39,8 +39,8 @@ class BatchVerdicts(NamedTuple):
     """The carriers whose circuit is open."""
     can_look_up: bool = False
     """Whether the carrier can look up messages in doubt: they stay with it until it has."""
-    are_expected: bool = False
-    """Whether `expect_receipts` has stored the references of accepted messages."""
+    ended_first: Sequence[tuple[bytes, Outcome]] | None = None
+    """The accepted messages whose receipts came first; None: `expect_receipts` has not stored the references."""
 
 
 def expect_receipts(tx: Tx, verdicts: BatchVerdicts) -> BatchVerdicts:
@@ -50,8 +50,26 @@ def expect_receipts(tx: Tx, verdicts: BatchVerdicts) -> BatchVerdicts:
     verdict is stored.
     """
     accepted = [(one, _references(one, verdict, is_held=False)) for one, verdict in verdicts.results]
-    receipts.expect(tx, verdicts.carrier, _list_expected(accepted))
-    return verdicts._replace(are_expected=True)
+    return verdicts._replace(ended_first=receipts.expect(tx, verdicts.carrier, _list_expected(accepted)))
+
+
+def stays_in_slot(verdicts: BatchVerdicts, policy: Policy, *_: object) -> bool:
+    """Return whether storing verdicts touches nothing but rows of their slot, as far as they say.
+
+    The ends of messages may have costs, fallbacks and references; those in doubt get references.
+    """
+    if verdicts.ended_first is None or verdicts.ended_first:
+        return False
+    return not any(
+        isinstance(verdict, Unknown | Unmapped)
+        or (_ends(verdict) and (policy.prices or not attempt.product.is_text))
+        for attempt, verdict in verdicts.results
+    )
+
+
+def _ends(verdict: Verdict) -> bool:
+    """Return whether a verdict ends its message, whatever came before."""
+    return isinstance(verdict, Rejected) or (isinstance(verdict, Accepted) and verdict.reference is None)
 
 
 def _list_expected(accepted: Iterable[tuple[Attempt, tuple[str, ...]]]) -> list[receipts.ExpectedReceipt]:
@@ -62,7 +80,10 @@ def _list_expected(accepted: Iterable[tuple[Attempt, tuple[str, ...]]]) -> list[
     ]
 
 
-@transaction(slot_of=lambda verdicts, *_: identifiers.slot_of(verdicts.results[0][0].message_id))
+@transaction(
+    slot_of=lambda verdicts, *_: identifiers.slot_of(verdicts.results[0][0].message_id),
+    stays_in_slot=stays_in_slot,
+)
 def settle(tx: Tx, verdicts: BatchVerdicts, policy: Policy, chance: float, now: Instant) -> FinishResult:
     """Store verdicts; one on an attempt that is no longer the current one changes nothing."""
     carrier = verdicts.carrier
@@ -87,8 +108,12 @@ def settle(tx: Tx, verdicts: BatchVerdicts, policy: Policy, chance: float, now: 
         if (references := _references(attempt, verdict, attempt.message_id in held))
     ]
     waiting = _wait_for_receipts(tx, results, accepted, leased, policy, now)
-    expected = _list_expected([pair for pair in accepted if pair[0].message_id not in held])
-    ended += receipts.expect(tx, carrier, expected, is_known=verdicts.are_expected)
+    expected = [pair for pair in accepted if pair[0].message_id not in held]
+    if verdicts.ended_first is None:
+        ended += receipts.expect(tx, carrier, _list_expected(expected))
+    else:
+        still = {attempt.message_id for attempt, _ in expected}
+        ended += [pair for pair in verdicts.ended_first if pair[0] in still]
     in_doubt = _list_expected([pair for pair in accepted if pair[0].message_id in held])
     ended += receipts.expect(tx, carrier, in_doubt)
     unsettled = [

@@ -18,6 +18,7 @@ DISTRIBUTED_TABLES = (
     "event_numbers",
     "event_days",
     "event_data",
+    "slot_holders",
 )
 """Tables that are distributed by slot; all rows of one slot are on one worker."""
 MARKER_TABLE = "two_phase_commits"
@@ -76,9 +77,14 @@ def distribute(tx: Tx) -> list[str]:
             "Citus does not know its coordinator: run `select citus_set_coordinator_host('HOST', PORT)`",
         )
     _apply_settings(tx)
+    return distribute_missing(tx)
+
+
+def distribute_missing(tx: Tx) -> list[str]:
+    """Distribute what is not distributed yet, and return the names of these tables."""
     done = {row[0] for row in tx.fetch_all("select logicalrelid::text from pg_dist_partition")}
     missing = [table for table in DISTRIBUTED_TABLES if table not in done]
-    tx.execute("set local citus.multi_shard_modify_mode = 'sequential'")
+    use_one_connection(tx)
     for table in missing:
         beside = "none" if table == DISTRIBUTED_TABLES[0] else DISTRIBUTED_TABLES[0]
         tx.fetch_all("select create_distributed_table(?, 'slot', colocate_with => ?)", (table, beside))
@@ -86,6 +92,11 @@ def distribute(tx: Tx) -> list[str]:
         tx.execute(f"create table if not exists {MARKER_TABLE} (id bigint primary key)")
         tx.fetch_all("select citus_add_local_table_to_metadata(?)", (MARKER_TABLE,))
     return missing
+
+
+def use_one_connection(tx: Tx) -> None:
+    """Change the shards of each node one after the other: else Citus refuses later changes of the transaction."""
+    tx.execute("set local citus.multi_shard_modify_mode = 'sequential'")
 
 
 def _apply_settings(tx: Tx) -> None:

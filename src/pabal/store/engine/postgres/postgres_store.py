@@ -52,6 +52,10 @@ CONFLICTS = (errors.SerializationFailure, errors.DeadlockDetected)
 class CommitInDoubt(psycopg.OperationalError):
     """The connection to a node was lost during a commit there."""
 
+    def __init__(self, node: str, reason: str) -> None:
+        super().__init__(reason)
+        self.node = node
+
 
 class LostConnection(StoreUnavailable):
     """The connection was lost during a transaction; a new one may work."""
@@ -214,7 +218,7 @@ class PostgresStore(GroupCommitStore):
             if not isinstance(error, CONFLICTS):
                 self._nodes.note_failure(node, error)
             if is_in_doubt:
-                raise CommitInDoubt(str(error)) from None
+                raise CommitInDoubt(node, str(error)) from None
             return None
         self._nodes.note_answer(node)
         return results
@@ -338,6 +342,8 @@ class PostgresStore(GroupCommitStore):
 
     def _unavailable(self, error: Exception, *, is_uncertain: bool) -> StoreUnavailable:
         """Return what callers are told, and remember a node that cannot be reached."""
+        if isinstance(error, CommitInDoubt):  # that node may be there: others find out
+            return NodeUnavailable(error.node, str(error), is_uncertain=True)
         found = unavailable(error, is_uncertain=is_uncertain)
         if isinstance(found, NodeUnavailable) and found.node:
             self.lost_nodes.add(found.node)
