@@ -133,3 +133,19 @@ def test_end_of_the_session_is_told_as_the_server_told_it(address: str, connecti
 
     assert refused.value.sqlstate in ("57P01", None)  # None: the line was closed before the statement was sent
     assert connection.closed
+
+
+def test_server_that_ends_the_connection_unasked_is_an_error_however_often_it_is_asked(
+    sent: Pipeline, address: str
+) -> None:
+    answer = sent.execute(b"select pg_backend_pid()")
+    sent.sync()
+    (pid,) = answer.fetchall()[0]
+    with contextlib.closing(connect(address)) as other:
+        other.execute("select pg_terminate_backend($1::int)", (pid,))
+        while other.execute("select 1 from pg_stat_activity where pid = $1::int", (pid,)).fetchone():
+            pass
+
+    for _ in range(2):
+        with pytest.raises(psycopg.Error):
+            sent.sync()

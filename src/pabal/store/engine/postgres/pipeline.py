@@ -127,8 +127,8 @@ class Pipeline:
             while (result := self._next_result()) is None or result.status != ExecStatus.PIPELINE_SYNC:
                 if result is None:  # the answer to a statement is complete
                     continue
-                answer = self._unanswered.popleft()
-                answer.resolve(result)
+                if self._unanswered:  # a server that ends the connection says so unasked
+                    self._unanswered.popleft().resolve(result)
                 if failure is None and result.status not in SUCCEEDED:
                     failure = errors.error_from_result(result)
         except psycopg.OperationalError as error:
