@@ -26,7 +26,7 @@ SCENARIOS = (
     "accept", "deliver", "small", "pace", "fair", "webhooks", "relay", "history", "queue", "workers", "console",
     "contacts", "overload", "start", "compat",
 )  # fmt: skip
-ON_DEMAND = ("large",)
+ON_DEMAND = ("large", "citus")
 """Scenarios that only run if they are named."""
 ENGINES = ("sqlite", "postgresql", "citus")
 HEADS = ("scenario", "what", "measured", "target", "")

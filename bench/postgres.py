@@ -3,7 +3,7 @@
 import contextlib
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ import psycopg
 
 from bench.environment import Environment
 from bench.server import cpu_of, descendants_of
+from tests.citus_cluster import running_cluster
 from tests.fixtures import citus
 from tests.fixtures.postgres import Server, admin
 
@@ -22,6 +23,17 @@ OPTIONS = {
     "autovacuum_naptime": "1min",
 }
 """PostgreSQL's defaults; the server of the tests overrides them."""
+
+
+def pids_of(server: Server) -> list[int]:
+    """Return the ids of all processes of a server, the first one's first."""
+    parent = int((server.folder / "data" / "postmaster.pid").read_text().split()[0])
+    return [parent, *descendants_of(parent)]
+
+
+def cpu_of_server(server: Server) -> float:
+    """Return the CPU time that all processes of a server have used so far."""
+    return sum(cpu_of(pid) for pid in pids_of(server))
 
 
 class PostgresEnvironment(Environment):
@@ -53,12 +65,11 @@ class PostgresEnvironment(Environment):
 
     def store_cpu_s(self) -> float:
         """Return the CPU time that all PostgreSQL processes have used so far."""
-        return sum(cpu_of(pid) for pid in self.server_pids())
+        return cpu_of_server(self.server)
 
     def server_pids(self) -> list[int]:
         """Return the ids of all PostgreSQL processes, the first one's first."""
-        parent = int((self.server.folder / "data" / "postmaster.pid").read_text().split()[0])
-        return [parent, *descendants_of(parent)]
+        return pids_of(self.server)
 
     def connect(self, data: Path) -> "psycopg.Connection[Any]":
         """Return a connection to the database of a data directory, in autocommit mode."""
@@ -67,6 +78,12 @@ class PostgresEnvironment(Environment):
 
 class CitusEnvironment(Environment):
     """Stores on the Citus that PABAL_TEST_CITUS names, where databases cannot be copied: each has its own seed."""
+
+    servers: Sequence[Server] = ()
+    """The coordinator and the nodes, where they are those of the benchmark."""
+    settings = ""
+    """Further settings of each store, from its making on."""
+    shards = citus.SHARDS
 
     def prepare(self) -> None:
         """Distribute the seed."""
@@ -84,9 +101,23 @@ class CitusEnvironment(Environment):
 
     def _distribute(self, data: Path) -> None:
         data.mkdir(parents=True, exist_ok=True)
-        address = citus.create_database(f"pabal_bench_{data.name}")
-        (data / "address").write_text(f'store = "{address}"\n', encoding="utf-8")
+        address = citus.create_database(f"pabal_bench_{data.name}", self.shards)
+        (data / "address").write_text(f'store = "{address}"\n{self.settings}', encoding="utf-8")
         self.run_command(data, "migrate", "--citus")
+
+    def store_cpu_s(self) -> float:
+        """Return the CPU time that all nodes have used so far."""
+        return sum(map(cpu_of_server, self.servers))
+
+
+@contextlib.contextmanager
+def citus_environment(env: Environment, nodes: int, settings: str, shards: int) -> Iterator[CitusEnvironment]:
+    """Run a coordinator and so many nodes until the end of the block, as durable as plain PostgreSQL."""
+    with running_cluster(nodes + 1, OPTIONS) as servers:
+        found = CitusEnvironment(env.root / f"citus{nodes}", env.program, env.processes, env.scale)
+        found.servers, found.settings, found.shards, found.peaks = servers, settings, shards, env.peaks
+        found.prepare()
+        yield found
 
 
 @contextlib.contextmanager

@@ -4,6 +4,7 @@ It fetches nothing. What it needs besides PostgreSQL are a compiler and the head
 """
 
 import argparse
+import contextlib
 import os
 import secrets
 import shutil
@@ -11,12 +12,12 @@ import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import psycopg
 
-from tests.fixtures.citus import ADDRESS_VARIABLE
+from tests.fixtures.citus import ADDRESS_VARIABLE, forget_nodes
 from tests.fixtures.postgres import Server, binaries, unprivileged_user
 
 BUILD = Path(".venv/citus")
@@ -45,7 +46,9 @@ OPTIONS = {
 class Node(Server):
     """A node, whose users need a password where there is one, and TLS where there is a certificate."""
 
-    def __init__(self, folder: Path, port: int, password: str, certificate: Path | None) -> None:
+    def __init__(
+        self, folder: Path, port: int, password: str = "", certificate: Path | None = None, **options: str
+    ) -> None:
         self._verified = f"sslmode=verify-full sslrootcert={certificate}" if certificate else ""
         secured = {
             "ssl": "on",
@@ -53,7 +56,7 @@ class Node(Server):
             "ssl_key_file": str(folder.parent / KEY),
             "citus.node_conninfo": self._verified,
         }
-        super().__init__(folder, **OPTIONS, port=str(port), **(secured if certificate else {}))
+        super().__init__(folder, **(OPTIONS | options), port=str(port), **(secured if certificate else {}))
         self.port = port
         self._password = password
 
@@ -61,6 +64,14 @@ class Node(Server):
         password = f":{self._password}" if self._password else ""
         verified = f"?{self._verified.replace(' ', '&')}" if self._verified else ""
         return f"postgresql://{USER}{password}@127.0.0.1:{self.port}/{database}{verified}"
+
+    def start(self, **further: str) -> None:
+        """Start it with a home of its own: a server may not look into ours."""
+        home, os.environ["HOME"] = os.environ.get("HOME", ""), str(self.folder.parent)
+        try:
+            super().start(**further)
+        finally:
+            os.environ["HOME"] = home
 
     def secure(self) -> None:
         """Give the role its password; let nobody in without one, or without TLS, where these are used."""
@@ -130,8 +141,33 @@ def start(nodes: Sequence[Node]) -> None:
             connection.execute("select citus_add_node('127.0.0.1', %s)", (node.port,))
 
 
-def _free_ports() -> list[int]:
-    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(NODES)]
+@contextlib.contextmanager
+def running_cluster(count: int, options: Mapping[str, str]) -> Iterator[list[Node]]:
+    """Run a coordinator and workers until the end of the block; the tests' databases are on it."""
+    folder = Path(tempfile.mkdtemp(prefix="pabal-citus-"))
+    folder.chmod(0o755)
+    nodes = [Node(folder / f"node{at}", port, "", None, **options) for at, port in enumerate(_free_ports(count))]
+    before = os.environ.get(ADDRESS_VARIABLE, "")
+    try:
+        start(nodes)
+        os.environ[ADDRESS_VARIABLE] = nodes[0].address_of(DATABASE)
+        forget_nodes()
+        yield nodes
+    finally:
+        os.environ[ADDRESS_VARIABLE] = before
+        forget_nodes()
+        _remove(nodes, folder)
+
+
+def _remove(nodes: Sequence[Node], folder: Path) -> None:
+    for node in nodes:
+        if node.is_running:
+            node.stop()
+    shutil.rmtree(folder)
+
+
+def _free_ports(count: int) -> list[int]:
+    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
     ports = [int(each.getsockname()[1]) for each in sockets]
     for each in sockets:
         each.close()
@@ -159,22 +195,15 @@ def main() -> int:
         _give_to_servers(file)
         os.environ["PGPASSFILE"] = str(file)
     certificate = make_certificate(folder) if given.tls else None
-    nodes = [
-        Node(folder / f"node{number}", port, password, certificate) for number, port in enumerate(_free_ports())
-    ]
+    nodes = [Node(folder / f"node{at}", port, password, certificate) for at, port in enumerate(_free_ports(NODES))]
     try:
-        home, os.environ["HOME"] = os.environ.get("HOME", ""), str(folder)  # the servers may not look into ours
         start(nodes)
-        os.environ["HOME"] = home
         os.environ[ADDRESS_VARIABLE] = nodes[0].address_of(DATABASE)
         names_tests = any(Path(word.partition("::")[0]).exists() for word in rest)
         words = [*rest, *(() if names_tests else TESTS), *(() if "-k" in rest else ("-k", "citus"))]
         return subprocess.run([sys.executable, "-m", "pytest", "-n", "1", "-q", *words], check=False).returncode
     finally:
-        for node in nodes:
-            if node.is_running:
-                node.stop("fast")
-        shutil.rmtree(folder)
+        _remove(nodes, folder)
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ from pabal.service.sending.accept import IdempotencyKey, NewRequest, store_reque
 from pabal.settings.settings import load
 from pabal.store.engine.base import Tx, transaction
 from pabal.store.engine.citus.places import find_places, spread
-from pabal.store.engine.citus.values import MAX_ROWS, parse, spell
+from pabal.store.engine.citus.values import MAX_ROWS, parse, parse_join, spell
 from pabal.store.engine.postgres.postgres_store import PostgresStore
 from pabal.store.messages import messages, requests
 from pabal.store.queue import queue
@@ -57,6 +57,29 @@ def test_insert_of_rows_is_spelled_out() -> None:
 )
 def test_other_statements_are_not_spelled_out(sql: str) -> None:
     assert parse(sql, 2) is None
+
+
+@pytest.mark.parametrize(
+    ("sql", "single"),
+    [
+        (
+            "update jobs set claimed_at = ?, reference = coalesce(jobs.reference || ?, '') || v.reference{as_bytes}"
+            " from (values {rows}) as v(id, reference) where jobs.id {same} and jobs.slot {same_slot} returning id",
+            "update jobs set claimed_at = $1, reference = coalesce(jobs.reference || $2, '') || $4"
+            " where jobs.id = $3 and jobs.slot = $5 returning id",
+        ),
+        (
+            "select k.slot from (values {rows}) as v(slot, key) join idempotency_keys k on k.slot {same}"
+            " and k.key = v.key where k.slot {same_slot}",
+            "select k.slot from idempotency_keys k where k.slot = $1 and k.key = $2 and true",
+        ),
+        ("update receipts set parts = v.parts from (values {rows}) as v(id, parts) where id {same}", None),
+        ("select id from jobs where id in ({list}) and slot {same_slot}", None),
+        ("insert into jobs (id) select v.id from (values {rows}) as v(id) where true", None),
+    ],
+)
+def test_join_of_rows_is_spelled_for_one_row(sql: str, single: str | None) -> None:
+    assert parse_join(sql) == single
 
 
 def request_in(slot: int, number: int, key: str | None = None, receivers: int = 1) -> NewRequest:

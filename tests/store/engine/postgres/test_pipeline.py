@@ -135,9 +135,7 @@ def test_end_of_the_session_is_told_as_the_server_told_it(address: str, connecti
     assert connection.closed
 
 
-def test_server_that_ends_the_connection_unasked_is_an_error_however_often_it_is_asked(
-    sent: Pipeline, address: str
-) -> None:
+def test_server_that_ends_the_connection_unasked_is_an_error_each_time(sent: Pipeline, address: str) -> None:
     answer = sent.execute(b"select pg_backend_pid()")
     sent.sync()
     (pid,) = answer.fetchall()[0]

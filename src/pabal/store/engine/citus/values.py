@@ -1,7 +1,7 @@
-"""Spells out the rows of an insert: Citus passes `values` on to the node of their slot.
+"""Spells out rows: Citus passes `values` on to the node of their slot, and plans a statement about one row once.
 
 An `insert … select` from arrays, as PostgreSQL gets it, is executed on the coordinator, copied to the node, and
-committed in two phases.
+committed in two phases. A join with arrays is planned anew each time it is executed, which takes longer than that.
 """
 
 import re
@@ -9,11 +9,13 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from pabal.store.engine.base import Value
+from pabal.store.engine.base import Value, spell_same
 from pabal.store.engine.citus.distribution import DISTRIBUTED_TABLES
 
 MAX_ROWS = 100
 """More rows of one statement than this are copied: for a campaign, that takes less than planning them."""
+MAX_SINGLES = 4
+"""So many rows of a join take one statement each; more share one, which takes less than that."""
 _INSERT = re.compile(
     r"\s*(?P<head>(?:explain )?insert (?:\{or_fail\} )?into (?P<table>\w+) \((?P<columns>[\w, ]+)\))"
     r" select (?P<cells>.+?) from \(values \{rows\}\) as v(?:\((?P<names>[\w, ]+)\))?(?: where true)?"
@@ -81,3 +83,38 @@ def by_slot(insert: RowInsert, rows: Sequence[Sequence[Value]]) -> list[list[Seq
         assert isinstance(slot, int)
         found.setdefault(slot, []).append(row)
     return [found[slot] for slot in sorted(found)]
+
+
+_JOIN = re.compile(
+    r"(?P<head>.+?) from \(values \{rows\}\) as v\((?P<names>[\w, ]+)\)"
+    r"(?: join (?P<joined>(?P<table>\w+) \w+) on (?P<condition>.+?))? where (?P<rest>.+)",
+    re.DOTALL,
+)
+_UPDATED = re.compile(r"update (\w+) set ")
+_CELL_OF_ROW = re.compile(r"\bv\.(\w+)(?:\{\w+\})?")
+
+
+@lru_cache(maxsize=128)
+def parse_join(sql: str) -> str | None:
+    """Return what a statement that joins rows with a distributed table is for one row; None: it is something else.
+
+    The values of the row stand behind those that all rows share, and then the slot, unless the row begins with it.
+    """
+    found = _JOIN.fullmatch(sql)
+    updated = _UPDATED.match(sql)
+    table = updated[1] if updated else found["table"] if found else None
+    if not found or table not in DISTRIBUTED_TABLES or "{within}" in sql or "{same_slot}" not in sql:
+        return None
+    names = [name.strip() for name in found["names"].split(",")]
+    source = f" from {found['joined']}" if found["joined"] else ""
+    conditions = [each for each in (found["condition"], found["rest"]) if each]
+    text = spell_same(f"{found['head']}{source} where {' and '.join(conditions)}")
+    shared = text.count("?")
+    if shared != found["head"].count("?"):
+        return None
+    numbers = iter(range(1, shared + 1))
+    text = re.sub(r"\?", lambda _: f"${next(numbers)}", text)
+    text = _CELL_OF_ROW.sub(lambda cell: f"${shared + 1 + names.index(cell[1])}", text)
+    if names[0] == "slot":  # Citus plans it once only if it names the slot once
+        return re.sub(r"\w+\.slot \{same_slot\}", "true", text)
+    return text.replace("{same_slot}", f"= ${shared + 1 + len(names)}")

@@ -17,7 +17,7 @@ from psycopg.types.string import BytesBinaryDumper, StrBinaryDumper
 from pabal.domain.base import identifiers
 from pabal.store.engine.base import ReadTimedOut, Row, Value, chunks, spell_same, to_dialect
 from pabal.store.engine.citus.distribution import MARKER_TABLE, writes_to_workers
-from pabal.store.engine.citus.values import MAX_ROWS, RowInsert, by_slot, parse, spell
+from pabal.store.engine.citus.values import MAX_ROWS, MAX_SINGLES, RowInsert, by_slot, parse, parse_join, spell
 from pabal.store.engine.postgres.pipeline import Answer, Pipeline
 
 MAX_ROWS_PER_STATEMENT = 5000
@@ -233,6 +233,8 @@ class PostgresTx:
             rows = list(rows)
             if rows and (insert := parse(sql, len(rows[0]))):
                 return [row for some in by_slot(insert, rows) for row in self._insert(sql, insert, some, args)]
+            if len(rows) <= MAX_SINGLES and (single := parse_join(sql)):
+                return self._execute_singly(sql, single, rows, args)
         return self._execute_with_arrays(sql, rows, args)
 
     def _insert(
@@ -246,6 +248,21 @@ class PostgresTx:
         values = [*args, *(int(each) if isinstance(each, bool) else each for row in rows for each in row)]
         answer = self._send(statement, values)
         return self._synced(answer).fetchall() if _RETURNS_ROWS.match(sql) else []
+
+    def _execute_singly(
+        self, sql: str, single: str, rows: Sequence[Sequence[Value]], args: Sequence[Value]
+    ) -> list[Row]:
+        """Execute a statement for each of a few rows."""
+        answers = []
+        statement = to_dialect(single, DIALECT).encode()
+        for row in rows:
+            self._prepare(sql)
+            slot = [] if isinstance(row[0], int) else [_slot_of(row[0])]
+            answers.append(self._send(statement, [*args, *row, *slot]))
+        if not answers or not _RETURNS_ROWS.match(sql):
+            return []
+        self._synced(answers[-1])
+        return [row for each in answers for row in each.fetchall()]
 
     def _execute_with_arrays(self, sql: str, rows: Iterable[Sequence[Value]], args: Sequence[Value]) -> list[Row]:
         answer: list[Row] = []
@@ -281,10 +298,14 @@ def _by_slot(rows: Iterable[Sequence[Value]]) -> Iterable[list[Sequence[Value]]]
     """Return the rows of each slot, the lowest slot first, so that transactions lock in one order."""
     found: dict[int, list[Sequence[Value]]] = {}
     for row in rows:
-        assert isinstance(row[0], bytes | int)
-        slot = row[0] if isinstance(row[0], int) else identifiers.slot_of(row[0])
-        found.setdefault(slot, []).append(row)
+        found.setdefault(_slot_of(row[0]), []).append(row)
     return [found[slot] for slot in sorted(found)]
+
+
+def _slot_of(first: Value) -> int:
+    """Return the slot of a row that begins with an id, or with the slot itself."""
+    assert isinstance(first, bytes | int)
+    return first if isinstance(first, int) else identifiers.slot_of(first)
 
 
 def _shared_slot(ids: Sequence[Any]) -> int | None:
