@@ -19,9 +19,12 @@ from tests.store.engine.citus.test_one_phase import locate, request_in, send_and
 
 MAX_OF_SEND = 5
 """Statements of a send: those of its transaction, and an insert each into requests, messages and jobs."""
-MAX_OF_MESSAGE = 22
-"""Statements of a message that shares none with others, from its claim to its receipt: four transactions."""
-MAX_SHARED = 8
+MAX_OF_MESSAGE = 9
+"""Statements of a message that shares none with others: three store its reference, and six its receipt.
+
+None is of its send, its claim or its verdict.
+"""
+MAX_SHARED = 2
 """Statements a message where the messages of a second share them."""
 SECOND = 25
 """Messages of that second."""

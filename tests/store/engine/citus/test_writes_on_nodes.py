@@ -13,7 +13,7 @@ import pytest
 from pabal.domain.base import identifiers
 from pabal.domain.base.codes import Refused
 from pabal.service.sending.accept import AcceptedRequest, IdempotencyKey, store_request
-from pabal.store.engine.base import StoreUnavailable, Tx, transaction
+from pabal.store.engine.base import NodeUnavailable, Tx, transaction
 from pabal.store.engine.citus.distribution import MARKER_TABLE
 from pabal.store.engine.citus.places import AVOID_S, MAX_AVOID_S, AskedNodes
 from pabal.store.engine.postgres.connection import BEGIN_WRITE, PostgresConnection
@@ -101,9 +101,11 @@ async def test_write_that_may_not_run_again_fails_where_the_commit_has_an_unknow
     async with open_postgres(address, writers=1) as store:
         store.slot_nodes[SLOT] = node
         cutter.cuts.append(cut)
-        with pytest.raises(StoreUnavailable):
+        with pytest.raises(NodeUnavailable) as raised:
             await store.write(add_in_slot, "nobody knows")
 
+        assert (raised.value.node, raised.value.is_uncertain) == (node, True)
+        assert not store.lost_nodes
         await store.write(add_in_slot, "next")
     assert stored_words(address) == [*left, "next"]
 
