@@ -142,7 +142,7 @@ class DeadlineSweep:
                     context.wake(finished.carriers_to_wake)
 
 
-@transaction(reader=Reader.BACKGROUND)
+@transaction(reader=Reader.BACKGROUND, slot_of=lambda slot, *_: slot, stays_in_slot=lambda *_: True)
 def look_at_slot(
     tx: Tx, slot: int, begin: Iterable[tuple[LaneKey, SweepCursor]], until: Instant, now: Instant, limit: int
 ) -> tuple[list[LanePage], bool]:

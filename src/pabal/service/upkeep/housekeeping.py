@@ -25,7 +25,7 @@ from pabal.service.upkeep.retention import EventRetention, erase_ended, erase_ex
 from pabal.service.upkeep.statistics import STATISTICS_RETENTION_MS, update_statistics
 from pabal.store.accounts import audit_log, compat_differences
 from pabal.store.campaigns import campaign_list, campaigns, drafts
-from pabal.store.engine.base import StoreUnavailable, Tx
+from pabal.store.engine.base import StoreUnavailable, Tx, transaction
 from pabal.store.events import events, mails, notices, webhooks
 from pabal.store.kakao import profiles
 from pabal.store.messages import (
@@ -79,6 +79,7 @@ def expire_overdue(tx: Tx, slot: int, carrier: str, policy: Policy, now: Instant
     return finish(tx, ends, policy, now)
 
 
+@transaction(slot_of=lambda slot, *_: slot, stays_in_slot=lambda *_: True)
 def find_with_overdue(tx: Tx, slot: int, carriers: Sequence[str], now: Instant) -> list[str]:
     """Return the carriers with messages whose receipt has not come in time."""
     return [name for name in carriers if queue.has_overdue(tx, slot, name, now)]

@@ -221,7 +221,7 @@ def transaction(
     - `slot_of`: takes the arguments of the work, and returns the slot that it is about. In a distributed store it
       shares its transaction only with works on the same node, so that no second node takes part in the commit.
     - `stays_in_slot`: takes the arguments, and returns whether it touches nothing but rows of that slot, in tables
-      that are distributed by slot. Then it may run on the slot's node, which has no other tables.
+      that are distributed by slot. Then it may run, or read, on the slot's node, which has no other tables.
     """
 
     def decorate(work: T) -> T:

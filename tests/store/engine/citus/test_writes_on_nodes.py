@@ -110,6 +110,25 @@ async def test_write_that_may_not_run_again_fails_where_the_commit_has_an_unknow
     assert stored_words(address) == [*left, "next"]
 
 
+@transaction(slot_of=lambda: SLOT, stays_in_slot=lambda: True)
+def read_in_slot(tx: Tx) -> list[str]:
+    return [row[0] for row in tx.fetch_all("select word from words order by word")]
+
+
+async def test_reads_that_stay_in_their_slot_are_asked_of_its_node(address: str, node: str, tmp_path: Path) -> None:
+    async with open_postgres(address) as store:
+        await store.write(add_word, "one")
+        store.slot_nodes[SLOT] = node
+        assert await store.read(read_in_slot) == ["one"]
+        assert await store.read_at(node, read_in_slot) == ["one"]
+
+        refusing = f"{tmp_path}:5432"
+        store.slot_nodes[SLOT] = refusing
+        assert await store.read(read_in_slot) == ["one"]
+        with pytest.raises(NodeUnavailable, match="a moment ago"):
+            await store.read_at(refusing, read_in_slot)
+
+
 async def test_coordinator_commits_where_the_node_refuses_connections(address: str, tmp_path: Path) -> None:
     async with open_postgres(address) as store:
         store.slot_nodes[SLOT] = f"{tmp_path}:5432"

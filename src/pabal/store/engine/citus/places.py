@@ -35,14 +35,15 @@ def find_places(tx: Tx, slots: Collection[int] = SLOT_NUMBERS) -> dict[int, Slot
     """Return where each slot is; nothing where the store is not distributed. Asks the coordinator alone."""
     if not slots or not is_distributed(tx):
         return {}
-    rows = tx.fetch_all(
-        "select s.slot, s.shardid, n.nodename || ':' || n.nodeport from (select g.slot,"
-        " get_shard_id_for_distribution_column('jobs', g.slot::smallint) as shardid from generate_series(0,"
-        " ?::bigint) as g(slot) offset 0) as s join pg_dist_placement p on p.shardid = s.shardid join pg_dist_node"
-        " n on n.groupid = p.groupid and n.noderole = 'primary'",
-        (max(slots),),
+    rows = tx.execute_many(
+        "select s.slot, s.shardid, n.nodename || ':' || n.nodeport from (select v.slot,"
+        " get_shard_id_for_distribution_column('jobs', v.slot::smallint) as shardid"
+        " from (values {rows}) as v(slot) offset 0) as s"
+        " join pg_dist_placement p on p.shardid = s.shardid"
+        " join pg_dist_node n on n.groupid = p.groupid and n.noderole = 'primary'",
+        [(slot,) for slot in slots],
     )
-    return {slot: SlotPlace(shard, node) for slot, shard, node in rows if slot in slots}
+    return {slot: SlotPlace(shard, node) for slot, shard, node in rows}
 
 
 def read_jobs_here(

@@ -8,7 +8,15 @@ from typing import Any, Concatenate, cast
 import psycopg
 from psycopg import errors
 
-from pabal.store.engine.base import NodeUnavailable, P, ReadTimedOut, StoreUnavailable, T
+from pabal.store.engine.base import (
+    NodeUnavailable,
+    P,
+    Reader,
+    ReadTimedOut,
+    StoreUnavailable,
+    T,
+    options_of,
+)
 from pabal.store.engine.citus.places import AskedNodes
 from pabal.store.engine.group_commit import (
     SEARCH_CONNECTIONS,
@@ -119,16 +127,38 @@ class PostgresStore(GroupCommitStore):
 
         return self._run_with_retry(connection, work_in_time, (), {})
 
+    async def read(self, work: Callable[Concatenate[Any, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Read, on the node itself where the work stays in a slot; where that fails, from the coordinator."""
+        options = options_of(work)
+        node = self.slot_nodes.get(options.slot_of(*args), "") if self.slot_nodes and options.slot_of else ""
+        if node and node not in self.lost_nodes and options.stays_in_slot and options.stays_in_slot(*args):
+            with contextlib.suppress(NodeUnavailable):
+                return await self._read_at(node, "reading a slot at", b"", work, *args, **kwargs)
+        return await super().read(work, *args, **kwargs)
+
     async def read_at(
         self, node: str, work: Callable[Concatenate[Any, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        return await self._read_at(node, "reading at", ONE_PLAN, work, *args, **kwargs)
+
+    async def _read_at(
+        self,
+        node: str,
+        purpose: str,
+        settings: bytes,
+        work: Callable[Concatenate[Any, P], T],
+        *args: P.args,
+        **kwargs: P.kwargs,
     ) -> T:
         self._check_open()
         if not self._nodes.may_ask(node):
             raise NodeUnavailable(node, "it could not be asked a moment ago")
+        is_background = options_of(work).reader is Reader.BACKGROUND
+        threads = self._background_reader if is_background else self._readers
         try:
-            found = await self._readers.run(
+            found = await threads.run(
                 lambda: self._run_with_retry(
-                    self._thread_connection(f"reading at {node}", BEGIN_READ, node=node, settings=ONE_PLAN),
+                    self._thread_connection(f"{purpose} {node}", BEGIN_READ, node=node, settings=settings),
                     work,
                     args,
                     kwargs,
