@@ -20,8 +20,10 @@ from pabal.service.delivery.receipts import receive
 from pabal.service.policy import build_policy
 from pabal.settings.settings import load
 from pabal.store.engine.base import Tx
+from pabal.store.engine.citus.distribution import DISTRIBUTED_TABLES, MARKER_TABLE, distribute
 from pabal.store.engine.citus.places import SLOT_NUMBERS, SlotPlace, find_places, spread
 from pabal.store.engine.citus.problems import find_problems
+from pabal.store.engine.migrate import migrate
 from pabal.store.engine.postgres.postgres_store import PostgresStore, connect
 from pabal.store.engine.postgres.postgres_tx import PostgresTx, translate_for_rows
 from pabal.store.messages import idempotency_keys, messages
@@ -33,6 +35,7 @@ from tests.fixtures import citus
 from tests.fixtures.postgres_store import query_outside, run_scenario
 from tests.fixtures.rows import ACCOUNT, CARRIER, ExplainingTx, add_request, sms
 from tests.fixtures.virtual import NOON
+from tests.store.engine.test_migrate import first_steps
 
 POLICY = build_policy(load({}))
 SLOTS = (0, 1, 2, 3, 4, 5)
@@ -91,6 +94,33 @@ if citus.is_available():  # else the summary says that it was not run
         finally:
             for name in names:
                 citus.drop_database(name)
+
+    @pytest.mark.parametrize("known_steps", [1, slots.HOLDERS_SINCE_MIGRATION - 1])
+    def test_table_of_a_new_version_is_distributed_when_an_older_store_is_migrated(known_steps: int) -> None:
+        name = f"{citus.worker_database()}_older"
+        older = [table for table in DISTRIBUTED_TABLES if table != "slot_holders"]
+        found = "select logicalrelid::text, colocationid from pg_dist_partition where partmethod = 'h'"
+        address = citus.create_database(name)
+        try:
+            with contextlib.closing(connect(address)) as connection:
+                tx = PostgresTx(connection)
+                first_steps(tx, known_steps)
+                for table in older:
+                    beside = "none" if table == older[0] else older[0]
+                    tx.fetch_all("select create_distributed_table(?, 'slot', colocate_with => ?)", (table, beside))
+                tx.execute(f"create table {MARKER_TABLE} (id bigint primary key)")
+                tx.fetch_all("select citus_add_local_table_to_metadata(?)", (MARKER_TABLE,))
+                connection.execute(b"begin isolation level repeatable read")
+
+                migrate(tx, NOON)
+                again = distribute(tx)
+
+                connection.execute(b"commit")
+                groups: dict[str, int] = dict(tx.fetch_all(found))
+        finally:
+            citus.drop_database(name)
+        assert again == []
+        assert groups["slot_holders"] == groups["jobs"]
 
     def test_settings_reach_every_node(address: str) -> None:
         with contextlib.closing(connect(address)) as connection:
