@@ -2,6 +2,8 @@
 
 import re
 from collections.abc import Iterator
+from datetime import datetime, timedelta
+from zoneinfo import ZoneInfo
 
 import pytest
 from playwright.sync_api import Browser, FilePayload, expect
@@ -129,3 +131,29 @@ def test_rows_of_sends_take_one_line_or_two(env: BrowserEnvironment, language: s
             page.wait_for_url(re.compile(f"{path}/[0-9a-f]+"))
         expect(page.locator(".phone .bubble .text")).to_have_text("안내 1")
         check_page(page, f"message-{language}-{screen}")
+
+
+@pytest.mark.first_case
+@in_each_language_and_screen
+def test_days_of_filters_are_typed_in_words_or_picked_from_the_past(
+    env: BrowserEnvironment, language: str, screen: str
+) -> None:
+    with env.signed_in(language=language, screen=screen) as page:
+        page.goto("/console/history")
+        page.locator("form.filters summary").click()
+        first, last = page.locator("[name=requested_from]"), page.locator("[name=requested_to]")
+        first.fill({"ko": "어제", "en": "yesterday"}[language])
+        first.press("Tab")
+        last.fill({"ko": "언젠가", "en": "some day"}[language])
+        last.press("Tab")
+        expect(page.locator("#wrong-requested_to")).not_to_be_empty()
+        today = datetime.now(ZoneInfo("Asia/Seoul")).date()
+        expect(first).to_have_value(str(today - timedelta(days=1)))
+
+        last.press("ArrowDown")
+        expect(page.locator("[data-day][aria-current]")).to_be_focused()
+        check_page(page, f"day-picker-{language}-{screen}")
+        for key in ("PageUp", "PageDown", "ArrowUp", "ArrowLeft", "ArrowRight", "Enter"):
+            page.keyboard.press(key)
+        expect(page.locator(".calendar:visible")).to_have_count(0)
+        expect(last).to_have_value(str(today.replace(day=1) - timedelta(days=7)))

@@ -138,8 +138,9 @@ def test_every_page_says_why_a_message_waits(
 def test_resending_is_offered_as_soon_as_some_failed(env: BrowserEnvironment) -> None:
     numbers = [f"010-4300-000{each}" for each in range(4)]
     body = sms_body(*numbers, FAILURE, subject="사진", content="느린 사진", image=image_body())
-    sent = env.call("message/sendMMS", body)["item"]["requestId"]
     with env.signed_in() as page:
+        page.goto("/console/requests")
+        sent = env.call("message/sendMMS", body)["item"]["requestId"]
         page.goto(f"/console/requests/{sent}")
         expect(page.locator("#next a[href*='resend=']")).to_have_count(0)
         page.evaluate("document.body.dataset.same = 'yes'")

@@ -144,11 +144,17 @@ TEXTS = {
     "word.channel": Text("채널", "Channel"),
     "word.created_at": Text("생성 시각", "Created at"),
     "picker.words": Text(
-        "날짜 고르기|오늘|내일|모레|월|화|수|목|금|토|일|이전 달|다음 달|시각|닫기|예: 내일 08:00, 11/19 10:00|"
+        "날짜 고르기|오늘|내일|월|화|수|목|금|토|일|이전 달|다음 달|닫기|예: 내일 08:00, 11/19 10:00|"
         "읽을 수 없는 날짜입니다. 예: 내일 08:00, 11/19 10:00, 2026-11-19 10:00",
-        "Choose a day|today|tomorrow|day after tomorrow|Mon|Tue|Wed|Thu|Fri|Sat|Sun|Previous month|Next month|Time|"
+        "Choose a day|today|tomorrow|Mon|Tue|Wed|Thu|Fri|Sat|Sun|Previous month|Next month|"
         "Close|For example: tomorrow 08:00, 11/19 10:00|"
         "This is no date. For example: tomorrow 08:00, 11/19 10:00, 2026-11-19 10:00",
+    ),
+    "picker.day_words": Text(
+        "날짜 고르기|오늘|내일|월|화|수|목|금|토|일|이전 달|다음 달|닫기|예: 11/19, 어제|"
+        "읽을 수 없는 날짜입니다. 예: 11/19, 2026-11-19, 어제, 월요일",
+        "Choose a day|today|tomorrow|Mon|Tue|Wed|Thu|Fri|Sat|Sun|Previous month|Next month|"
+        "Close|For example: 11/19, yesterday|This is no date. For example: 11/19, 2026-11-19, yesterday, Monday",
     ),
     "word.date_and_time_zone": Text("예약 시각 ({zone})", "Date and time ({zone})"),
     "word.delete": Text("삭제", "Delete"),

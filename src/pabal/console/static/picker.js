@@ -1,4 +1,5 @@
-/* Makes a date-time field one that takes words ("tomorrow 08:00", "11/19 10:00") and has a calendar that keys move in.
+/* Makes a field for a day, or a date and time, one that takes words ("tomorrow 08:00", "11/19") and has a calendar that
+   keys move in. A field with `data-future` is for what is still to come, the others are for what was.
    Without this script, the field is the browser's own. */
 (function () {
   "use strict";
@@ -6,8 +7,8 @@
   const DAY_MS = 86400000;
   const STEPS = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -7, ArrowDown: 7 };
   const TIMES = ["08:00", "10:00", "12:00", "15:00", "18:00"];
-  const WORDS = ["open", "today", "tomorrow", "after", "mon", "tue", "wed", "thu", "fri", "sat", "sun"];
-  const MORE = ["before", "next", "time", "close", "hint", "wrong"];
+  const WEEKDAYS = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"];
+  const WORDS = ["open", "today", "tomorrow", ...WEEKDAYS, "before", "next", "close", "hint", "wrong"];
 
   // Days are counted in UTC: a day of the service's zone is never shifted by the browser's.
   const day = (text) => new Date(`${text}T00:00Z`);
@@ -19,26 +20,26 @@
 
   function wordsOf(field) {
     const given = field.dataset.picker.split("|");
-    return Object.fromEntries([...WORDS, ...MORE].map((name, place) => [name, given[place]]));
+    return Object.fromEntries(WORDS.map((name, place) => [name, given[place]]));
   }
 
-  // The day that a word names, in Korean or English; "" for none.
-  function namedDay(text, today) {
-    const relative = { 오늘: 0, today: 0, 내일: 1, tomorrow: 1, 모레: 2 };
+  // The day that a word names, in Korean or English; "" for none. A weekday is the next one, or the last.
+  function namedDay(text, today, isFuture) {
+    const relative = { 모레: 2, "day after tomorrow": 2, 내일: 1, tomorrow: 1, 오늘: 0, today: 0, 어제: -1, yesterday: -1 };
     for (const [word, days] of Object.entries(relative)) if (text.includes(word)) return plus(today, days);
     const found = /(월|화|수|목|금|토|일)요일|\b(mon|tue|wed|thu|fri|sat|sun)/.exec(text);
     if (!found) return "";
-    const place = found[1] ? "월화수목금토일".indexOf(found[1]) : WORDS.indexOf(found[2]) - WORDS.indexOf("mon");
-    return plus(today, (place - weekday(today) + 7) % 7 || 7);
+    const place = found[1] ? "월화수목금토일".indexOf(found[1]) : WEEKDAYS.indexOf(found[2]);
+    return isFuture ? plus(today, (place - weekday(today) + 7) % 7 || 7) : plus(today, -((weekday(today) - place + 7) % 7));
   }
 
-  // The day that numbers name: 2026-11-19, 11/19 or 11월 19일; one that is over is next year's.
-  function writtenDay(text, today) {
+  // The day that numbers name: 2026-11-19, 11/19 or 11월 19일; of what is to come, one that is over is next year's.
+  function writtenDay(text, today, isFuture) {
     const found = /(?:(\d{4})\s*[-./년]\s*)?(\d{1,2})\s*[-./월]\s*(\d{1,2})/.exec(text);
     if (!found) return "";
     const of = (year) => `${year}-${two(found[2])}-${two(found[3])}`;
     const given = of(found[1] || today.slice(0, 4));
-    return !found[1] && given < today ? of(Number(today.slice(0, 4)) + 1) : given;
+    return !found[1] && isFuture && given < today ? of(Number(today.slice(0, 4)) + 1) : given;
   }
 
   function writtenTime(text) {
@@ -51,13 +52,15 @@
     return hour < 24 && minute < 60 ? `${two(hour)}:${two(minute)}` : "";
   }
 
-  // What was typed as `2026-11-19 10:00`; "" where it is not a date and time.
-  function read(typed, now) {
+  // What was typed as `2026-11-19`, with `10:00` where a time is asked for; "" where it is none.
+  function read(typed, { now, hasTime, isFuture }) {
     const text = typed.trim().toLowerCase();
     const today = now.slice(0, 10);
+    const on = namedDay(text, today, isFuture) || writtenDay(text, today, isFuture);
+    if (!hasTime) return isDay(on) ? on : "";
     const time = writtenTime(text) || (/아침|morning/.test(text) ? "08:00" : "");
-    const on = namedDay(text, today) || writtenDay(text, today) || (time > now.slice(11) ? today : plus(today, 1));
-    return time && isDay(on) ? `${on} ${time}` : "";
+    const meant = on || (!isFuture || time > now.slice(11) ? today : plus(today, 1));
+    return time && isDay(meant) ? `${meant} ${time}` : "";
   }
 
   function make(name, properties, ...children) {
@@ -70,7 +73,8 @@
     if (field.querySelector(".to-calendar")) return;
     const input = field.querySelector("input");
     const words = wordsOf(field);
-    const now = field.dataset.now;
+    const asked = { now: field.dataset.now, hasTime: input.type === "datetime-local", isFuture: "future" in field.dataset };
+    const today = asked.now.slice(0, 10);
     const value = input.value.replace("T", " ");
     input.type = "text";
     input.value = value;
@@ -93,7 +97,7 @@
     function normalize(event) {
       if (isSettling) return;
       if (!input.value.trim()) return tell("");
-      const found = read(input.value, now);
+      const found = read(input.value, asked);
       tell(found ? "" : words.wrong);
       if (found === input.value) return;
       if (event) event.stopPropagation();
@@ -109,45 +113,57 @@
 
     function open(isOpen) {
       calendar.hidden = !isOpen;
+      calendar.classList.remove("from-right");
+      calendar.classList.toggle("from-right", calendar.getBoundingClientRect().right > document.documentElement.clientWidth - 8);
       button.ariaExpanded = String(isOpen);
       if (!isOpen) return;
-      draw((read(input.value, now) || now).slice(0, 10));
+      draw(read(input.value, asked).slice(0, 10) || today);
       calendar.querySelector("td button[tabindex='0']").focus();
       calendar.scrollIntoView({ block: "nearest" });
     }
 
     function choose(on, time) {
-      settle(`${on} ${time || read(input.value, now).slice(11) || "10:00"}`);
+      settle(asked.hasTime ? `${on} ${time || read(input.value, asked).slice(11) || "10:00"}` : on);
       tell("");
-      draw(on);
+      if (time || !asked.hasTime) return close();
+      focusOn(on);
     }
 
     // The month of a day, in which that day can be reached by Tab.
     function draw(on) {
       shown = on;
-      const chosen = read(input.value, now).slice(0, 10);
+      const chosen = read(input.value, asked).slice(0, 10);
       const month = (text, by, label) => make("button", { type: "button", ariaLabel: label, textContent: text, onclick: () => move(by) });
       const head = make("div", { className: "month" }, month("‹", -1, words.before), make("strong", { ariaLive: "polite", textContent: on.slice(0, 7).replace("-", ". ") }), month("›", 1, words.next));
-      const table = make("table", {}, make("tr", {}, ...WORDS.slice(4).map((each) => make("th", { scope: "col", textContent: words[each] }))));
+      const table = make("table", {}, make("tr", {}, ...WEEKDAYS.map((each) => make("th", { scope: "col", textContent: words[each] }))));
       const first = `${on.slice(0, 7)}-01`;
       for (let at = plus(first, -weekday(first)); at.slice(0, 7) <= on.slice(0, 7); ) {
         const row = make("tr", {});
         for (let place = 0; place < 7; place += 1, at = plus(at, 1)) row.append(make("td", {}, ...cell(at, on, chosen)));
         table.append(row);
       }
-      const times = make("p", { className: "times" }, ...TIMES.map((each) => make("button", { type: "button", textContent: each, onclick: () => (choose(chosen || shown, each), close()) })));
-      times.append(make("button", { type: "button", textContent: `${words.tomorrow} 08:00`, onclick: () => (choose(plus(now.slice(0, 10), 1), "08:00"), close()) }));
-      calendar.replaceChildren(head, table, times, make("button", { type: "button", className: "quiet", textContent: words.close, onclick: close }));
+      calendar.replaceChildren(head, table, shortcuts(chosen || on), make("button", { type: "button", className: "quiet", textContent: words.close, onclick: close }));
     }
+
+    // What most people pick, in one step.
+    function shortcuts(on) {
+      const shortcut = (text, ...picked) => make("button", { type: "button", textContent: text, onclick: () => choose(...picked) });
+      const row = make("p", { className: "times" });
+      if (asked.hasTime) row.append(...TIMES.map((each) => shortcut(each, on, each)));
+      if (asked.hasTime && asked.isFuture) row.append(shortcut(`${words.tomorrow} 08:00`, plus(today, 1), "08:00"));
+      if (!asked.hasTime && !asked.isFuture) row.append(shortcut(words.today, today));
+      return row;
+    }
+
+    const isOver = (at) => asked.isFuture && at < today;
 
     function cell(at, on, chosen) {
       if (at.slice(0, 7) !== on.slice(0, 7)) return [];
-      const isPast = at < now.slice(0, 10);
-      const label = `${Number(at.slice(8))} ${words[WORDS[4 + weekday(at)]]}, ${at.slice(0, 7)}`;
-      const properties = { type: "button", textContent: String(Number(at.slice(8))), ariaLabel: label, ariaPressed: String(at === chosen), disabled: isPast, tabIndex: at === on ? 0 : -1 };
-      const pressed = make("button", { ...properties, onclick: () => (choose(at), focusOn(at)) });
+      const label = `${Number(at.slice(8))} ${words[WEEKDAYS[weekday(at)]]}, ${at.slice(0, 7)}`;
+      const properties = { type: "button", textContent: String(Number(at.slice(8))), ariaLabel: label, ariaPressed: String(at === chosen), disabled: isOver(at), tabIndex: at === on ? 0 : -1 };
+      const pressed = make("button", { ...properties, onclick: () => choose(at) });
       pressed.dataset.day = at;
-      if (at === now.slice(0, 10)) pressed.ariaCurrent = "date";
+      if (at === today) pressed.ariaCurrent = "date";
       return [pressed];
     }
 
@@ -155,12 +171,11 @@
       const at = day(`${shown.slice(0, 7)}-01`);
       at.setUTCMonth(at.getUTCMonth() + months);
       const first = spelled(at);
-      if (first.slice(0, 7) < now.slice(0, 7)) return;
-      focusOn(first < now.slice(0, 10) ? now.slice(0, 10) : first);
+      focusOn(isOver(first) && first.slice(0, 7) === today.slice(0, 7) ? today : first);
     }
 
     function focusOn(at) {
-      if (at < now.slice(0, 10)) return;
+      if (isOver(at)) return;
       draw(at);
       calendar.querySelector(`[data-day="${at}"]`).focus();
     }
@@ -173,7 +188,7 @@
     button.addEventListener("click", () => open(calendar.hidden));
     // Words are told to nobody until they are a date.
     input.addEventListener("input", (event) => {
-      if (input.value && !/^\d{4}-\d\d-\d\d[ T]\d\d:\d\d$/.test(input.value)) event.stopPropagation();
+      if (input.value && read(input.value, asked) !== input.value.replace("T", " ")) event.stopPropagation();
     });
     input.addEventListener("change", normalize);
     input.addEventListener("keydown", (event) => {
