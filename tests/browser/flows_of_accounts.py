@@ -238,7 +238,7 @@ def keep_webhooks(case: Case) -> Iterator[Step]:
     )
     replay = page.locator("form[action$='/replay']")
     replay.locator("[name=since]").fill(time.strftime("%Y-%m-%dT%H:%M", time.gmtime(time.time())))
-    yield Step("webhook.replay", replay.locator("button"), page.locator(".good"))
+    yield Step("webhook.replay", replay.locator("button:not([type])"), page.locator(".good"))
     state = page.locator("form[action$='/state']")
     page.locator("details.ask", has=state).locator("summary").click()
     yield Step("webhook.update", state.locator("button"), page.locator("form[action$='/state'] button.main"))
