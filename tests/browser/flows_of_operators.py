@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 
 from pabal.domain.users.user import Role
 from tests.browser.flows_of_sending import form, row
-from tests.browser.steps import Case, Step
+from tests.browser.steps import SUBMIT, Case, Step
 from tests.fakes.nhncloud import channel
 from tests.fakes.nhncloud.subprocess_server import RELAY
 from tests.fixtures.web import template_body
@@ -18,41 +18,41 @@ def keep_accounts(case: Case) -> Iterator[Step]:
     page, name = case.page, f"shop-{case.word}"
     page.goto("/console/operate/accounts")
     page.locator("main [name=name]").fill(name)
-    create = form(page, "/console/operate/accounts").locator("button")
+    create = form(page, "/console/operate/accounts").locator(SUBMIT)
     yield Step("account.create", create, page.locator("h1, td", has_text=name).first)
     page.goto("/console/operate/accounts")
     page.get_by_role("link", name=name, exact=True).click()
     limits = page.locator("form[action$='/limits']")
     page.locator("details.new", has=limits).locator("summary").click()
     limits.locator("[name=receivers_per_day]").fill("1000")
-    yield Step("account.limits", limits.locator("button"), page.locator("h1", has_text=name))
+    yield Step("account.limits", limits.locator(SUBMIT), page.locator("h1", has_text=name))
     keys = page.locator("form[action$='/keys']")
     page.locator("details.new", has=keys).locator("summary").click()
     keys.locator("[name=name]").fill("매장")
-    yield Step("key.create", keys.locator("button"), page.locator("code.secret"))
+    yield Step("key.create", keys.locator("button.main"), page.locator("code.secret"))
     page.locator(".card a.button").click()
     page.locator("tbody details.ask summary").first.click()
     page.locator("tbody [name=rate]").fill("77")
-    rate = page.locator("form[action$='/keys/rate'] button")
+    rate = page.locator("form[action$='/keys/rate']").locator(SUBMIT)
     yield Step("key.rate", rate, page.locator("tbody td.amount", has_text="77"))
     revoke = page.locator("form[action$='/keys/revoke']")
     page.locator("details.ask", has=revoke).locator("summary").click()
-    yield Step("key.revoke", revoke.locator("button"), page.locator("tbody .state.fail"))
+    yield Step("key.revoke", revoke.locator(SUBMIT), page.locator("tbody .state.fail"))
     users = page.locator("form[action$='/users']")
     page.locator("details.new", has=users).locator("summary").click()
     users.locator("[name=user]").fill(f"boss-{case.word}")
-    yield Step("user.create", users.locator("button"), page.locator("code.secret"))
+    yield Step("user.create", users.locator(SUBMIT), page.locator("code.secret"))
     page.locator(".card a.button").click()
     password = page.locator("form[action$='/users/password']")
     page.locator("details.ask", has=password).locator("summary").click()
-    yield Step("user.password", password.locator("button"), page.locator("code.secret"))
+    yield Step("user.password", password.locator(SUBMIT), page.locator("code.secret"))
     page.locator(".card a.button").click()
     states = page.locator("form[action$='/users/state']")
     page.locator("details.ask", has=states).locator("summary").click()
-    yield Step("user.disable", states.locator("button"), page.locator("tbody .state.fail").nth(1))
+    yield Step("user.disable", states.locator(SUBMIT), page.locator("tbody .state.fail").nth(1))
     disable = page.locator("form[action$='/state']:not([action*='users'])")
     page.locator("details.ask", has=disable).locator("summary").click()
-    yield Step("account.disable", disable.locator("button"), page.locator("h1 .state.fail"))
+    yield Step("account.disable", disable.locator(SUBMIT), page.locator("h1 .state.fail"))
 
 
 def review_templates(case: Case) -> Iterator[Step]:
@@ -75,15 +75,15 @@ def decide_numbers(case: Case) -> Iterator[Step]:
         for number in numbers:
             there.goto("/console/numbers")
             there.locator("[name=number]").fill(number)
-            form(there, "/console/numbers").locator("button").click()
+            form(there, "/console/numbers").locator(SUBMIT).click()
             expect(row(there, number)).to_be_visible()
     page.goto("/console/operate/numbers")
-    approve = row(page, numbers[0]).locator("form[action$='/approve'] button")
+    approve = row(page, numbers[0]).locator("form[action$='/approve']").locator(SUBMIT)
     yield Step("number.approve", approve, row(page, numbers[1]))
     expect(row(page, numbers[0])).to_have_count(0)
     row(page, numbers[1]).locator("summary").click()
     row(page, numbers[1]).locator("[name=comment]").fill("증명서가 필요합니다")
-    reject = row(page, numbers[1]).locator("form[action$='/reject'] button")
+    reject = row(page, numbers[1]).locator("form[action$='/reject']").locator(SUBMIT)
     yield Step("number.reject", reject, page.locator("h1"))
     expect(row(page, numbers[1])).to_have_count(0)
 
@@ -110,7 +110,7 @@ def map_profile(case: Case) -> Iterator[Step]:
     page.goto("/console/operate/mappings")
     page.locator("[name=channelId]").fill(channel.CHANNEL)
     page.locator("select[name=carrier]").select_option(RELAY)
-    add = form(page, "/console/operate/mappings").locator("button")
+    add = form(page, "/console/operate/mappings").locator(SUBMIT)
     yield Step("mapping.add", add, row(page, channel.SENDER_KEY))
     remove = row(page, channel.SENDER_KEY).get_by_role("button")
     yield Step("mapping.remove", remove, page.locator(".empty"))

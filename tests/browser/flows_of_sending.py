@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from playwright.sync_api import FilePayload, Locator, Page, expect
 
-from tests.browser.steps import Case, Step
+from tests.browser.steps import SUBMIT, Case, Step
 from tests.fixtures.browser import open_send_page
 from tests.fixtures.failing_network import Loss
 from tests.fixtures.web import SENDER, sms_body, template_body
@@ -49,13 +49,13 @@ def keep_address_book(case: Case) -> Iterator[Step]:
     page, name, group = case.page, f"홍길동 {case.word}", f"단골 {case.word}"
     page.goto("/console/contacts/groups")
     form(page, "/console/contacts/groups").locator("[name=name]").fill(group)
-    yield Step("contact.group_add", form(page, "/console/contacts/groups").locator("button"), row(page, group))
+    yield Step("contact.group_add", form(page, "/console/contacts/groups").locator(SUBMIT), row(page, group))
     row(page, group).locator("summary").first.click()
     row(page, group).locator("[name=name]").fill(f"{group} 님")
     yield Step("contact.group_rename", row(page, group).locator("button.main"), row(page, f"{group} 님"))
 
     page.locator("textarea[name=fields]").fill(f"도시 {case.word}")
-    fields = form(page, "/console/contacts/groups/fields").locator("button")
+    fields = form(page, "/console/contacts/groups/fields").locator(SUBMIT)
     yield Step("contact.fields", fields, row(page, group))
     row(page, group).locator("details.ask", has=page.locator("form[action$='/delete']")).locator("summary").click()
     delete = page.locator("details[open] button.danger")
@@ -91,12 +91,12 @@ def refuse_advertising(case: Case) -> Iterator[Step]:
     page.locator("details", has=add).locator("summary").click()
     add.locator("[name=phoneNumber]").fill(f"010-5300-{case.digits}01")
     add.locator("[name=reason]").fill("전화로 요청")
-    yield Step("opt_out.add", add.locator("button"), page.locator(".good"))
+    yield Step("opt_out.add", add.locator(SUBMIT), page.locator(".toast"))
     page.goto("/console/opt-outs")
     imported = form(page, "/console/opt-outs/import")
     page.locator("details", has=imported).locator("summary").click()
     page.locator("[name=file]").set_input_files(csv("opt-outs.csv", f"phone\n010-5300-{case.digits}02\n"))
-    yield Step("opt_out.import", imported.locator("button"), page.locator(".good"))
+    yield Step("opt_out.import", imported.locator(SUBMIT), page.locator(".good"))
     page.goto("/console/opt-outs")
     removed = row(page, f"010-5300-{case.digits}01")
     removed.locator("summary").click()
@@ -151,7 +151,7 @@ def send_campaign(case: Case) -> Iterator[Step]:
     page.locator("details:has(form[action$='/name']) > summary").click()
     page.locator("form[action$='/name'] [name=name]").fill(f"새 행사 {case.word}")
     renamed = page.locator("h1", has_text=f"새 행사 {case.word}")
-    yield Step("campaign.rename", page.locator("form[action$='/name'] button"), renamed)
+    yield Step("campaign.rename", page.locator("form[action$='/name']").locator(SUBMIT), renamed)
 
 
 def send_to_group(case: Case) -> Iterator[Step]:
@@ -190,7 +190,7 @@ def change_schedule(case: Case) -> Iterator[Step]:
     )
     page.goto(f"/console/requests/{now}")
     page.locator("details.ask summary").first.click()
-    yield Step("request.now", page.locator("form[action$='/now'] button"), page.locator("#progress"))
+    yield Step("request.now", page.locator("form[action$='/now']").locator(SUBMIT), page.locator("#progress"))
     page.goto(f"/console/requests/{cancelled}")
     page.locator("details.ask summary").last.click()
     cancel = page.locator("form[action$='/cancel'] button.danger")
@@ -222,14 +222,14 @@ def write_template(case: Case) -> Iterator[Step]:
     page.locator("main a[href$='/edit']").click()
     page.locator("[name=name]").fill(f"보류: 새 {code}")
     yield Step("template.update", page.locator("#save"), page.locator("h1", has_text=f"새 {code}"))
-    request = page.locator("form[action$='/request'] button")
+    request = page.locator("form[action$='/request']").locator(SUBMIT)
     yield Step("template.request", request, page.locator(".state.inspecting"))
     assert re.search(r"/console/templates/\d+", page.url)
     delete = page.locator("form[action$='/delete']")
     page.goto(write_another_template(case, f"X-{case.word}"))
     page.locator("details.ask", has=delete).locator("summary").click()
     yield Step(
-        "template.delete", delete.locator("button"), page.locator("main a.main[href='/console/templates/new']")
+        "template.delete", delete.locator(SUBMIT), page.locator("main a.main[href='/console/templates/new']")
     )
 
 

@@ -30,6 +30,9 @@ REACHES_SERVICE = """() => {
   return navigator.onLine && fetch(icon, { cache: "no-store" }).then((answer) => answer.ok, () => false);
 }"""
 
+SUBMIT = "button:not([type=button])"
+"""The button of a form that sends it, not one that opens a calendar or says no."""
+
 Behind = tuple[BrowserEnvironment, FailingNetwork]
 """A service, and the network that its browsers are behind."""
 
