@@ -74,7 +74,9 @@ def test_campaign_file_with_invalid_rows_is_uploaded_sent_and_followed(
         expect(page.locator("tbody tr").first).to_contain_text("봄 행사")
         check_page(page, f"requests-{language}-{screen}")
         page.goto("/console/texts")
-        expect(page.locator("td.excerpt", has_text="#{이름}님").first).to_be_visible()  # the text, not only the name
+        expect(
+            page.locator("td.excerpt", has_text="#{이름}님").first
+        ).to_be_visible()  # the text, not only the name
 
 
 @pytest.mark.torture
