@@ -100,6 +100,7 @@ KEYED_BY_US = {
     "pabal.store.engine.base.expand_placeholders",
     "pabal.store.engine.citus.distribution.writes_to_workers",
     "pabal.store.engine.citus.values.parse",
+    "pabal.store.engine.citus.values.parse_join",
     "pabal.store.engine.citus.values.spell",
     "pabal.store.engine.postgres.postgres_tx._integers",
     "pabal.store.engine.postgres.postgres_tx._translate",

@@ -28,11 +28,12 @@ class Solapi(NamedTuple):
 
 @pytest.fixture(scope="module")
 def relay(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Solapi]:
-    """The service as an operator runs it, with a key that its caller brings along."""
+    """The service as an operator runs it, at noon for advertising, with a key that its caller brings along."""
     folder = tmp_path_factory.mktemp("compat")
     config, data = folder / "pabal.toml", folder / "data"
     config.write_text(
-        f'secret_key = ["{SECRET_KEY}"]\nkey_rate = 0\n[compat.solapi]\nhosts = ["api.old.example"]\n'
+        f'secret_key = ["{SECRET_KEY}"]\nkey_rate = 0\nzone = "{live.zone_at_noon()}"\n'
+        '[compat.solapi]\nhosts = ["api.old.example"]\n'
     )
     with live.serving(data, config=config) as running:
         _create_key(data, config)
