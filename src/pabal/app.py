@@ -15,9 +15,10 @@ from pabal.compat.relay_api import RelayApi
 from pabal.compat.solapi.app import SolapiApi
 from pabal.service.access.contacts import hash_keys
 from pabal.service.access.keys.compat_keys import CompatKeyCache
-from pabal.service.access.keys.keys import KeyCache, KeyUses
+from pabal.service.access.keys.keys import KeyCache
 from pabal.service.access.keys.limits import BodyBudget, RateLimiter, SharedRateLimiter
 from pabal.service.context import Context
+from pabal.service.delayed_writes import KeyUses
 from pabal.service.delivery.carrier.known_carriers import register_carriers
 from pabal.service.metrics import Metrics, watch_loop_lag
 from pabal.service.next_due import stop_reads

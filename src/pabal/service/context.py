@@ -15,7 +15,7 @@ from pabal.domain.kakao.profile import Category, Profile
 from pabal.domain.sends.message import Outcome, Product
 from pabal.openid.provider import OpenIdProvider
 from pabal.service.account_limiter import AccountLimiter
-from pabal.service.difference_counts import DifferenceCounts
+from pabal.service.delayed_writes import DifferenceCounts
 from pabal.service.fair_queue import FairQueue
 from pabal.service.metrics import Metrics
 from pabal.service.open_attempts import InFlight, RateUse

@@ -8,8 +8,7 @@ import pytest
 from pabal.compat.differences import CallDifference, note
 from pabal.domain.base import dates
 from pabal.domain.base.dates import DAY
-from pabal.service.delayed_writes import WRITE_INTERVAL_S
-from pabal.service.difference_counts import MAX_COLLECTED
+from pabal.service.delayed_writes import MAX_DIFFERENCES, WRITE_INTERVAL_S
 from pabal.store.accounts import compat_differences
 from pabal.store.accounts.compat_differences import MAX_ROWS_PER_DAY, CountedDifference, DifferenceKey
 from tests.fixtures.solapi_calls import SENDER, SETTINGS, solapi_caller
@@ -144,7 +143,7 @@ async def test_days_are_added_up_and_forgotten(env: Environment) -> None:
 async def test_only_so_many_are_kept(env: Environment) -> None:
     await solapi_caller(env)
     account_id = await env.account_id()
-    for number in range(MAX_COLLECTED + 10):
+    for number in range(MAX_DIFFERENCES + 10):
         note(env.context, account_id, "solapi", CallDifference.FIELD, f"f{number:04}")
     first = await read(env)
     note(env.context, account_id, "solapi", CallDifference.FIELD, "one.more")

@@ -6,12 +6,11 @@ from typing import NamedTuple
 
 from pabal.domain.base.codes import Code, Refused, Text
 from pabal.domain.base.dates import Instant
-from pabal.service.delayed_writes import DelayedWrites
 from pabal.service.setup_cache import SetupCache, SetupChanges
 from pabal.store.accounts import accounts, audit_log
 from pabal.store.accounts.accounts import ApiKey
 from pabal.store.accounts.audit_log import Actor, AuditEntry
-from pabal.store.engine.base import Store, Tx
+from pabal.store.engine.base import Tx
 from pabal.world import World, new_api_key
 
 _SEND_A_KEY = Text(
@@ -192,26 +191,3 @@ class KeyCache:
 
 def _read_key(tx: Tx, key: str) -> ApiKey | None:
     return accounts.key_by_hash(tx, hash_key(key))
-
-
-MAX_COLLECTED = 10_000
-"""Keys whose uses are collected at most; those of others are not recorded in that time."""
-
-
-class KeyUses(DelayedWrites):
-    """Collects the last use of each key."""
-
-    def __init__(self, store: Store, world: World) -> None:
-        super().__init__(store, world)
-        self._used_at: dict[int, Instant] = {}
-
-    def note(self, key_id: int) -> None:
-        """Note that a key is used now."""
-        if key_id in self._used_at or len(self._used_at) < MAX_COLLECTED:
-            self._used_at[key_id] = self._world.now()
-        self._write_soon()
-
-    async def _write(self) -> None:
-        used_at, self._used_at = self._used_at, {}
-        if used_at:
-            await self._store.write_relaxed(accounts.mark_used, used_at)
