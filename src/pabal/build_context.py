@@ -1,6 +1,6 @@
 """Builds the context of the service that the settings describe: policy, carriers, limits and secrets."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,8 +16,7 @@ from pabal.domain.kakao.profile import Category, InvalidCategoryTable, parse_cat
 from pabal.domain.sends.message import Product
 from pabal.domain.sends.route import Routes
 from pabal.domain.sends.sender_codes import SenderCodes
-from pabal.mail.build import make_mailer_factory
-from pabal.mail.mailer import Mailer
+from pabal.mail.mailer import Mailer, SmtpServer
 from pabal.openid.provider import ClientRegistration, OpenIdProvider
 from pabal.service.account_limiter import AccountLimiter
 from pabal.service.context import Context
@@ -95,7 +94,7 @@ def build_context(
             _build_items_later(Locale(LANGUAGES[0], settings.zone), policy),
             lambda webhook_format: _load_format(webhook_format, policy),
         ),
-        OutgoingMails(make_mailer_factory(settings, world, mailer)),
+        OutgoingMails(_mailer_factory(settings, world, mailer)),
         openid or build_openid(settings, world),
         slots,
         max_searches_per_account=max(1, settings.search_connections - 1),
@@ -110,6 +109,32 @@ def _image_limits(routes: Routes, carriers: Mapping[str, Carrier]) -> dict[Produ
         )
         for product in Product
     }
+
+
+def _mailer_factory(settings: Settings, world: World, replacement: Mailer | None) -> Callable[[], Mailer] | None:
+    """Return what makes the mailer of the settings, or returns the replacement; None: no mails are sent.
+
+    Raises BadSetting if the file with the password cannot be read.
+    """
+    if not settings.has_mail:
+        return None
+    server = SmtpServer(
+        settings.smtp_host,
+        settings.smtp_port,
+        settings.smtp_tls,
+        settings.smtp_user,
+        settings.read_smtp_password(),
+        settings.smtp_sender,
+        settings.smtp_timeout_seconds,
+        settings.smtp_tls_ca,
+    )
+
+    def make() -> Mailer:
+        from pabal.mail.smtp import SmtpMailer  # many send no mails, and its libraries take time to load
+
+        return replacement or SmtpMailer(server, world)
+
+    return make
 
 
 def build_openid(settings: Settings, world: World) -> OpenIdProvider | None:

@@ -13,7 +13,7 @@ from pabal.domain.users.user import Role
 from pabal.openid.id_token import TokenRejected
 from pabal.openid.provider import DISCOVERY_PATH, OpenIdUnavailable
 from pabal.service.metrics import Metrics
-from pabal.service.notices.trial import MailReport, read_report
+from pabal.service.notices.at_once import MailReport, read_report
 from pabal.settings.carriers import TEXT_PRODUCTS
 from pabal.settings.field import BadSetting
 from pabal.settings.settings import Settings

@@ -18,7 +18,7 @@ from pabal.service.access.sign_in import passwords
 from pabal.service.access.users import team
 from pabal.service.access.users.team import INVITE_LIFETIME_MS
 from pabal.service.context import Context
-from pabal.service.notices import invitations
+from pabal.service.notices import at_once
 from pabal.world import new_password
 
 UserChange = Callable[[Context, int, str, AuditEntry], Awaitable[object]]
@@ -33,7 +33,7 @@ async def create_invite(request: PageRequest) -> Response:
         role = _read_role(request)
         address = parse_address(request.field("address")) if request.field("address") else ""
         if address:
-            invitations.check_pace(context, request.user)
+            at_once.check_invitation(context, request.user)
         token = await team.invite(context, request.account_id, role, request.audit_entry("invite.create"))
     except Refused as refused:
         return await show_team(request, refused)
@@ -41,7 +41,7 @@ async def create_invite(request: PageRequest) -> Response:
     result: MailResult | None = None
     if address:
         account = (await administration.get_account(context, request.account_id)).name
-        result = await invitations.send_invitation(
+        result = await at_once.send_invitation(
             context, request.user, account, role, path, address, request.locale.language
         )
     return request.render(

@@ -6,8 +6,8 @@ from pabal.console.shell.page_request import PageRequest
 from pabal.domain.base.codes import Refused, Text
 from pabal.domain.events.notice import CONFIRMATION, NOTICE_KIND_BY_CODE
 from pabal.mail.mailer import MailOutcome, MailResult
-from pabal.service.notices import trial
-from pabal.service.notices.trial import FailedMail
+from pabal.service.notices import at_once
+from pabal.service.notices.at_once import FailedMail
 
 MAIL_PATH = "/console/operate/mail"
 
@@ -15,7 +15,7 @@ MAIL_PATH = "/console/operate/mail"
 async def send_test(request: PageRequest) -> Response:
     """Send a test mail to the operator's own address, and show what came of it."""
     try:
-        result = await trial.send_test(request.context, request.user)
+        result = await at_once.send_test(request.context, request.user)
     except Refused as refused:
         return await show_mail(request, refused=refused)
     return await show_mail(request, result)
@@ -25,7 +25,7 @@ async def show_mail(
     request: PageRequest, result: MailResult | None = None, refused: Refused | None = None
 ) -> Response:
     """Show how sending mails goes."""
-    report, settings = await trial.get_report(request.context), request.site.settings
+    report, settings = await at_once.get_report(request.context), request.site.settings
     return request.render(
         "operate/system/mail.html",
         refused.code.http_status if refused else 200,

@@ -1,20 +1,20 @@
-"""Test mails of operators, and what they see of the mail server."""
+"""Mails that are sent while a person waits, tests and invitations, and what operators see of the mail server."""
 
 from typing import NamedTuple
 
 from pabal.domain.base.codes import Code, Refused, Text
-from pabal.domain.users.user import User
+from pabal.domain.users.user import Role, User
 from pabal.mail.mailer import Mail, MailResult
 from pabal.service.context import Context
-from pabal.service.notices.compose import compose_test
+from pabal.service.notices.compose import compose_invitation, compose_test
 from pabal.service.notices.dispatch import MAIL_ID_BITS, record_server
 from pabal.store.engine.base import Reader, Tx, transaction
 from pabal.store.events import mails, notices
 from pabal.store.events.mails import FailedMail as FailedMail
 from pabal.store.events.mails import MailServer as MailServer  # for pages, which do not import the store
 
-TEST_PAUSE_S = 10.0
-"""Least time between two test mails of a user."""
+PAUSE_S = 10.0
+"""Least time between two such mails of a user."""
 MAX_FAILED = 20
 """Mails given up lately that operators see."""
 NO_ADDRESS = Text(
@@ -44,7 +44,7 @@ def read_report(tx: Tx, server: str) -> MailReport:
 
 
 async def send_test(context: Context, user: User) -> MailResult:
-    """Send a mail to the user's confirmed address at once, and return what came of it.
+    """Send a mail to the user's confirmed address, and return what came of it.
 
     Raises Refused: INVALID_STATE without a mail server or an address, RATE_LIMITED.
     """
@@ -53,15 +53,39 @@ async def send_test(context: Context, user: User) -> MailResult:
     settings = await context.store.read(notices.get_settings, user.id)
     if settings.address is None:
         raise Refused(Code.INVALID_STATE, "", NO_ADDRESS)
+    _check_pace(context, user)
+    result = await _send(context, settings.address, *compose_test(settings.language))
+    context.mail.added.set()
+    return result
+
+
+def check_invitation(context: Context, inviter: User) -> None:
+    """Raise Refused: INVALID_STATE without a mail server, RATE_LIMITED for one mail so soon after another."""
+    if not context.mail.is_sent:
+        raise Refused(Code.INVALID_STATE, "address")
+    _check_pace(context, inviter)
+
+
+async def send_invitation(
+    context: Context, inviter: User, account: str, role: Role, path: str, address: str, language: str
+) -> MailResult:
+    """Send the link of an invitation to an address, and return what came of it; `path` has its token."""
+    url = f"{context.policy.notices.public_url}{path}"
+    return await _send(context, address, *compose_invitation(inviter.label, account, role, url, language))
+
+
+def _check_pace(context: Context, user: User) -> None:
     now = context.world.monotonic()
-    wait_s = context.mail.last_tests.get(user.id, -TEST_PAUSE_S) + TEST_PAUSE_S - now
+    wait_s = context.mail.last_tests.get(user.id, -PAUSE_S) + PAUSE_S - now
     if wait_s > 0:
         raise Refused(Code.RATE_LIMITED, retry_after_s=wait_s)
     context.mail.last_tests[user.id] = now
+
+
+async def _send(context: Context, address: str, subject: str, text: str) -> MailResult:
     mail_id = f"{context.world.random_bits(MAIL_ID_BITS):0{MAIL_ID_BITS // 4}x}"
-    result = await context.mail.mailer.send(Mail(mail_id, settings.address, *compose_test(settings.language)))
+    result = await context.mail.mailer.send(Mail(mail_id, address, subject, text))
     await context.store.write(
         record_server, context.mail.mailer.name, result, context.world.random(), context.world.now()
     )
-    context.mail.added.set()
     return result
