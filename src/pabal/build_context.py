@@ -173,7 +173,7 @@ def _build_items_later(locale: Locale, policy: Policy) -> EventItemBuilder:
 def _load_format(webhook_format: WebhookFormat, policy: Policy) -> ForeignFormat:
     """Return what deliveries look like for programs of another relay; most services have none of these."""
     from pabal.compat.nhncloud_hooks import hook_format
-    from pabal.compat.solapi.reports import report_format
+    from pabal.compat.solapi.records import report_format
 
     return hook_format(policy) if webhook_format is WebhookFormat.NHN_CLOUD else report_format(policy)
 

@@ -13,7 +13,6 @@ import msgspec
 
 from pabal.checks.body.locale import Locale
 from pabal.compat.differences import CallDifference, note
-from pabal.compat.errors import CallRefused
 from pabal.domain.base.codes import Code, Refused
 from pabal.domain.base.dates import Instant
 from pabal.service.access.keys.compat_keys import CompatKeyCache
@@ -37,6 +36,17 @@ SUCCESS = "SUCCESS"
 log = logging.getLogger("pabal.compat")
 P = TypeVar("P")
 Handler = Callable[..., Awaitable[dict[str, Any]]]
+
+
+class CallRefused(Exception):
+    """An error answer: an HTTP status, and the code and message of the relay."""
+
+    def __init__(self, status: int, code: str, message: str, retry_after_s: float | None = None) -> None:
+        super().__init__(f"{status} {code}")
+        self.status = status
+        self.code = code
+        self.message = message
+        self.retry_after_s = retry_after_s
 
 
 class Route(NamedTuple):

@@ -7,13 +7,12 @@ from typing import Any, NamedTuple
 
 from pabal.carriers.nhncloud.calls import IDEMPOTENCY_HEADER
 from pabal.compat.differences import CallDifference
-from pabal.compat.errors import CallRefused
 from pabal.compat.ignored import Query
 from pabal.compat.nhncloud.call import KIND, Endpoints, NhnCall
 from pabal.compat.nhncloud.errors import COMMON, NhnRefused, explain, from_gateway, header, invalid, not_found
 from pabal.compat.nhncloud.sms.routes import SMS
 from pabal.compat.nhncloud.talk.routes import TALK
-from pabal.compat.relay_api import AdmittedKey, ReceivedCall, RelayApi, Route, parse_pairs
+from pabal.compat.relay_api import AdmittedKey, CallRefused, ReceivedCall, RelayApi, Route, parse_pairs
 from pabal.domain.base.codes import Code, Refused
 from pabal.service.access.keys.compat_keys import hide_id
 from pabal.service.access.keys.sent_secrets import SecretVerifier

@@ -14,7 +14,7 @@ from pabal.compat.differences import CallDifference, note
 from pabal.compat.ignored import Query, decode_short, list_ignored
 from pabal.compat.nhncloud.errors import COMMON, NhnRefused, invalid
 from pabal.compat.relay_api import RouteTable
-from pabal.domain.base import dates, identifiers
+from pabal.domain.base import dates
 from pabal.domain.base.codes import Code, Problem
 from pabal.domain.base.dates import Instant
 from pabal.domain.base.identifiers import REQUEST_ID_BYTES
@@ -141,11 +141,6 @@ def parse_time(spelling: str, units: Sequence[str] = ("minutes", "seconds")) -> 
     if found.tzinfo or all(found.isoformat(" ", unit) != spelling for unit in units):
         return None
     return int(found.replace(tzinfo=SEOUL).timestamp() * 1000)
-
-
-def sequence_of(message_id: bytes) -> int:
-    """Return the recipientSeq of a message: its number within its request."""
-    return identifiers.number_of(message_id)
 
 
 def page_of(number: int, size: int, total: int, rows: Sequence[Any]) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from types import MappingProxyType
 from typing import Any
 
 from pabal.carriers.nhncloud.client import TOO_LARGE
-from pabal.compat.errors import CallRefused
+from pabal.compat.relay_api import CallRefused
 from pabal.domain.base.codes import Code, Problem, Refused
 
 INVALID_PARAMETER = 4

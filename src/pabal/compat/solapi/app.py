@@ -6,13 +6,21 @@ from hmac import HMAC
 from typing import Any
 
 from pabal.compat.differences import CallDifference
-from pabal.compat.errors import CallRefused
 from pabal.compat.ignored import Query
-from pabal.compat.relay_api import AdmittedKey, ReceivedCall, RelayApi, Route, RouteTable, parse_pairs, route
+from pabal.compat.relay_api import (
+    AdmittedKey,
+    CallRefused,
+    ReceivedCall,
+    RelayApi,
+    Route,
+    RouteTable,
+    parse_pairs,
+    route,
+)
 from pabal.compat.solapi import groups, kakao, lookups, open_groups, sending, storage
 from pabal.compat.solapi.authentication import check_signature, make_signer, parse_header
 from pabal.compat.solapi.call import KIND, CompatCall
-from pabal.compat.solapi.errors import from_refusal, invalid, not_found
+from pabal.compat.solapi.codes import from_refusal, invalid, not_found
 from pabal.domain.base.codes import Refused
 from pabal.service.access.keys.compat_keys import secret_context
 from pabal.service.access.keys.keys import MAX_CACHED_KEYS

@@ -9,7 +9,7 @@ import re
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-from pabal.compat.solapi.errors import CallRefused
+from pabal.compat.solapi.codes import CallRefused
 from pabal.domain.base.dates import Instant
 
 MAX_SKEW_MS = 15 * 60 * 1000

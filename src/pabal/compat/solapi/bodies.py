@@ -4,7 +4,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from pabal.compat.solapi.errors import invalid
+from pabal.compat.solapi.codes import invalid
 
 T = TypeVar("T", bound=msgspec.Struct)
 

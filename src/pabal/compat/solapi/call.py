@@ -9,7 +9,7 @@ from pabal.checks.body.locale import Locale
 from pabal.compat import ids
 from pabal.compat.differences import CallDifference, note
 from pabal.compat.solapi.authentication import parse_time
-from pabal.compat.solapi.errors import invalid, not_found
+from pabal.compat.solapi.codes import invalid, not_found
 from pabal.domain.base.dates import Instant, Period
 from pabal.domain.base.identifiers import MESSAGE_ID_BYTES, REQUEST_ID_BYTES
 from pabal.service.context import Context

@@ -1,6 +1,7 @@
-"""Solapi's status codes for what happens to our messages, and for what we refuse."""
+"""Solapi's codes for what happens to our messages, and for messages and calls that we refuse."""
 
-from pabal.domain.base.codes import Code, Problem
+from pabal.compat.relay_api import CallRefused as CallRefused
+from pabal.domain.base.codes import Code, Problem, Refused
 from pabal.domain.sends.message import Outcome, Status
 from pabal.store.messages.history import MessageFilter
 
@@ -97,3 +98,50 @@ def narrow(wanted: MessageFilter, code: str) -> MessageFilter:
     if code in _BY_CODE:
         return wanted._replace(outcome=_BY_CODE[code])
     return wanted._replace(status={ACCEPTED: Status.WAITING, AT_CARRIER: Status.SENDING}.get(code))
+
+
+_NAMES = {
+    Code.INVALID_JSON: "ValidationError",
+    Code.PAYLOAD_TOO_LARGE: "RequestEntityTooLarge",
+    Code.FORBIDDEN: "Forbidden",
+    Code.UNAUTHORIZED: "InvalidAPIKey",
+    Code.KEY_EXPIRED: "InvalidAPIKey",
+    Code.NOT_FOUND: "ResourceNotFound",
+    Code.REQUEST_NOT_FOUND: "ResourceNotFound",
+    Code.METHOD_NOT_ALLOWED: "ResourceNotFound",
+    Code.RATE_LIMITED: "TooManyRequests",
+    Code.SERVICE_UNAVAILABLE: "ServiceUnavailable",
+    Code.INTERNAL_ERROR: "InternalError",
+}
+_STATUSES = {Code.UNAUTHORIZED: 403, Code.KEY_EXPIRED: 403, Code.METHOD_NOT_ALLOWED: 404}
+"""Where Solapi has another HTTP status than we."""
+
+
+def invalid(message: str) -> CallRefused:
+    """Return the error of a call that has a wrong field."""
+    return CallRefused(400, "ValidationError", message)
+
+
+def not_found() -> CallRefused:
+    """Return the error of a call for something that is not there."""
+    return CallRefused(404, "ResourceNotFound", "해당 리소스가 없음")
+
+
+def from_refusal(refused: Refused) -> CallRefused:
+    """Return the error that tells what a refusal of ours does."""
+    problem = refused.problems[0]
+    if is_other_use(refused):
+        return CallRefused(403, "DuplicatedSignature", "15분 안에 동일한 signature 값")
+    place = f" ({problem.field})" if problem.field else ""
+    return CallRefused(
+        _STATUSES.get(problem.code, problem.code.http_status),
+        _NAMES.get(problem.code, "ValidationError"),
+        problem.message("ko") + place,
+        refused.retry_after_s,
+    )
+
+
+def is_other_use(refused: Refused) -> bool:
+    """Tell whether a signature was used for a different call."""
+    problem = refused.problems[0]
+    return problem.code is Code.DUPLICATE and problem.field == "Idempotency-Key"

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from pabal.compat.solapi.call import KIND, CompatCall, format_group_id, parse_group_id
-from pabal.compat.solapi.errors import CallRefused, invalid, not_found
+from pabal.compat.solapi.codes import CallRefused, invalid, not_found
 from pabal.domain.base import dates, identifiers
 from pabal.domain.base.dates import Instant, Period
 from pabal.domain.base.identifiers import REQUEST_ID_BYTES

@@ -4,7 +4,7 @@ from typing import Any
 
 from pabal.carriers.solapi.templates import TemplateName, to_remote
 from pabal.compat.solapi.call import CompatCall
-from pabal.compat.solapi.errors import invalid, not_found
+from pabal.compat.solapi.codes import invalid, not_found
 from pabal.domain.base import dates
 from pabal.domain.content.variables import find_names
 from pabal.domain.kakao.profile import AuthStatus, Profile

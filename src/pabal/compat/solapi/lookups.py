@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from pabal.compat.solapi import codes
 from pabal.compat.solapi.call import MAX_LIMIT, CompatCall, format_message_id, parse_message_id
-from pabal.compat.solapi.errors import invalid
+from pabal.compat.solapi.codes import invalid
 from pabal.compat.solapi.groups import request_ids_of
 from pabal.compat.solapi.records import describe_message, sender_of
 from pabal.compat.solapi.translation import PRODUCTS

@@ -13,7 +13,7 @@ from pabal.compat.solapi.bodies import (
     decode,
 )
 from pabal.compat.solapi.call import CompatCall, format_group_id, parse_group_id
-from pabal.compat.solapi.errors import CallRefused, invalid, not_found
+from pabal.compat.solapi.codes import CallRefused, invalid, not_found
 from pabal.compat.solapi.groups import describe_new_group, show_group
 from pabal.compat.solapi.noted import note_refusals, read_body
 from pabal.compat.solapi.sending import MAX_MESSAGES, check_messages, describe_item, send_messages

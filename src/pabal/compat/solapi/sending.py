@@ -22,7 +22,7 @@ from pabal.compat.solapi.call import (
     format_message_id,
     let_others_run,
 )
-from pabal.compat.solapi.errors import CallRefused, from_refusal, invalid, is_other_use
+from pabal.compat.solapi.codes import CallRefused, from_refusal, invalid, is_other_use
 from pabal.compat.solapi.groups import describe_new_group
 from pabal.compat.solapi.noted import note_refusals, read_body
 from pabal.compat.solapi.storage import get_image

@@ -7,7 +7,7 @@ from typing import Any
 from pabal.compat.differences import CallDifference
 from pabal.compat.solapi.bodies import FileBody, decode
 from pabal.compat.solapi.call import FILE_ID_BYTES, CompatCall, format_file_id, parse_file_id
-from pabal.compat.solapi.errors import CallRefused, invalid
+from pabal.compat.solapi.codes import CallRefused, invalid
 from pabal.compat.solapi.translation import Item, image_id_of
 from pabal.domain.base import dates
 from pabal.domain.base.codes import Code, Refused

@@ -1,4 +1,4 @@
-"""Lists texts by request, by date and by the names that callers gave them, and shows a single one."""
+"""Lists texts by request, date and name, their results by when they became known, and sender numbers."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -8,18 +8,18 @@ from pabal.compat.nhncloud.call import (
     NhnCall,
     format_request_id,
     format_tenths,
+    format_time,
     page_of,
     parse_request_id,
     parse_time,
-    sequence_of,
 )
 from pabal.compat.nhncloud.sms.codes import refuse
 from pabal.compat.nhncloud.sms.kinds import (
     AUTH,
     DUPLICATE_STATE,
     MESSAGE_STATES,
-    MMS,
     SMS,
+    TEXTS,
     Kind,
     message_type,
     result_code,
@@ -32,14 +32,17 @@ from pabal.domain.base.dates import DAY, SECOND, Period
 from pabal.domain.base.identifiers import MAX_MESSAGE_NUMBER
 from pabal.domain.content.text import mask_digits
 from pabal.domain.people import phone
-from pabal.domain.sends.message import Outcome, Status
-from pabal.service.history.history import find_messages
+from pabal.domain.people.phone import NumberState
+from pabal.domain.sends.message import Outcome, Product, Status
+from pabal.service.history.history import find_messages, take_search_turn
 from pabal.service.sending import compose
-from pabal.store.messages import compat_names, compat_requests
+from pabal.store.accounts import numbers
+from pabal.store.messages import compat_names, compat_requests, result_times
 from pabal.store.messages.compat_requests import CompatRequest
 from pabal.store.messages.history import MessageFilter
 from pabal.store.messages.messages import Message
 from pabal.store.messages.requests import Request
+from pabal.store.messages.result_times import ReportedFilter, ReportedResult
 
 MAX_SEARCHED_MS = 31 * DAY
 _OLD, _OLD_SEQUENCE = frozenset(("2.2", "2.3")), "mtPr"
@@ -60,45 +63,16 @@ _NEVER = frozenset(("6", "7"))
 _LAST_REQUEST = b"\xff" * identifiers.REQUEST_ID_BYTES
 
 
-async def list_sms(call: NhnCall) -> dict[str, Any]:
-    """List SMS that are no one-time codes."""
-    return await _list(call, SMS)
-
-
-async def list_mms(call: NhnCall) -> dict[str, Any]:
-    """List LMS and MMS."""
-    return await _list(call, MMS)
-
-
-async def list_auth_sms(call: NhnCall) -> dict[str, Any]:
-    """List one-time codes."""
-    return await _list(call, AUTH)
-
-
-async def show_sms(call: NhnCall, request_id: str) -> dict[str, Any]:
-    """Show one SMS."""
-    return await _show(call, SMS, request_id)
-
-
-async def show_mms(call: NhnCall, request_id: str) -> dict[str, Any]:
-    """Show one LMS or MMS."""
-    return await _show(call, MMS, request_id)
-
-
-async def show_auth_sms(call: NhnCall, request_id: str) -> dict[str, Any]:
-    """Show one one-time code."""
-    return await _show(call, AUTH, request_id)
-
-
-async def _show(call: NhnCall, kind: Kind, spelling: str) -> dict[str, Any]:
+async def show_text(call: NhnCall, request_id: str, kind: Kind) -> dict[str, Any]:
+    """Show one text."""
     name = "recipientSeq" if call.query.get("recipientSeq") else _OLD_SEQUENCE
     if not call.query.get(name):
         raise refuse(-2012)
     number = call.read_number(name, 1, MAX_MESSAGE_NUMBER)
-    request_id = parse_request_id(spelling)
-    if request_id is None:
+    own_id = parse_request_id(request_id)
+    if own_id is None:
         raise refuse(-2008)
-    message_id = identifiers.make_message_id(request_id, number)
+    message_id = identifiers.make_message_id(own_id, number)
     wanted = _filter_of(call, kind)._replace(message_id=message_id)
     found = await find_messages(call.context, wanted, 1, 1)
     if not found.found:
@@ -107,7 +81,8 @@ async def _show(call: NhnCall, kind: Kind, spelling: str) -> dict[str, Any]:
     return {"body": {"data": {**row, "originCode": None}}}
 
 
-async def _list(call: NhnCall, kind: Kind) -> dict[str, Any]:
+async def list_texts(call: NhnCall, kind: Kind) -> dict[str, Any]:
+    """List texts of a kind; SMS are those that are no one-time codes."""
     number, size = call.read_page()
     wanted = await _read_filter(call, kind)
     if wanted is None:
@@ -271,7 +246,7 @@ def _describe(call: NhnCall, message: Message, request: Request, origin: CompatR
         "resultCodeName": result_name(code) if code else None,
         "telecomCode": None,
         "telecomCodeName": None,
-        "recipientSeq": sequence_of(message.id),
+        "recipientSeq": identifiers.number_of(message.id),
         "sendType": send_type(message.product, is_code=request.is_code),
         "messageType": kind,
         "messageCount": 1,
@@ -282,3 +257,83 @@ def _describe(call: NhnCall, message: Message, request: Request, origin: CompatR
         "recipientGroupingKey": message.reference,
     }
     return row if kind in ("SMS", "AUTH") else {**row, "title": title or None, "attachFileList": []}
+
+
+_KINDS = {
+    "SMS": SMS,
+    "AUTH": AUTH,
+    "LMS": Kind((Product.LMS,)),
+    "MMS": Kind((Product.MMS,)),
+}
+
+
+async def list_results(call: NhnCall) -> dict[str, Any]:
+    """List results that became known between two times, at most a day apart."""
+    number, size = call.read_page()
+    wanted = _read_reported(call)
+    async with take_search_turn(call.context, call.account_id):
+        page = await call.context.store.read(result_times.list_reported, wanted, number, size)
+    request_ids = {each.request.id for each in page.found}
+    calls = await call.context.store.read(compat_requests.get, request_ids) if page.found else {}
+    rows = [_describe_result(each, calls.get(each.request.id)) for each in page.found]
+    return {"body": page_of(number, size, page.total, rows)}
+
+
+def _read_reported(call: NhnCall) -> ReportedFilter:
+    """Return what a query asks for.
+
+    Raises NhnRefused.
+    """
+    start, end = (parse_time(call.query.get(name, "")) for name in ("startUpdateDate", "endUpdateDate"))
+    if start is None or end is None:
+        raise refuse(-2000)
+    if not 0 <= end - start <= DAY:
+        raise refuse(-1005)
+    given = call.query.get("messageType")
+    if given and given not in _KINDS:
+        raise refuse(-1006)
+    kind = _KINDS[given] if given else Kind(TEXTS)
+    is_code = kind.is_code if given in ("SMS", "AUTH") else None
+    return ReportedFilter(call.account_id, start, end + SECOND, kind.products, is_code)
+
+
+def _describe_result(reported: ReportedResult, origin: CompatRequest | None) -> dict[str, Any]:
+    message, request, at = reported
+    code = result_code(message.outcome or Outcome.UNDELIVERABLE)  # cancelled ones have none
+    return {
+        "messageType": message_type(message.product, is_code=request.is_code),
+        "requestId": format_request_id(request.id),
+        "recipientSeq": identifiers.number_of(message.id),
+        "resultCode": code,
+        "resultCodeName": result_name(code),
+        "requestDate": format_tenths(request.scheduled_at),
+        "resultDate": format_tenths(message.completed_at),
+        "updateDate": format_tenths(at),
+        "telecomCode": None,
+        "telecomCodeName": None,
+        "senderGroupingKey": origin.sender_name if origin else None,
+        "recipientGroupingKey": message.reference,
+    }
+
+
+async def list_numbers(call: NhnCall) -> dict[str, Any]:
+    """List sender numbers; those that are not approved are not in use."""
+    number, size = call.read_page()
+    wanted = {name: call.query.get(name) for name in ("sendNo", "useYn", "blockYn")}
+    rows = [
+        {
+            "serviceId": call.account_id,
+            "sendNo": each.number,
+            "useYn": "Y" if each.state is NumberState.APPROVED else "N",
+            "blockYn": "N",
+            "blockReason": None,
+            "createDate": format_time(each.created_at),
+            "createUser": None,
+            "updateDate": format_time(each.created_at),
+            "updateUser": None,
+        }
+        for each in await call.context.store.read(numbers.list_by_account, call.account_id)
+    ]
+    found = [row for row in rows if all(value in (None, "", row[name]) for name, value in wanted.items())]
+    page = found[(number - 1) * size : number * size]
+    return {"body": page_of(number, size, len(found), page)}

@@ -1,4 +1,4 @@
-"""Sends texts by sender/sms, mms, auth/sms, ad-sms and ad-mms, and answers what became of each recipient."""
+"""Sends texts, answers what became of each recipient, and cancels scheduled ones."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -7,19 +7,21 @@ from pabal.checks.body.forms import Form
 from pabal.checks.sends.friendtalk import apply_ad_hours
 from pabal.checks.sends.text_messages import check_text_message
 from pabal.compat.nhncloud.accept import accept_once
-from pabal.compat.nhncloud.call import KIND, NhnCall, format_request_id
-from pabal.compat.nhncloud.sms.bodies import SendBody, SmsRecipient
+from pabal.compat.nhncloud.call import KIND, NhnCall, format_request_id, parse_request_id
+from pabal.compat.nhncloud.sms.bodies import CancelBody, Reservation, SendBody, SmsRecipient
 from pabal.compat.nhncloud.sms.codes import MESSAGES, code_of, refuse
 from pabal.compat.nhncloud.sms.files import get_files
-from pabal.compat.nhncloud.sms.kinds import AD_MMS, AD_SMS, AUTH, MMS, SMS, Kind
+from pabal.compat.nhncloud.sms.kinds import Kind
 from pabal.compat.nhncloud.sms.translation import build_body, check_call, find_refusals, read_date
 from pabal.compat.own_bodies import receiver_of
 from pabal.domain.base.codes import Code, Problem, Refused
+from pabal.domain.base.identifiers import MAX_MESSAGE_NUMBER, make_message_id
 from pabal.domain.content.image import Image
 from pabal.domain.sends.message import Product
 from pabal.domain.sends.sending import Receiver, Sending
 from pabal.service.access.accounts.sender_codes import get_codes
 from pabal.service.sending.accept_call import CallSize
+from pabal.service.sending.cancel import cancel_request
 from pabal.world import new_request_id
 
 COMPLETED, FAILED = "2", "3"
@@ -43,32 +45,8 @@ class _Call(NamedTuple):
     images: Sequence[Image]
 
 
-async def send_sms(call: NhnCall) -> dict[str, Any]:
-    """Send an SMS."""
-    return await _send(call, SMS)
-
-
-async def send_mms(call: NhnCall) -> dict[str, Any]:
-    """Send an LMS, or with attachments an MMS."""
-    return await _send(call, MMS)
-
-
-async def send_auth_sms(call: NhnCall) -> dict[str, Any]:
-    """Send a one-time code."""
-    return await _send(call, AUTH)
-
-
-async def send_ad_sms(call: NhnCall) -> dict[str, Any]:
-    """Send an advertisement as SMS."""
-    return await _send(call, AD_SMS)
-
-
-async def send_ad_mms(call: NhnCall) -> dict[str, Any]:
-    """Send an advertisement as LMS or MMS."""
-    return await _send(call, AD_MMS)
-
-
-async def _send(call: NhnCall, kind: Kind) -> dict[str, Any]:
+async def send(call: NhnCall, kind: Kind) -> dict[str, Any]:
+    """Send a text of a kind; with attachments an LMS becomes an MMS."""
     body = call.decode(SendBody)
     recipients = check_call(body, kind)
     await _check_origin_code(call, body)
@@ -177,3 +155,32 @@ def _describe(
         "senderGroupingKey": body.senderGroupingKey,
         "sendResultList": results,
     }
+
+
+MAX_RESERVATIONS = 1000
+"""Messages of one call."""
+
+
+async def cancel(call: NhnCall) -> dict[str, Any]:
+    """Cancel the messages that still wait; the answer counts them."""
+    given = call.decode(CancelBody).reservationList or []
+    if not 1 <= len(given) <= MAX_RESERVATIONS:
+        raise refuse(4, f"reservationList: 1 ~ {MAX_RESERVATIONS:,}")
+    cancelled = 0
+    for each in dict.fromkeys((one.requestId, one.recipientSeq) for one in given):
+        cancelled += await _cancel(call, Reservation(*each))
+    return {"body": {"data": {"requestedCount": len(given), "canceledCount": cancelled}}}
+
+
+async def _cancel(call: NhnCall, given: Reservation) -> int:
+    """Cancel a message; return how many were, which is none where the account has no such message."""
+    request_id = parse_request_id(given.requestId)
+    if request_id is None or not 1 <= given.recipientSeq <= MAX_MESSAGE_NUMBER:
+        return 0
+    message_id = make_message_id(request_id, given.recipientSeq)
+    try:
+        return (await cancel_request(call.context, call.account_id, request_id, message_id)).canceled
+    except Refused as refused:
+        if refused.code is not Code.REQUEST_NOT_FOUND:
+            raise
+        return 0

@@ -37,27 +37,11 @@ Values = Mapping[str, Any]
 """The values of one recipient's variables, by their names."""
 
 
-async def send_by_template(call: NhnCall) -> dict[str, Any]:
-    """Send the text of a template: POST `messages`."""
-    return await _send(call, call.decode(AlimtalkBody), is_code=False)
-
-
-async def send_code_by_template(call: NhnCall) -> dict[str, Any]:
-    """Send one-time codes in the text of a template: POST `auth/messages`."""
-    return await _send(call, call.decode(AlimtalkBody), is_code=True)
-
-
-async def send_finished(call: NhnCall) -> dict[str, Any]:
-    """Send finished texts: POST `raw-messages`."""
-    return await _send(call, call.decode(FinishedBody), is_code=False)
-
-
-async def send_finished_code(call: NhnCall) -> dict[str, Any]:
-    """Send finished texts with one-time codes: POST `auth/raw-messages`."""
-    return await _send(call, call.decode(FinishedBody), is_code=True)
-
-
-async def _send(call: NhnCall, body: AlimtalkBody | FinishedBody, *, is_code: bool) -> dict[str, Any]:
+async def send(
+    call: NhnCall, *, shape: type[AlimtalkBody] | type[FinishedBody], is_code: bool = False
+) -> dict[str, Any]:
+    """Send the text of a template, or finished texts, which may have one-time codes."""
+    body: AlimtalkBody | FinishedBody = call.decode(shape)
     items = check_call(body, body.recipientList)
     date = read_date(call, body)
     profile = await get_usable_profile(call.context, call.account_id, body.senderKey or "")

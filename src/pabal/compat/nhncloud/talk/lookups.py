@@ -1,4 +1,4 @@
-"""Looks up messages of KakaoTalk: one of a call, those of a call, those of a period, and their results."""
+"""Looks up messages of KakaoTalk, of a call or a period, with their results, and cancels those that wait."""
 
 import heapq
 from collections.abc import Callable, Sequence
@@ -15,6 +15,7 @@ from pabal.domain.people import phone
 from pabal.domain.sends.message import Product, Status
 from pabal.service.history.history import take_search_turn
 from pabal.service.sending import compose
+from pabal.service.sending.cancel import cancel_request
 from pabal.store.engine.base import Reader, Tx, transaction
 from pabal.store.messages import compat_names, compat_requests, history, message_search, messages
 from pabal.store.messages.history import MessageFilter
@@ -98,19 +99,19 @@ async def list_results(call: NhnCall, family: Family) -> tuple[list[dict[str, An
     return [family.describe_result(message, request, beside) for message, request in found], total
 
 
-async def show_message(call: NhnCall, family: Family, request_id: str, seq: str) -> dict[str, Any]:
+async def show_message(call: NhnCall, request_id: str, seq: str, family: Family) -> dict[str, Any]:
     """Return one message of a call.
 
     Raises NhnRefused.
     """
-    page = await read_call(call, family, request_id)
+    page = await _read_call(call, family, request_id)
     for message, request in page.found:
         if str(rows.sequence_of(message, page.beside.calls.get(request.id))) == seq:
             return {"message": family.describe_whole(call, message, request, page.beside)}
     raise refuse(TalkCode.MESSAGE_NOT_FOUND)
 
 
-async def read_call(call: NhnCall, family: Family, request_id: str) -> TalkPage:
+async def _read_call(call: NhnCall, family: Family, request_id: str) -> TalkPage:
     """Return the messages of a call; none where it is unknown."""
     group_id = parse_request_id(request_id)
     if group_id is None:
@@ -281,3 +282,29 @@ def _find_named(tx: Tx, wanted: MessageFilter, products: Sequence[Product], name
 
 def _is_within(period: Period | None, at: int) -> bool:
     return period is None or period.contains(at)
+
+
+async def cancel_messages(call: NhnCall, request_id: str, family: Family) -> dict[str, Any]:
+    """Cancel the messages of a call that are waiting: all, or those with the numbers in `recipientSeq`.
+
+    Raises NhnRefused where there are none.
+    """
+    given = call.query.get("recipientSeq")
+    wanted = {each.strip() for each in given.split(",")} if given else None
+    page = await _read_call(call, family, request_id)
+    waiting = [
+        (message, request)
+        for message, request in page.found
+        if message.status is Status.WAITING
+        and (wanted is None or str(rows.sequence_of(message, page.beside.calls.get(request.id))) in wanted)
+    ]
+    canceled = 0
+    if wanted is None:
+        for one in {request.id for _, request in waiting}:
+            canceled += (await cancel_request(call.context, call.account_id, one, None)).canceled
+    else:
+        for message, request in waiting:
+            canceled += (await cancel_request(call.context, call.account_id, request.id, message.id)).canceled
+    if not canceled:
+        raise refuse(TalkCode.NOT_CANCELLABLE)
+    return {}

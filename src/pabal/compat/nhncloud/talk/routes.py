@@ -4,21 +4,13 @@ from functools import partial
 from typing import Any
 
 from pabal.compat.nhncloud.call import Endpoints, NhnCall
-from pabal.compat.nhncloud.talk import alimtalk, brand, friendtalk, images, lookups, profiles, templates
-from pabal.compat.nhncloud.talk.cancelling import cancel_messages
+from pabal.compat.nhncloud.talk import alimtalk, brand, friendtalk, images, kakao, lookups
+from pabal.compat.nhncloud.talk.bodies import AlimtalkBody, FinishedBody
 from pabal.compat.nhncloud.talk.codes import BAD_SECRET, code_of
-from pabal.compat.nhncloud.talk.lookups import Family, list_messages, list_results, show_message
+from pabal.compat.nhncloud.talk.lookups import Family, cancel_messages, list_messages, list_results, show_message
 from pabal.compat.relay_api import Route, RouteTable, route
 
 _NONE: frozenset[str] = frozenset()
-
-
-async def _show(call: NhnCall, request_id: str, seq: str, *, family: Family) -> dict[str, Any]:
-    return await show_message(call, family, request_id, seq)
-
-
-async def _cancel(call: NhnCall, request_id: str, *, family: Family) -> dict[str, Any]:
-    return await cancel_messages(call, family, request_id)
 
 
 async def _list_plain_results(call: NhnCall) -> dict[str, Any]:
@@ -38,29 +30,29 @@ async def _count_results(call: NhnCall, *, family: Family) -> dict[str, Any]:
 def _shared(family: Family) -> tuple[Route, ...]:
     """Return what all three services have."""
     return (
-        route("GET", "messages/*/*", partial(_show, family=family), "read"),
-        route("DELETE", "messages/*", partial(_cancel, family=family), "send"),
+        route("GET", "messages/*/*", partial(show_message, family=family), "read"),
+        route("DELETE", "messages/*", partial(cancel_messages, family=family), "send"),
         route("GET", "message-results/count", partial(_count_results, family=family), "read"),
     )
 
 
 _ALIMTALK = (
-    route("POST", "messages", alimtalk.send_by_template, "send"),
-    route("POST", "raw-messages", alimtalk.send_finished, "send"),
-    route("POST", "auth/messages", alimtalk.send_code_by_template, "send"),
-    route("POST", "auth/raw-messages", alimtalk.send_finished_code, "send"),
+    route("POST", "messages", partial(alimtalk.send, shape=AlimtalkBody), "send"),
+    route("POST", "raw-messages", partial(alimtalk.send, shape=FinishedBody), "send"),
+    route("POST", "auth/messages", partial(alimtalk.send, shape=AlimtalkBody, is_code=True), "send"),
+    route("POST", "auth/raw-messages", partial(alimtalk.send, shape=FinishedBody, is_code=True), "send"),
     route("GET", "messages", partial(list_messages, family=lookups.ALIMTALK, is_code=False), "read"),
     route("GET", "auth/messages", partial(list_messages, family=lookups.ALIMTALK, is_code=True), "read"),
-    route("GET", "auth/messages/*/*", partial(_show, family=lookups.ALIMTALK), "read"),
+    route("GET", "auth/messages/*/*", partial(show_message, family=lookups.ALIMTALK), "read"),
     route("GET", "message-results", _list_plain_results, "read"),
     *_shared(lookups.ALIMTALK),
-    route("GET", "sender/categories", profiles.list_categories, "read"),
-    route("GET", "template/categories", templates.list_categories, "read"),
-    route("GET", "senders", profiles.list_senders, "read"),
-    route("GET", "senders/*", profiles.show_sender, "read"),
-    route("GET", "senders/*/templates", templates.list_templates, "read"),
-    route("GET", "senders/*/templates/*", templates.show_template, "read"),
-    route("GET", "senders/*/templates/*/modifications", templates.list_changes, "read"),
+    route("GET", "sender/categories", kakao.list_sender_categories, "read"),
+    route("GET", "template/categories", kakao.list_template_categories, "read"),
+    route("GET", "senders", kakao.list_senders, "read"),
+    route("GET", "senders/*", kakao.show_sender, "read"),
+    route("GET", "senders/*/templates", kakao.list_templates, "read"),
+    route("GET", "senders/*/templates/*", kakao.show_template, "read"),
+    route("GET", "senders/*/templates/*/modifications", kakao.list_changes, "read"),
 )
 _FRIENDTALK = (
     route("POST", "messages", friendtalk.send, "send"),
