@@ -3,12 +3,11 @@
 import argparse
 import asyncio
 
-from pabal.cli.shared.command import WORLD, current_actor
+from pabal.cli.shared.command import WORLD, audit_entry
 from pabal.cli.shared.language import CommandError, choose
 from pabal.cli.shared.options import add_option, add_settings_options
 from pabal.settings.settings import Settings
 from pabal.store.accounts import audit_log
-from pabal.store.accounts.audit_log import AuditEntry
 from pabal.store.engine.base import StoreUnavailable, Tx
 from pabal.store.engine.citus.distribution import distribute
 from pabal.store.engine.migrate import all_migrations, migrate, pending
@@ -66,7 +65,7 @@ def _migrate_audited(tx: Tx) -> list[str]:
     """Apply missing migrations, with an entry in the audit log, and return their names."""
     names = migrate(tx, WORLD.now())
     if names:
-        entry = AuditEntry(WORLD.now(), *current_actor(), None, "store.migrate", ", ".join(names))
+        entry = audit_entry(None, "store.migrate", ", ".join(names))
         audit_log.add(tx, entry)
     return names
 

@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from pabal.cli.shared.command import WORLD, current_actor
+from pabal.cli.shared.command import WORLD, audit_entry
 from pabal.cli.shared.language import CommandError, say
 from pabal.cli.shared.options import add_option, add_settings_options
 from pabal.domain.base import identifiers
@@ -18,7 +18,6 @@ from pabal.service.delivery.workers import find_live_workers
 from pabal.settings.data_directory import AlreadyRunning, process_lock
 from pabal.settings.settings import Settings
 from pabal.store.accounts import audit_log
-from pabal.store.accounts.audit_log import AuditEntry
 from pabal.store.engine import migrate, move
 from pabal.store.engine.base import Row, Store, StoreUnavailable, Tx, transaction
 from pabal.store.engine.move import MovedTable, MoveRefused, MoveSource, TableDigest, open_source
@@ -169,7 +168,7 @@ async def _finish_move(settings: Settings, last_ids: Mapping[str, int], rows: in
 def _finish(tx: Tx, last_ids: Mapping[str, int], rows: int) -> None:
     """Finish the move, with an entry in the audit log."""
     if move.finish(tx, last_ids):
-        audit_log.add(tx, AuditEntry(WORLD.now(), *current_actor(), None, MOVE_ACTION, f"{rows:,}"))
+        audit_log.add(tx, audit_entry(None, MOVE_ACTION, f"{rows:,}"))
 
 
 @contextlib.asynccontextmanager

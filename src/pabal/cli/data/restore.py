@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from pabal.cli.data.backup import BACKUP_GUIDE, Progress, require_sqlite
-from pabal.cli.shared.command import WORLD, current_actor, require_store_file, with_store
+from pabal.cli.shared.command import WORLD, audit_entry, require_store_file, with_store
 from pabal.cli.shared.language import CommandError, say
 from pabal.cli.shared.options import add_option, add_settings_options
 from pabal.domain.base import dates
@@ -18,7 +18,6 @@ from pabal.service.upkeep.abandoned_jobs import CancelAfterRestoreResult, cancel
 from pabal.settings.data_directory import AlreadyRunning, process_lock
 from pabal.settings.settings import Settings
 from pabal.store.accounts import audit_log
-from pabal.store.accounts.audit_log import AuditEntry
 from pabal.store.engine.base import Store, StoreUnavailable, Tx
 from pabal.store.engine.migrate import UnsupportedSchema, migrate, pending
 from pabal.store.engine.sqlite import sqlite_backup
@@ -83,7 +82,7 @@ def _restore(settings: Settings, given: argparse.Namespace) -> None:
             raise CommandError(*_ask_about_due(queue, file, settings))
         actions = _cancel_due(part, settings) if queue.maybe_sent and given.due == CANCEL else []
         if not missing or actions:  # else it has another schema until it is migrated
-            sqlite_backup.write_file(part, audit_log.add, _audit_entry("store.restore", file.name))
+            sqlite_backup.write_file(part, audit_log.add, audit_entry(None, "store.restore", file.name))
         for path in (part, settings.store_path.with_suffix(".lock")):
             sqlite_backup.copy_owner(path, like=store.parent)
         previous = _keep_previous(store, settings)
@@ -206,7 +205,7 @@ def _cancel_after_restore(settings: Settings, given: argparse.Namespace) -> None
                 f"실행 중인 워커가 있습니다: {', '.join(workers)}. 멈춘 뒤 다시 시도하세요",
                 f"these workers are running: {', '.join(workers)}; stop them, then try again",
             )
-        entry = _audit_entry("store.cancel_due")
+        entry = audit_entry(None, "store.cancel_due")
         return _describe(
             await store.write(
                 audit_log.run_audited, entry, cancel_after_restore, build_policy(settings), WORLD.now()
@@ -217,10 +216,6 @@ def _cancel_after_restore(settings: Settings, given: argparse.Namespace) -> None
     with _require_stopped(settings):
         for line in with_store(settings, count if given.check else work):
             say(*line)
-
-
-def _audit_entry(action: str, target: str = "") -> AuditEntry:
-    return AuditEntry(WORLD.now(), *current_actor(), None, action, target)
 
 
 def _keep_previous(store: Path, settings: Settings) -> Path | None:

@@ -4,7 +4,7 @@ import argparse
 import contextlib
 from collections.abc import Iterator
 
-from pabal.cli.shared.command import WORLD, current_actor, find_account_id, with_store
+from pabal.cli.shared.command import WORLD, audit_entry, current_actor, find_account_id, with_store
 from pabal.cli.shared.language import CommandError, say
 from pabal.cli.shared.options import add_command, add_group, add_list, add_option
 from pabal.cli.shared.table import print_rows
@@ -18,7 +18,6 @@ from pabal.service.access.accounts import accounts as account_service
 from pabal.settings.settings import Settings
 from pabal.store.accounts import account_limits as limit_store
 from pabal.store.accounts import accounts
-from pabal.store.accounts.audit_log import AuditEntry
 from pabal.store.engine.base import Store
 
 COLUMNS = {
@@ -188,8 +187,8 @@ def _opt_out(settings: Settings, given: argparse.Namespace) -> None:
         account_id = await find_account_id(store, given.name)
         if given.number is not None:
             shown = phone.mask(number) if number else ""
-            audit_entry = AuditEntry(WORLD.now(), *current_actor(), account_id, "account.opt_out", shown)
-            await store.write(sender_numbers.set_opt_out_number, account_id, number, audit_entry)
+            entry = audit_entry(account_id, "account.opt_out", shown)
+            await store.write(sender_numbers.set_opt_out_number, account_id, number, entry)
         return (await store.read(accounts.get_opt_out_numbers, [account_id])).get(account_id)
 
     found = with_store(settings, work)

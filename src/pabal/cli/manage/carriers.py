@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from pabal.cli.shared.command import WORLD, current_actor, with_store
+from pabal.cli.shared.command import WORLD, record, with_store
 from pabal.cli.shared.language import CommandError, say
 from pabal.cli.shared.options import add_command, add_group, add_list, add_option
 from pabal.cli.shared.table import Cell, print_rows
@@ -13,8 +13,6 @@ from pabal.domain.base.codes import Text
 from pabal.service.policy import build_policy
 from pabal.service.upkeep import abandoned_jobs
 from pabal.settings.settings import Settings
-from pabal.store.accounts import audit_log
-from pabal.store.accounts.audit_log import AuditEntry
 from pabal.store.engine.base import Store, Tx
 from pabal.store.queue import slots
 
@@ -89,7 +87,7 @@ def _move(settings: Settings, given: argparse.Namespace) -> None:
 
     async def work(store: Store) -> int:
         await store.read(abandoned_jobs.check_move, given.name, given.to, kinds)
-        await _record(store, "carrier.move", f"{given.name} {given.to}")
+        await record(store, "carrier.move", f"{given.name} {given.to}")
         products = [each.number for each in settings.carriers[given.to].products]
         return await _repeat_in_all_slots(
             store, lambda tx, slot: abandoned_jobs.move_some(tx, slot, given.name, given.to, products, WORLD.now())
@@ -106,7 +104,7 @@ def _cancel(settings: Settings, given: argparse.Namespace) -> None:
     policy = build_policy(settings)
 
     async def work(store: Store) -> int:
-        await _record(store, "carrier.cancel", given.name)
+        await record(store, "carrier.cancel", given.name)
         return await _repeat_in_all_slots(
             store, lambda tx, slot: abandoned_jobs.cancel_some(tx, slot, given.name, policy, WORLD.now())
         )
@@ -129,15 +127,10 @@ def _forget(settings: Settings, given: argparse.Namespace) -> None:
                 f"the carrier {given.name} has messages in the queue: `pabal carrier list`, then move or cancel"
                 " them; those that await a receipt end by their timeout while a service runs",
             )
-        await _record(store, "carrier.forget", given.name)
+        await record(store, "carrier.forget", given.name)
 
     with_store(settings, work)
     say(f"발송 경로 {given.name}을(를) 잊었습니다", f"the carrier {given.name} is forgotten")
-
-
-async def _record(store: Store, action: str, target: str) -> None:
-    """Add an entry to the audit log; what takes many transactions is recorded before the first."""
-    await store.write(audit_log.add, AuditEntry(WORLD.now(), *current_actor(), None, action, target))
 
 
 async def _repeat_in_all_slots(store: Store, work: Callable[[Tx, int], int]) -> int:

@@ -5,7 +5,14 @@ import sys
 from ipaddress import ip_network
 from typing import Any, NamedTuple
 
-from pabal.cli.shared.command import WORLD, add_new_account_option, choose_account, current_actor, with_store
+from pabal.cli.shared.command import (
+    WORLD,
+    add_new_account_option,
+    audit_entry,
+    choose_account,
+    current_actor,
+    with_store,
+)
 from pabal.cli.shared.language import CommandError, say
 from pabal.cli.shared.options import add_command, add_group, add_list, add_option
 from pabal.cli.shared.table import Cell, print_rows
@@ -18,7 +25,6 @@ from pabal.settings.compat_tables import KINDS
 from pabal.settings.settings import Settings
 from pabal.store.accounts import accounts, compat_keys
 from pabal.store.accounts.accounts import ApiKey
-from pabal.store.accounts.audit_log import AuditEntry
 from pabal.store.accounts.compat_keys import PublicId
 from pabal.store.engine.base import Store, Tx
 from pabal.webhooks.secrets import SecretBox
@@ -244,7 +250,7 @@ def _revoke(settings: Settings, given: argparse.Namespace) -> None:
                 f"쓸 수 있는 키 {given.id}이(가) 없습니다. `pabal key list`를 보세요",
                 f"there is no live key {given.id}; see `pabal key list`",
             )
-        entry = AuditEntry(WORLD.now(), *current_actor(), found[0].account_id, "key.revoke", str(given.id))
+        entry = audit_entry(found[0].account_id, "key.revoke", str(given.id))
         keys.revoke(tx, found[0].account_id, given.id, entry)
 
     async def work(store: Store) -> None:

@@ -3,14 +3,12 @@
 import argparse
 from typing import Any
 
-from pabal.build_context import build_context
-from pabal.cli.shared.command import WORLD, current_actor, find_account_id, with_store
+from pabal.cli.shared.command import audit_entry, find_account_id, make_context, with_store
 from pabal.cli.shared.language import CommandError, say
 from pabal.cli.shared.options import Run, add_command, add_group, add_list, add_option
 from pabal.cli.shared.table import Cell, print_rows
 from pabal.domain.base.codes import Code, Refused, Text
 from pabal.domain.kakao.profile import parse_channel_id
-from pabal.service.metrics import Metrics
 from pabal.service.relay import mappings
 from pabal.settings.settings import Settings
 from pabal.store.accounts.audit_log import AuditEntry
@@ -95,7 +93,7 @@ def _add(settings: Settings, given: argparse.Namespace) -> None:
         raise CommandError("--code: --template도 주세요", "--code: give --template too")
 
     async def work(store: Store) -> Text | None:
-        context = build_context(settings, store, WORLD, Metrics())
+        context = make_context(settings, store)
         if given.carrier not in context.relays:
             known = ", ".join(sorted(context.relays)) or "none"
             raise CommandError(
@@ -133,7 +131,7 @@ def _remove(settings: Settings, given: argparse.Namespace) -> None:
     channel_id = parse_channel_id(given.channel)
 
     async def work(store: Store) -> None:
-        context = build_context(settings, store, WORLD, Metrics())
+        context = make_context(settings, store)
         account_id = await find_account_id(store, given.account)
         entry = _audit_entry(given, account_id, channel_id, "mapping.remove")
         try:
@@ -155,4 +153,4 @@ def _remove(settings: Settings, given: argparse.Namespace) -> None:
 
 def _audit_entry(given: argparse.Namespace, account_id: int, channel_id: str, action: str) -> AuditEntry:
     target = " ".join(filter(None, (channel_id, given.carrier, given.template)))
-    return AuditEntry(WORLD.now(), *current_actor(), account_id, action, target)
+    return audit_entry(account_id, action, target)

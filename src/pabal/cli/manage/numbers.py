@@ -4,7 +4,7 @@ import argparse
 from collections.abc import Callable
 from typing import TypeVar
 
-from pabal.cli.shared.command import WORLD, current_actor, find_account_id, with_store
+from pabal.cli.shared.command import audit_entry, find_account_id, with_store
 from pabal.cli.shared.language import CommandError, say
 from pabal.cli.shared.options import add_command, add_group, add_list, add_option
 from pabal.cli.shared.table import print_rows
@@ -13,7 +13,6 @@ from pabal.domain.people import phone
 from pabal.service.access.accounts import numbers
 from pabal.settings.settings import Settings
 from pabal.store.accounts import numbers as number_store
-from pabal.store.accounts.audit_log import AuditEntry
 from pabal.store.engine.base import Store
 
 T = TypeVar("T")
@@ -104,9 +103,9 @@ def _change(settings: Settings, given: argparse.Namespace, change: Callable[...,
 
     async def work(store: Store) -> T:
         account_id = await find_account_id(store, given.account)
-        audit_entry = AuditEntry(WORLD.now(), *current_actor(), account_id, action, phone.mask(number))
+        entry = audit_entry(account_id, action, phone.mask(number))
         try:
-            return await store.write(change, account_id, number, *words, audit_entry)
+            return await store.write(change, account_id, number, *words, entry)
         except Refused as refused:
             if refused.code not in (Code.NOT_FOUND, Code.INVALID_STATE):
                 raise

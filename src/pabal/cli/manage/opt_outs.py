@@ -5,9 +5,9 @@ import sys
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 
-from pabal.cli.shared.command import WORLD, current_actor, find_account_id, with_store
+from pabal.cli.shared.command import WORLD, audit_entry, find_account_id, record, with_store
 from pabal.cli.shared.language import CommandError, say
-from pabal.cli.shared.options import add_command, add_group, add_option
+from pabal.cli.shared.options import add_command, add_group, add_json_option, add_option
 from pabal.cli.shared.table import Cell, print_rows, printable
 from pabal.domain.base.codes import Refused, Text
 from pabal.domain.people import opt_out, phone
@@ -16,7 +16,6 @@ from pabal.service.access.contacts.opt_outs import NewOptOuts, OptOut, OptOutEnt
 from pabal.service.policy import build_policy
 from pabal.settings.environment import choose_language, explain_os_error
 from pabal.settings.settings import Settings
-from pabal.store.accounts import audit_log
 from pabal.store.accounts.audit_log import AuditEntry
 from pabal.store.engine.base import Store
 
@@ -70,13 +69,7 @@ def declare_opt_out(parser: argparse.ArgumentParser) -> None:
         if name == "add":
             add_option(parser, "--reason", "메모", "a note", default="")
         if name == "list":
-            add_option(
-                parser,
-                "--json",
-                "JSON을 한 줄에 하나씩 출력합니다",
-                "print JSON, one object a line",
-                action="store_true",
-            )
+            add_json_option(parser)
         if name == "import":
             add_option(
                 parser,
@@ -102,9 +95,9 @@ def _remove(settings: Settings, given: argparse.Namespace) -> None:
 
     async def work(store: Store) -> int:
         account_id = await find_account_id(store, given.account)
-        audit_entry = _audit_entry(account_id, opt_outs.REMOVE_ACTION, len(phones))
+        entry = audit_entry(account_id, opt_outs.REMOVE_ACTION, f"{len(phones):,}")
         keys, now = build_policy(settings).hash_keys, WORLD.now()
-        return await store.write(opt_outs.remove_opt_outs, keys, account_id, phones, sender, now, audit_entry)
+        return await store.write(opt_outs.remove_opt_outs, keys, account_id, phones, sender, now, entry)
 
     count = with_store(settings, work)
     say(
@@ -154,7 +147,7 @@ def _export(settings: Settings, given: argparse.Namespace) -> None:
 
     async def work(store: Store) -> None:
         account_id = await find_account_id(store, given.account)
-        await store.write(audit_log.add, _audit_entry(account_id, opt_outs.EXPORT_ACTION))
+        await record(store, opt_outs.EXPORT_ACTION, account_id=account_id)
         sys.stdout.write(csv_line(HEADER))
         async for batch in _read_all(store, account_id):
             for each in batch:
@@ -171,13 +164,13 @@ def _parse(given: argparse.Namespace) -> tuple[list[str], str]:
 async def _store(store: Store, settings: Settings, account: str, entries: list[OptOutEntry], action: str) -> int:
     """Add opt-outs in batches; return how many were not there."""
     account_id = await find_account_id(store, account)
-    audit_entry: AuditEntry | None = _audit_entry(account_id, action, len(entries))
+    entry: AuditEntry | None = audit_entry(account_id, action, f"{len(entries):,}")
     policy, added = build_policy(settings), 0
     for first in range(0, len(entries), BATCH):
         new = NewOptOuts(account_id, entries[first : first + BATCH], OptOutSource.COMMAND_LINE)
         key, now = new_hash_key(WORLD), WORLD.now()
-        added += len(await store.write(opt_outs.add_opt_outs, new, key, policy, now, audit_entry))
-        audit_entry = None
+        added += len(await store.write(opt_outs.add_opt_outs, new, key, policy, now, entry))
+        entry = None
     return added
 
 
@@ -186,9 +179,3 @@ async def _read_all(store: Store, account_id: int) -> AsyncIterator[Sequence[Opt
     while found := await opt_outs.list_some(store, account_id, after, BATCH):
         after = found[-1].id
         yield found
-
-
-def _audit_entry(account_id: int, action: str, count: int | None = None) -> AuditEntry:
-    """Return the entry of the audit log, which holds no phone number."""
-    target = "" if count is None else f"{count:,}"
-    return AuditEntry(WORLD.now(), *current_actor(), account_id, action, target)

@@ -5,20 +5,16 @@ import argparse
 import msgspec
 
 from pabal.answers.personal_data import write_export
-from pabal.build_context import build_context
 from pabal.checks.body.locale import Locale
-from pabal.cli.shared.command import WORLD, current_actor, with_store
-from pabal.cli.shared.language import CommandError, say
+from pabal.cli.shared.command import audit_entry, find_account_id, make_context, record, with_store
+from pabal.cli.shared.language import say
 from pabal.cli.shared.options import add_command, add_group, add_option
 from pabal.domain.base.codes import Text
 from pabal.domain.people import phone
-from pabal.service.metrics import Metrics
 from pabal.service.policy import build_policy
 from pabal.service.upkeep import privacy
 from pabal.service.upkeep.privacy import ErasureResult
 from pabal.settings.settings import Settings
-from pabal.store.accounts import accounts, audit_log
-from pabal.store.accounts.audit_log import AuditEntry
 from pabal.store.engine.base import Store
 
 NOT_COVERED = Text(
@@ -54,8 +50,8 @@ def _export(settings: Settings, given: argparse.Namespace) -> None:
     locale = Locale("ko", settings.zone)
 
     async def work(store: Store) -> bytes:
-        account_id = await _account_id(store, given.account)
-        await store.write(audit_log.add, _audit_entry(account_id, privacy.EXPORT_ACTION))
+        account_id = await find_account_id(store, given.account)
+        await record(store, privacy.EXPORT_ACTION, account_id=account_id)
         pieces = write_export(store, build_policy(settings), account_id, given.account, number, locale)
         return b"".join([piece async for piece in pieces])
 
@@ -66,9 +62,9 @@ def _erase(settings: Settings, given: argparse.Namespace) -> None:
     number = phone.parse_mobile(given.number)
 
     async def work(store: Store) -> ErasureResult:
-        account_id = await _account_id(store, given.account)
-        context = build_context(settings, store, WORLD, Metrics())
-        return await privacy.erase(context, account_id, number, _audit_entry(account_id, privacy.ERASE_ACTION))
+        account_id = await find_account_id(store, given.account)
+        context = make_context(settings, store)
+        return await privacy.erase(context, account_id, number, audit_entry(account_id, privacy.ERASE_ACTION))
 
     done = with_store(settings, work)
     say(
@@ -78,18 +74,3 @@ def _erase(settings: Settings, given: argparse.Namespace) -> None:
         f" rows of campaigns erased; {done.pending} messages are being sent, and are erased"
         f" when they have ended. {NOT_COVERED.en}",
     )
-
-
-async def _account_id(store: Store, name: str) -> int:
-    for account in await store.read(accounts.list_accounts):
-        if account.name == name:
-            return account.id
-    raise CommandError(
-        f"{name!r} 계정이 없습니다. `pabal account list`를 보세요",
-        f"there is no account {name!r}; see `pabal account list`",
-    )
-
-
-def _audit_entry(account_id: int, action: str) -> AuditEntry:
-    """Return the entry of the audit log, which holds no phone number."""
-    return AuditEntry(WORLD.now(), *current_actor(), account_id, action)

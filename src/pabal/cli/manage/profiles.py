@@ -2,8 +2,7 @@
 
 import argparse
 
-from pabal.build_context import build_context
-from pabal.cli.shared.command import WORLD, current_actor, find_account_id, with_store
+from pabal.cli.shared.command import WORLD, audit_entry, find_account_id, make_context, with_store
 from pabal.cli.shared.language import CommandError, say
 from pabal.cli.shared.options import add_command, add_group, add_list, add_option
 from pabal.cli.shared.table import print_rows, printable
@@ -12,12 +11,10 @@ from pabal.domain.base.codes import Text
 from pabal.domain.kakao.profile import Profile, Suspension, parse_channel_id
 from pabal.domain.kakao.template import ReviewDecision
 from pabal.service.context import Context
-from pabal.service.metrics import Metrics
 from pabal.service.relay import templates
 from pabal.service.relay.profiles import adopt
 from pabal.settings.settings import Settings
 from pabal.store.accounts import audit_log
-from pabal.store.accounts.audit_log import AuditEntry
 from pabal.store.engine.base import Store, Tx
 from pabal.store.kakao import profiles
 from pabal.store.kakao import templates as template_store
@@ -126,11 +123,11 @@ def _adopt_profile(settings: Settings, given: argparse.Namespace) -> None:
     channel_id = parse_channel_id(given.channel)
 
     async def work(store: Store) -> Profile:
-        context = build_context(settings, store, WORLD, Metrics())
+        context = make_context(settings, store)
         carrier = _relay_named(given.carrier, context)
         try:
             account_id = await find_account_id(store, given.account)
-            entry = AuditEntry(WORLD.now(), *current_actor(), account_id, "profile.adopt", channel_id)
+            entry = audit_entry(account_id, "profile.adopt", channel_id)
             return await adopt(context, account_id, carrier, channel_id, entry)
         finally:
             await context.relay_of(carrier).close()
@@ -172,7 +169,7 @@ def _set_profile(settings: Settings, given: argparse.Namespace) -> None:
                 f"there is no profile {given.id}; see `pabal profile list`",
             )
         action = "profile.enable" if given.is_enabled else "profile.disable"
-        audit_log.add(tx, AuditEntry(WORLD.now(), *current_actor(), found.account_id, action, found.channel_id))
+        audit_log.add(tx, audit_entry(found.account_id, action, found.channel_id))
 
     with_store(settings, lambda store: store.write(change))
     say(
@@ -202,7 +199,7 @@ def _review_template(settings: Settings, given: argparse.Namespace) -> None:
     def review(tx: Tx) -> None:
         template = templates.decide_review(tx, given.id, decision, WORLD.now())
         action = "template.approve" if given.is_approved else "template.reject"
-        audit_log.add(tx, AuditEntry(WORLD.now(), *current_actor(), template.account_id, action, template.code))
+        audit_log.add(tx, audit_entry(template.account_id, action, template.code))
 
     with_store(settings, lambda store: store.write(review))
     if given.is_approved:

@@ -3,20 +3,16 @@
 import argparse
 import base64
 
-from pabal.build_context import build_context
-from pabal.cli.shared.command import WORLD, current_actor, with_store
+from pabal.cli.shared.command import WORLD, make_context, record, with_store
 from pabal.cli.shared.language import CommandError, say
 from pabal.cli.shared.options import add_command, add_group
 from pabal.domain.base.codes import Text
 from pabal.service.access.contacts import hash_keys
 from pabal.service.access.contacts.hash_keys import KeyState
-from pabal.service.metrics import Metrics
 from pabal.service.upkeep import stored_secrets
 from pabal.service.upkeep.stored_secrets import SecretStates, encrypt_all
 from pabal.settings.settings import Settings
 from pabal.settings.webhook_settings import KEY_BYTES
-from pabal.store.accounts import audit_log
-from pabal.store.accounts.audit_log import AuditEntry
 from pabal.store.engine.base import Store
 
 
@@ -52,13 +48,13 @@ def _new_key(settings: Settings, given: argparse.Namespace) -> None:
 
 def _rotate(settings: Settings, given: argparse.Namespace) -> int:
     async def work(store: Store) -> tuple[SecretStates, SecretStates, SecretStates, KeyState]:
-        context = build_context(settings, store, WORLD, Metrics())
+        context = make_context(settings, store)
         if not context.secrets.has_key:
             raise CommandError(
                 "키가 없습니다. `pabal secrets new-key`로 만들어 secret_key로 설정하세요",
                 "there is no key; make one with `pabal secrets new-key`, and set secret_key",
             )
-        await _record(store, "secrets.rotate")
+        await record(store, "secrets.rotate")
         factors = await encrypt_all(context, stored_secrets.of_second_factors(context))
         return (
             await encrypt_all(context, stored_secrets.of_webhooks(context)),
@@ -107,13 +103,13 @@ def _rotate(settings: Settings, given: argparse.Namespace) -> int:
 
 def _rebuild(settings: Settings, given: argparse.Namespace) -> None:
     async def work(store: Store) -> tuple[int, int]:
-        context = build_context(settings, store, WORLD, Metrics())
+        context = make_context(settings, store)
         if await hash_keys.get_state(context) is not KeyState.UNREADABLE:
             raise CommandError(
                 "설정된 키로 수신거부를 읽을 수 있습니다. 아무것도 바꾸지 않았습니다",
                 "the opt-outs can be read with the keys that are set; nothing was changed",
             )
-        await _record(store, "secrets.rebuild")
+        await record(store, "secrets.rebuild")
         return await hash_keys.rebuild(context)
 
     kept, lost = with_store(settings, work)
@@ -121,10 +117,6 @@ def _rebuild(settings: Settings, given: argparse.Namespace) -> None:
         f"수신거부 {kept}건을 새 키로 해시했습니다. 번호가 지워진 {lost}건은 없어졌습니다",
         f"{kept} opt-outs hashed with a new key; {lost} whose number had been erased are gone",
     )
-
-
-async def _record(store: Store, action: str) -> None:
-    await store.write(audit_log.add, AuditEntry(WORLD.now(), *current_actor(), None, action))
 
 
 _KEY_REPORTS = {

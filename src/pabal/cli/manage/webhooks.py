@@ -4,22 +4,19 @@ import argparse
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
-from pabal.build_context import build_context
 from pabal.checks.webhooks import EVENT_CHOICES, PRODUCT_CHOICES, check_description, check_url, parse_id
 from pabal.cli.calling.listen import add_listen
-from pabal.cli.shared.command import WORLD, current_actor, find_account_id, with_store
+from pabal.cli.shared.command import audit_entry, find_account_id, make_context, with_store
 from pabal.cli.shared.language import CommandError, say
 from pabal.cli.shared.options import add_command, add_group, add_list, add_option
 from pabal.cli.shared.table import Cell, print_rows, printable
 from pabal.domain.base.codes import Code, Refused, Text
 from pabal.domain.events.webhook import WEBHOOK_FORMAT_BY_CODE, WebhookFormat
 from pabal.service.context import Context
-from pabal.service.metrics import Metrics
 from pabal.service.webhooks import manage, posting
 from pabal.service.webhooks.manage import CreatedSecret, ListedWebhook, WebhookFields
 from pabal.settings.settings import Settings
 from pabal.store.accounts import accounts
-from pabal.store.accounts.audit_log import AuditEntry
 from pabal.store.engine.base import Store
 from pabal.webhooks.poster import PostResult
 
@@ -95,7 +92,7 @@ def declare_webhook(parser: argparse.ArgumentParser) -> None:
 
 def _list(settings: Settings, given: argparse.Namespace) -> None:
     async def work(store: Store) -> list[ListedWebhook]:
-        context = build_context(settings, store, WORLD, Metrics())
+        context = make_context(settings, store)
         if given.account:
             return await manage.list_all(context, await find_account_id(store, given.account))
         known = await store.read(accounts.list_accounts)
@@ -122,7 +119,7 @@ def _create(settings: Settings, given: argparse.Namespace) -> None:
     )
 
     async def work(context: Context, account_id: int) -> CreatedSecret:
-        entry = AuditEntry(WORLD.now(), *current_actor(), account_id, "webhook.create")
+        entry = audit_entry(account_id, "webhook.create")
         return await manage.create(context, account_id, fields, entry)
 
     made = _with_account(settings, given, work)
@@ -131,7 +128,7 @@ def _create(settings: Settings, given: argparse.Namespace) -> None:
 
 def _enable(settings: Settings, given: argparse.Namespace) -> None:
     async def work(context: Context, account_id: int) -> None:
-        entry = AuditEntry(WORLD.now(), *current_actor(), account_id, "webhook.update", given.webhook)
+        entry = audit_entry(account_id, "webhook.update", given.webhook)
         fields = WebhookFields(is_enabled=True, skips_missed=given.no_replay)
         await manage.update(context, account_id, parse_id(given.webhook), fields, entry)
 
@@ -141,7 +138,7 @@ def _enable(settings: Settings, given: argparse.Namespace) -> None:
 
 def _delete(settings: Settings, given: argparse.Namespace) -> None:
     async def work(context: Context, account_id: int) -> None:
-        entry = AuditEntry(WORLD.now(), *current_actor(), account_id, "webhook.delete", given.webhook)
+        entry = audit_entry(account_id, "webhook.delete", given.webhook)
         await manage.delete(context, account_id, parse_id(given.webhook), entry)
 
     _with_account(settings, given, work)
@@ -166,7 +163,7 @@ def _with_account(settings: Settings, given: argparse.Namespace, work: Callable[
 
     async def run(store: Store) -> T:
         account_id = await find_account_id(store, given.account)
-        context = build_context(settings, store, WORLD, Metrics())
+        context = make_context(settings, store)
         try:
             return await work(context, account_id)
         except Refused as refused:

@@ -3,7 +3,7 @@
 import argparse
 import asyncio
 from collections.abc import Awaitable, Callable
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from pabal.cli.shared.language import CommandError, say
 from pabal.cli.shared.options import add_option
@@ -12,12 +12,15 @@ from pabal.service.access.accounts import accounts as account_service
 from pabal.settings.environment import get_user_name
 from pabal.settings.field import suggest
 from pabal.settings.settings import Settings
-from pabal.store.accounts import accounts
-from pabal.store.accounts.audit_log import COMMAND_LINE_PREFIX, Actor
+from pabal.store.accounts import accounts, audit_log
+from pabal.store.accounts.audit_log import COMMAND_LINE_PREFIX, Actor, AuditEntry
 from pabal.store.engine.base import Store, Tx
 from pabal.store.engine.migrate import all_migrations, pending
 from pabal.store.open_store import apply_migrations, open_store
 from pabal.world import RealWorld
+
+if TYPE_CHECKING:
+    from pabal.service.context import Context
 
 T = TypeVar("T")
 WORLD = RealWorld()
@@ -26,6 +29,24 @@ WORLD = RealWorld()
 def current_actor() -> Actor:
     """Return who runs this command, for the audit log."""
     return Actor(None, f"{COMMAND_LINE_PREFIX}{printable(get_user_name())}")
+
+
+def audit_entry(account_id: int | None, action: str, target: str = "") -> AuditEntry:
+    """Return the entry of the audit log for what this command does now."""
+    return AuditEntry(WORLD.now(), *current_actor(), account_id, action, target)
+
+
+async def record(store: Store, action: str, target: str = "", *, account_id: int | None = None) -> None:
+    """Add an entry to the audit log; what takes many transactions is recorded before the first."""
+    await store.write(audit_log.add, audit_entry(account_id, action, target))
+
+
+def make_context(settings: Settings, store: Store) -> "Context":
+    """Return what the service would work with on a store."""
+    from pabal.build_context import build_context  # costs other commands 0.1 s
+    from pabal.service.metrics import Metrics
+
+    return build_context(settings, store, WORLD, Metrics())
 
 
 def with_store(settings: Settings, work: Callable[[Store], Awaitable[T]], *, may_create: bool = False) -> T:
