@@ -11,7 +11,7 @@ from pabal.domain.base.dates import HOUR
 from pabal.domain.kakao.profile import MAX_TOKENS_PER_HOUR, Registration
 from pabal.domain.people.phone import NumberState
 from pabal.domain.sends.message import Outcome
-from pabal.service.access.accounts import numbers as sender_numbers
+from pabal.service.access.accounts import sender_numbers
 from pabal.service.relay.profiles import _register
 from pabal.service.sending import accept
 from pabal.service.sending.accept import AcceptedRequest, NewRequest

@@ -6,6 +6,7 @@ import logging
 from collections import defaultdict
 from collections.abc import AsyncIterator, Mapping, Sequence
 from datetime import date, datetime, timedelta
+from typing import Any
 
 from pabal.carriers.base import (
     Declined,
@@ -18,10 +19,9 @@ from pabal.carriers.base import (
     TemplateReads,
     Verdict,
 )
-from pabal.carriers.nhncloud import sender_numbers
 from pabal.carriers.nhncloud.block_list import BlockList
 from pabal.carriers.nhncloud.calls import MAX_RECIPIENTS, ProductEndpoint, endpoint_of, group_into_calls
-from pabal.carriers.nhncloud.client import SEOUL, NhnCloudClient
+from pabal.carriers.nhncloud.client import SEOUL, NhnCloudClient, expect_documented_shape
 from pabal.carriers.nhncloud.connection import Connection
 from pabal.carriers.nhncloud.images import ImageUploads, limits_of
 from pabal.carriers.nhncloud.lookup import InDoubtResolver
@@ -188,7 +188,7 @@ class NhnCloudCarrier(RelayCarrier):
     async def list_sender_numbers(self) -> Sequence[RelayNumber] | None:
         if self._sms_client is None:
             return None
-        return await sender_numbers.list_numbers(self._sms_client, self._timeout_s)
+        return await _list_numbers(self._sms_client, self._timeout_s)
 
     async def list_template_reads(self, sender_key: str, first: date, last: date) -> Sequence[TemplateReads]:
         yesterday = datetime.fromtimestamp(self._world.now() / SECOND, SEOUL).date() - timedelta(days=1)
@@ -260,3 +260,32 @@ def build(settings: NhnCloudSettings, dependencies: Dependencies) -> NhnCloudCar
         )
     provider = NhnCloudProvider(talk_client, settings.timeout_seconds) if talk_client is not None else None
     return NhnCloudCarrier(settings, dependencies, sms_client, talk_client, provider)
+
+
+NUMBERS_PATH = "/sms/v3.0/appKeys/{appkey}/sendNos"
+PAGE_SIZE = 100
+MAX_PAGES = 1000
+
+
+async def _list_numbers(client: NhnCloudClient, timeout_s: float) -> list[RelayNumber]:
+    """Return every number; no largest page is documented, so pages are read up to the total.
+
+    Raises what NhnCloudClient.request raises.
+    """
+    found: list[RelayNumber] = []
+    for page in range(1, MAX_PAGES + 1):
+        query = {"pageNum": page, "pageSize": PAGE_SIZE}
+        answer = await client.request("GET", NUMBERS_PATH, query=query, timeout_s=timeout_s)
+        rows: list[dict[str, Any]] = []
+        total = 0
+        with expect_documented_shape():
+            rows, total = list(answer["body"]["data"] or ()), int(answer["body"]["totalCount"])
+            found += [_parse_number(row) for row in rows]
+        if not rows or len(found) >= total:
+            break
+    return found
+
+
+def _parse_number(row: dict[str, Any]) -> RelayNumber:
+    is_usable = row.get("useYn") != "N" and row.get("blockYn") != "Y"
+    return RelayNumber(str(row["sendNo"]).replace("-", ""), is_usable)

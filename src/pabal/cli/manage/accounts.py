@@ -13,7 +13,7 @@ from pabal.domain.base.codes import Refused, Text
 from pabal.domain.people import phone
 from pabal.domain.sends.limits import AccountLimits
 from pabal.domain.sends.sender_codes import NO_CODES, SenderCodes, parse_codes
-from pabal.service.access.accounts import account_limits, sender_codes, sender_numbers
+from pabal.service.access.accounts import account_limits, sender_numbers
 from pabal.service.access.accounts import accounts as account_service
 from pabal.settings.settings import Settings
 from pabal.store.accounts import account_limits as limit_store
@@ -173,7 +173,7 @@ def _codes(settings: Settings, given: argparse.Namespace) -> None:
         spelled |= {name: "" if value == "none" else value for name, value in typed.items() if value is not None}
         with _problems_by_option():
             codes = parse_codes(spelled)
-        await store.write(sender_codes.set_codes, account_id, codes, current_actor(), WORLD.now())
+        await store.write(account_service.set_codes, account_id, codes, current_actor(), WORLD.now())
         return codes
 
     for name, value in with_store(settings, work)._asdict().items():

@@ -10,7 +10,7 @@ from pabal.cli.shared.options import add_command, add_group, add_list, add_optio
 from pabal.cli.shared.table import print_rows
 from pabal.domain.base.codes import Code, Refused, Text
 from pabal.domain.people import phone
-from pabal.service.access.accounts import numbers
+from pabal.service.access.accounts import sender_numbers
 from pabal.settings.settings import Settings
 from pabal.store.accounts import numbers as number_store
 from pabal.store.engine.base import Store
@@ -61,7 +61,7 @@ def _list(settings: Settings, given: argparse.Namespace) -> None:
 
 
 def _add(settings: Settings, given: argparse.Namespace) -> None:
-    is_new = _change(settings, given, numbers.register, "number.add")
+    is_new = _change(settings, given, sender_numbers.register, "number.add")
     number, account = _spelled(given), given.account
     if is_new:
         say(f"{account}의 발신번호로 {number}을(를) 등록했습니다", f"{number} is registered for {account}")
@@ -70,7 +70,7 @@ def _add(settings: Settings, given: argparse.Namespace) -> None:
 
 
 def _approve(settings: Settings, given: argparse.Namespace) -> None:
-    _change(settings, given, numbers.approve, "number.approve")
+    _change(settings, given, sender_numbers.approve, "number.approve")
     say(
         f"{given.account}의 발신번호 {_spelled(given)}을(를) 승인했습니다",
         f"{_spelled(given)} is approved for {given.account}",
@@ -78,7 +78,7 @@ def _approve(settings: Settings, given: argparse.Namespace) -> None:
 
 
 def _reject(settings: Settings, given: argparse.Namespace) -> None:
-    _change(settings, given, numbers.reject, "number.reject", given.comment)
+    _change(settings, given, sender_numbers.reject, "number.reject", given.comment)
     say(
         f"{given.account}의 발신번호 {_spelled(given)}을(를) 반려했습니다",
         f"{_spelled(given)} is rejected for {given.account}",
@@ -86,7 +86,7 @@ def _reject(settings: Settings, given: argparse.Namespace) -> None:
 
 
 def _remove(settings: Settings, given: argparse.Namespace) -> None:
-    _change(settings, given, numbers.remove, "number.remove")
+    _change(settings, given, sender_numbers.remove, "number.remove")
     say(
         f"{given.account}의 발신번호에서 {_spelled(given)}을(를) 삭제했습니다",
         f"{_spelled(given)} is no longer registered for {given.account}",

@@ -1,25 +1,29 @@
-"""Campaigns and requests with live progress; those that wait can be sent now or cancelled."""
+"""Campaigns and requests with live progress and filters; those that wait can be sent now or cancelled."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
+from urllib.parse import urlencode
 
 from starlette.responses import Response
 
+from pabal.checks.body.fields import one_of
+from pabal.checks.body.locale import Locale
 from pabal.console.history.history import SENDABLE_PRODUCTS
 from pabal.console.requests.entry import build_entries, build_entry
 from pabal.console.requests.funnel import Funnel, build_funnel
-from pabal.console.requests.list_filters import ListSearch, read_list_search
 from pabal.console.send import kept_draft
 from pabal.console.send.send import SEND_PATH
 from pabal.console.shell.page_request import PageRequest, Toast
 from pabal.console.upload import edited_campaign
 from pabal.console.upload.campaign_message import REQUESTS_PATH, UPLOAD_PATH
 from pabal.console.upload.upload import NO_CONTENT, RELOAD_HEADERS
-from pabal.domain.base import identifiers
-from pabal.domain.base.codes import Code, Refused, Text
+from pabal.domain.base import dates, identifiers
+from pabal.domain.base.codes import Code, Problem, Refused, Text
+from pabal.domain.base.dates import Period
 from pabal.domain.people import phone
 from pabal.domain.sends.campaign import MAX_NAME_CHARACTERS, CampaignState
+from pabal.domain.sends.message import PRODUCT_BY_CODE
 from pabal.domain.sends.sending import Sending
 from pabal.service.errors import RecordDamaged
 from pabal.service.sending import send_now
@@ -29,7 +33,9 @@ from pabal.service.sending.campaigns.campaign_files import Campaign
 from pabal.service.sending.campaigns.progress import (
     AFTER_NEWEST_ID,
     MAX_UNSENT_COUNT,
+    SENT_STATE_BY_CODE,
     Request,
+    SentFilter,
     SentItem,
     SentPage,
     SentState,
@@ -69,10 +75,63 @@ class PartList(NamedTuple):
         return len(self.shown) + self.hidden
 
 
+T = TypeVar("T")
+
+FIELDS = ("words", "kind", "state", "what", "from", "to")
+MAX_WORDS_CHARACTERS = 80
+WHATS = {"campaign": True, "request": False}
+
+
+class _ListSearch(NamedTuple):
+    """The fields as typed, the filter that they make, and their problems."""
+
+    typed: dict[str, str]
+    wanted: SentFilter
+    problems: list[Problem]
+
+    @property
+    def is_used(self) -> bool:
+        """Whether anything is filtered by."""
+        return any(self.typed.values())
+
+    def url(self, path: str, **more: str) -> str:
+        """Return an address of the list with the same filters."""
+        fields = {name: value for name, value in (*self.typed.items(), *more.items()) if value}
+        return f"{path}?{urlencode(fields)}" if fields else path
+
+
+def _read_list_search(fields: Mapping[str, str], locale: Locale) -> _ListSearch:
+    """Return the filters of a form; empty fields do not filter, and one with a problem does not either."""
+    typed = {name: fields.get(name, "").strip()[:MAX_WORDS_CHARACTERS] for name in FIELDS}
+    problems: list[Problem] = []
+
+    def parsed(name: str, parse: Callable[[str], T]) -> T | None:
+        try:
+            return parse(typed[name]) if typed[name] else None
+        except Refused as refused:
+            problems.append(refused.problems[0]._replace(field=name))
+            return None
+
+    period: Period | None = None
+    if typed["from"] or typed["to"]:
+        try:
+            period = dates.parse_period(f"{typed['from']}~{typed['to']}", locale.zone)
+        except Refused as refused:
+            problems.append(refused.problems[0]._replace(field="from"))
+    wanted = SentFilter(
+        product=parsed("kind", one_of(PRODUCT_BY_CODE)),
+        state=parsed("state", one_of(SENT_STATE_BY_CODE)),
+        words=typed["words"],
+        period=period,
+        is_campaign=parsed("what", one_of(WHATS)),
+    )
+    return _ListSearch(typed, wanted, problems)
+
+
 async def list_requests(request: PageRequest) -> Response:
     """Show what was sent, newest first, as far as it fits the filters."""
     before = identifiers.parse_request_id(request.field("before"))
-    search = read_list_search(request.fields, request.locale)
+    search = _read_list_search(request.fields, request.locale)
     listed = SentPage([], None)
     if not search.problems:
         listed = await progress_service.list_sent(
@@ -100,11 +159,11 @@ async def _list_unsent(request: PageRequest, path: str) -> Response:
         PAGE_SIZE,
         is_to_approve=path == APPROVALS_PATH,
     )
-    return await _render_list(request, listed, read_list_search({}, request.locale), before, path)
+    return await _render_list(request, listed, _read_list_search({}, request.locale), before, path)
 
 
 async def _render_list(
-    request: PageRequest, listed: SentPage, search: ListSearch, before: bytes | None, path: str
+    request: PageRequest, listed: SentPage, search: _ListSearch, before: bytes | None, path: str
 ) -> Response:
     further = listed.next_before
     is_short = search.is_used and further is not None and len(listed.items) < PAGE_SIZE

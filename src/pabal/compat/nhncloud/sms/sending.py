@@ -19,7 +19,7 @@ from pabal.domain.base.identifiers import MAX_MESSAGE_NUMBER, make_message_id
 from pabal.domain.content.image import Image
 from pabal.domain.sends.message import Product
 from pabal.domain.sends.sending import Receiver, Sending
-from pabal.service.access.accounts.sender_codes import get_codes
+from pabal.service.access.accounts.accounts import get_codes
 from pabal.service.sending.accept_call import CallSize
 from pabal.service.sending.cancel import cancel_request
 from pabal.world import new_request_id

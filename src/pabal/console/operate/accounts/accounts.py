@@ -9,7 +9,8 @@ from pabal.console.shell.page_request import PageRequest
 from pabal.domain.base.codes import Code, Refused, Text
 from pabal.domain.sends.sender_codes import SenderCodes, parse_codes
 from pabal.domain.users.user import ACCOUNT_ROLES, ROLE_BY_CODE, Role
-from pabal.service.access.accounts import account_limits, administration, sender_codes
+from pabal.service.access.accounts import account_limits, administration
+from pabal.service.access.accounts import accounts as account_service
 from pabal.service.access.accounts.accounts import MAX_NAME_CHARACTERS
 from pabal.service.access.accounts.administration import Account
 from pabal.service.access.keys.keys import DEFAULT_SCOPES, SCOPES
@@ -156,7 +157,7 @@ async def _limit_fields(request: PageRequest, account_id: int) -> dict[str, str]
 
 
 async def _code_fields(request: PageRequest, account_id: int) -> dict[str, str]:
-    codes = await sender_codes.get_codes(request.context, account_id)
+    codes = await account_service.get_codes(request.context, account_id)
     return {name: value or "" for name, value in codes._asdict().items()}
 
 
@@ -212,7 +213,7 @@ async def set_codes(request: PageRequest) -> Response:
         codes = parse_codes(typed)
     except Refused as refused:
         return await render_account(request, account, code_fields=typed, refused=refused)
-    await sender_codes.change_codes(request.context, account.id, codes, request.actor)
+    await account_service.change_codes(request.context, account.id, codes, request.actor)
     return request.redirect(f"{ACCOUNTS_PATH}/{account.id}")
 
 

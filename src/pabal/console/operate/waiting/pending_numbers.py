@@ -7,7 +7,7 @@ from pabal.console.shell.page_request import PageRequest
 from pabal.domain.base.codes import Refused, Text
 from pabal.domain.people import phone
 from pabal.service.access.accounts import administration, sender_numbers
-from pabal.service.access.accounts.numbers import MAX_COMMENT_CHARACTERS
+from pabal.service.access.accounts.sender_numbers import MAX_COMMENT_CHARACTERS
 
 PENDING_PATH = "/console/operate/numbers"
 

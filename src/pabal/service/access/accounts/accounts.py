@@ -1,12 +1,13 @@
-"""Creates accounts, disables and enables them, and says which steps of their set-up are done."""
+"""Creates accounts, disables and enables them, and sets their reseller codes; says which first steps are done."""
 
 from typing import TYPE_CHECKING
 
 from pabal.domain.base.codes import Code, Refused, Text
 from pabal.domain.base.dates import Instant
 from pabal.domain.content import text
+from pabal.domain.sends.sender_codes import NO_CODES, SenderCodes
 from pabal.store.accounts import accounts, audit_log
-from pabal.store.accounts.accounts import FirstSteps
+from pabal.store.accounts.accounts import FirstSteps as FirstSteps  # for pages, which do not import the store
 from pabal.store.accounts.audit_log import Actor, AuditEntry
 from pabal.store.engine.base import Tx
 
@@ -58,9 +59,37 @@ def set_disabled(tx: Tx, account_id: int, is_disabled: bool, actor: Actor, now: 
     audit_log.add(tx, AuditEntry(now, *actor, account_id, what))
 
 
-__all__ = ["FirstSteps", "get_first_steps"]
-
-
 async def get_first_steps(context: "Context", account_id: int) -> FirstSteps:
     """Return which steps an account has done."""
     return await context.store.read(accounts.read, account_id)
+
+
+def set_codes(tx: Tx, account_id: int, codes: SenderCodes, actor: Actor, now: Instant) -> None:
+    """Set the codes of an account, with an audit entry that names the changes.
+
+    Raises Refused(NOT_FOUND).
+    """
+    if accounts.get(tx, account_id) is None:
+        raise Refused(Code.NOT_FOUND)
+    before = accounts.list_sender_codes(tx).get(account_id, NO_CODES)
+    changes = [
+        f"{name}={new or 'none'}"
+        for name, old, new in zip(SenderCodes._fields, before, codes, strict=True)
+        if old != new
+    ]
+    if changes:
+        accounts.set_sender_codes(tx, account_id, codes)
+        audit_log.add(tx, AuditEntry(now, *actor, account_id, "account.codes", " ".join(changes)))
+
+
+async def change_codes(context: "Context", account_id: int, codes: SenderCodes, actor: Actor) -> None:
+    """Set the codes of an account; carriers use them within five seconds.
+
+    Raises Refused(NOT_FOUND).
+    """
+    await context.store.write(set_codes, account_id, codes, actor, context.world.now())
+
+
+async def get_codes(context: "Context", account_id: int) -> SenderCodes:
+    """Return the codes of an account."""
+    return (await context.store.read(accounts.list_sender_codes)).get(account_id, NO_CODES)
