@@ -13,6 +13,7 @@ from pabal.domain.events.event import EventType
 from pabal.domain.events.webhook import secret_context
 from pabal.domain.kakao.template import TemplateContent, TemplateStatus
 from pabal.service.access.keys import keys
+from pabal.service.access.keys.keys import NewKey
 from pabal.settings.carriers import SENDABLE, SimulatorSettings
 from pabal.settings.settings import load
 from pabal.store.accounts import accounts
@@ -187,7 +188,7 @@ class Simulation:
 
         def prepare(tx: Tx) -> str:
             migrate(tx, world.now())
-            key = keys.issue(tx, world, "acme", "simulation", rate=0)
+            key = keys.issue(tx, world, "acme", NewKey("simulation"))
             account_id = accounts.ensure_account(tx, "acme", world.now())
             profile_id = profiles.add(tx, account_id, "@acme", "00100010001", "01011112222", world.now())
             profiles.approve(tx, profile_id, SENDER_KEY, world.now())

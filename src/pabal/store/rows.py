@@ -1,7 +1,7 @@
 """What many tables share: damaged rows keep no others from being read, old rows are deleted, conditions."""
 
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
 from pabal.domain.base.dates import Instant, Period
@@ -36,12 +36,35 @@ def deletion(table: str, key: str, time: str, comparison: str = "<") -> Callable
     return delete_some
 
 
+def given(*conditions: tuple[str, Value]) -> list[tuple[str, Value]]:
+    """Return the conditions that have a value."""
+    return [(sql, value) for sql, value in conditions if value is not None]
+
+
+def find_page(
+    tx: Tx,
+    columns: str,
+    tables: str,
+    conditions: Sequence[tuple[str, Value]],
+    limit: int,
+    offset: int,
+    *,
+    order: str = "id desc",
+) -> tuple[int, list[Row]]:
+    """Return how many rows fit all conditions, and some of them."""
+    where, args = " and ".join(sql for sql, _ in conditions), [value for _, value in conditions]
+    (total,) = tx.fetch_all(f"select count(*) from {tables} where {where}", args)[0]
+    rows = tx.fetch_all(
+        f"select {columns} from {tables} where {where} order by {order} limit ? offset ?", (*args, limit, offset)
+    )
+    return int(total), rows
+
+
 def in_period(column: str, period: Period | None) -> list[tuple[str, Value]]:
     """Return the conditions that a time is in a period."""
     if period is None:
         return []
-    sides = ((f"{column} >= ?", period.start), (f"{column} < ?", period.end))
-    return [(sql, value) for sql, value in sides if value is not None]
+    return given((f"{column} >= ?", period.start), (f"{column} < ?", period.end))
 
 
 def containing(text: str) -> str:

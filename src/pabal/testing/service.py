@@ -15,6 +15,7 @@ from pabal.app import Service, build_service
 from pabal.cli.serving.serve import build_table, new_event_loop
 from pabal.domain.base.dates import SECOND, Instant, parse_minute
 from pabal.service.access.keys import keys
+from pabal.service.access.keys.keys import NewKey
 from pabal.settings.settings import load
 from pabal.web.http.server import serving
 from pabal.world import RealWorld
@@ -66,7 +67,7 @@ class LocalService:
         assert self._service
         store = self._service.context.store
         issued = store.write(
-            keys.issue, self._world, name or f"account-{self._accounts}", "Test key", scopes=scopes, rate=0
+            keys.issue, self._world, name or f"account-{self._accounts}", NewKey("Test key", scopes)
         )
         return self._await(issued)
 

@@ -3,7 +3,7 @@
 import argparse
 import sys
 from ipaddress import ip_network
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from pabal.cli.shared.command import (
     WORLD,
@@ -21,6 +21,7 @@ from pabal.domain.base.codes import Text
 from pabal.domain.base.dates import Instant
 from pabal.service.access.keys import keys
 from pabal.service.access.keys.compat_keys import SIGNING_KINDS, issue_compat_key, issue_secretless_key
+from pabal.service.access.keys.keys import NewKey
 from pabal.settings.compat_tables import KINDS
 from pabal.settings.settings import Settings
 from pabal.store.accounts import accounts, compat_keys
@@ -135,26 +136,20 @@ def _create(settings: Settings, given: argparse.Namespace) -> None:
         raise CommandError("--account: 비울 수 없습니다", "--account: must not be empty")
     expires_at = _expiry(given.expires, settings) if given.expires else None
 
-    properties: dict[str, Any] = {
-        "scopes": given.scope or keys.DEFAULT_SCOPES,
-        "allow": given.allow or (),
-        "rate": settings.key_rate if given.rate is None else given.rate,
-        "expires_at": expires_at,
-        "actor": current_actor(),
-        "max_keys": settings.keys_per_account,
-    }
-    chosen = _read_compat_key(given)
+    rate = settings.key_rate if given.rate is None else given.rate
+    new_key = NewKey(given.name, given.scope or keys.DEFAULT_SCOPES, given.allow or (), rate, expires_at)
+    chosen, actor, most = _read_compat_key(given), current_actor(), settings.keys_per_account
 
     def issue(tx: Tx) -> str:
         account = choose_account(tx, given.account, is_new=given.new_account)
         if chosen is None:
-            return keys.issue(tx, WORLD, account, given.name, **properties)
+            return keys.issue(tx, WORLD, account, new_key, actor=actor, max_keys=most)
         public_id, secret, is_generated = chosen
         if secret is None:
-            return issue_secretless_key(tx, WORLD, account, given.name, public_id.kind, **properties)
+            return issue_secretless_key(tx, WORLD, account, new_key, public_id.kind, actor=actor, max_keys=most)
         box = SecretBox(settings.read_secret_keys(), WORLD)
-        properties["is_generated"] = is_generated
-        issue_compat_key(tx, WORLD, box, account, given.name, public_id, secret, **properties)
+        made = (account, new_key, public_id, secret)
+        issue_compat_key(tx, WORLD, box, *made, is_generated=is_generated, actor=actor, max_keys=most)
         return f"{public_id.public_id}\n{secret}" if is_generated else public_id.public_id
 
     print(with_store(settings, lambda store: store.write(issue), may_create=True))

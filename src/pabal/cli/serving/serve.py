@@ -21,6 +21,7 @@ from pabal.cli.serving.supervise import ParentLink
 from pabal.cli.shared.language import CommandError
 from pabal.domain.users.user import Role
 from pabal.service.access.keys import keys
+from pabal.service.access.keys.keys import NewKey
 from pabal.service.access.sign_in import passwords
 from pabal.service.access.users import users
 from pabal.service.metrics import Metrics
@@ -239,7 +240,7 @@ def _create_first_account(tx: Tx, settings: Settings, password: str, hash: str) 
     has_no_user = user_store.is_empty(tx)
     if has_no_user:
         users.create(tx, None, FIRST_USER, Role.OPERATOR, hash, world.now())
-    key = keys.issue(tx, world, FIRST_ACCOUNT, "Initial key", rate=settings.key_rate, actor=COMMAND_LINE)
+    key = keys.issue(tx, world, FIRST_ACCOUNT, NewKey("Initial key", rate=settings.key_rate), actor=COMMAND_LINE)
     return FirstCredentials(key, password if has_no_user else None)
 
 

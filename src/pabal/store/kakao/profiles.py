@@ -9,7 +9,7 @@ from pabal.domain.kakao.profile import AUTH_STATUS_BY_CODE, AuthStatus, Profile,
 from pabal.store.accounts import setup_changes
 from pabal.store.engine.base import Reader, Row, Tx, Value, transaction
 from pabal.store.events import events
-from pabal.store.rows import in_period
+from pabal.store.rows import find_page, given, in_period
 
 _COLUMNS = (
     "id, account_id, channel_id, category, cellphone, status, sender_key, is_enabled, created_at, changed_at,"
@@ -178,26 +178,19 @@ def from_event(data: Mapping[str, Any]) -> Profile:
 @transaction(reader=Reader.SEARCHES)
 def find(tx: Tx, wanted: ProfileFilter, page: int, page_size: int) -> tuple[int, list[Profile]]:
     """Return how many profiles match, and a page of them, newest first."""
-    conditions: list[tuple[str, Value]] = [("account_id = ?", wanted.account_id)]
-    if wanted.channel_id is not None:
-        conditions.append(("channel_id = ?", wanted.channel_id))
-    if wanted.sender_key is not None:
-        conditions.append(("sender_key = ?", wanted.sender_key))
-    if wanted.status is not None:
-        conditions.append(("status = ?", wanted.status.code))
-    if wanted.cellphone is not None:
-        conditions.append(("cellphone = ?", wanted.cellphone))
-    if wanted.category is not None:
-        conditions.append(("category = ?", wanted.category))
-    conditions += in_period("created_at", wanted.created)
-    where = " and ".join(["deleted_at is null", *(sql for sql, _ in conditions)])
-    args = [value for _, value in conditions]
-    row = tx.fetch_one(f"select count(*) from profiles where {where}", args)
-    rows = tx.fetch_all(
-        f"select {_COLUMNS} from profiles where {where} order by id desc limit ? offset ?",
-        (*args, page_size, (page - 1) * page_size),
-    )
-    return (int(row[0]) if row else 0), [_from_row(row) for row in rows]
+    conditions = [
+        ("deleted_at is null and account_id = ?", wanted.account_id),
+        *given(
+            ("channel_id = ?", wanted.channel_id),
+            ("sender_key = ?", wanted.sender_key),
+            ("status = ?", wanted.status.code if wanted.status else None),
+            ("cellphone = ?", wanted.cellphone),
+            ("category = ?", wanted.category),
+        ),
+        *in_period("created_at", wanted.created),
+    ]
+    total, rows = find_page(tx, _COLUMNS, "profiles", conditions, page_size, (page - 1) * page_size)
+    return total, [_from_row(row) for row in rows]
 
 
 def list_all(tx: Tx) -> list[tuple[str, Profile]]:

@@ -15,13 +15,14 @@ from pabal.domain.kakao.template_parts import parts_from_fields, to_fields
 from pabal.store.accounts import setup_changes
 from pabal.store.engine.base import Reader, Row, Tx, Value, transaction
 from pabal.store.events import events, notices
-from pabal.store.rows import containing, in_period
+from pabal.store.rows import containing, find_page, given, in_period
 
 _COLUMNS = (
     "t.id", "t.account_id", "t.profile_id", "p.sender_key", "p.channel_id", "t.code", "t.design", "t.in_use",
     "t.status", "t.comment", "t.is_enabled", "t.created_at", "t.changed_at", "p.carrier", "t.suspension",
 )  # fmt: skip
-_SELECT = f"select {', '.join(_COLUMNS)} from templates t join profiles p on p.id = t.profile_id"
+_TABLES = "templates t join profiles p on p.id = t.profile_id"
+_SELECT = f"select {', '.join(_COLUMNS)} from {_TABLES}"
 _REVIEWED = (TemplateStatus.APPROVED, TemplateStatus.REJECTED)
 _FIELDS = tuple(each.partition(".")[2] for each in _COLUMNS)
 
@@ -176,30 +177,22 @@ def delete(tx: Tx, template_id: int) -> None:
 @transaction(reader=Reader.SEARCHES)
 def find(tx: Tx, wanted: TemplateFilter, page: int, page_size: int) -> tuple[int, list[Template]]:
     """Return how many templates match, and a page of them, newest first."""
-    conditions: list[tuple[str, Value]] = [("t.account_id = ?", wanted.account_id)]
-    if wanted.sender_key is not None:
-        conditions.append(("p.sender_key = ?", wanted.sender_key))
-    if wanted.code is not None:
-        conditions.append(("t.code = ?", wanted.code))
-    if wanted.status is not None:
-        conditions.append(("t.status = ?", wanted.status.code))
-    if wanted.name is not None:
-        conditions.append(("t.name = ?", wanted.name))
-    if wanted.name_part is not None:
-        conditions.append(("t.name like ? escape '!'", containing(wanted.name_part)))
-    if wanted.is_enabled is not None:
-        conditions.append(("t.is_enabled = ?", int(wanted.is_enabled)))
-    conditions += in_period("t.created_at", wanted.created)
-    where = " and ".join(["p.deleted_at is null", *(sql for sql, _ in conditions)])
-    args = [value for _, value in conditions]
-    row = tx.fetch_one(
-        f"select count(*) from templates t join profiles p on p.id = t.profile_id where {where}", args
+    conditions = [
+        ("p.deleted_at is null and t.account_id = ?", wanted.account_id),
+        *given(
+            ("p.sender_key = ?", wanted.sender_key),
+            ("t.code = ?", wanted.code),
+            ("t.status = ?", wanted.status.code if wanted.status else None),
+            ("t.name = ?", wanted.name),
+            ("t.name like ? escape '!'", None if wanted.name_part is None else containing(wanted.name_part)),
+            ("t.is_enabled = ?", None if wanted.is_enabled is None else int(wanted.is_enabled)),
+        ),
+        *in_period("t.created_at", wanted.created),
+    ]
+    total, rows = find_page(
+        tx, ", ".join(_COLUMNS), _TABLES, conditions, page_size, (page - 1) * page_size, order="t.id desc"
     )
-    rows = tx.fetch_all(
-        f"{_SELECT} where {where} order by t.id desc limit ? offset ?",
-        (*args, page_size, (page - 1) * page_size),
-    )
-    return (int(row[0]) if row else 0), [_from_row(row) for row in rows]
+    return total, [_from_row(row) for row in rows]
 
 
 def list_all(tx: Tx) -> list[Template]:

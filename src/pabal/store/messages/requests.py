@@ -181,46 +181,33 @@ def _add_to_nodes(tx: Tx, rows: Sequence[RequestRow]) -> None:
 
 def get(tx: Tx, request_ids: Iterable[bytes]) -> dict[bytes, Request]:
     """Return the requests of these ids that exist and can be read."""
-    rows = tx.execute_many(
-        f"select {_COLUMNS} from requests where id in ({{list}}) and id {{within}} and slot {{same_slot}}",
-        [(one,) for one in request_ids],
-    )
-    return read_rows(rows, _from_row)
+    return read_rows(_read(tx, _COLUMNS, request_ids), _from_row)
 
 
 def account_ids(tx: Tx, request_ids: Iterable[bytes]) -> dict[bytes, int]:
     """Return the account of each request that exists."""
-    rows = tx.execute_many(
-        "select id, account_id from requests where id in ({list}) and id {within} and slot {same_slot}",
-        [(one,) for one in request_ids],
-    )
-    return dict(rows)
+    return dict(_read(tx, "id, account_id", request_ids))
 
 
 def find_owners(tx: Tx, request_ids: Iterable[bytes]) -> dict[bytes, tuple[int, bool]]:
     """Return the account of each request that exists, and whether its messages are one-time codes."""
-    rows = tx.execute_many(
-        "select id, account_id, is_code from requests where id in ({list}) and id {within} and slot {same_slot}",
-        [(one,) for one in request_ids],
-    )
-    return {row[0]: (row[1], bool(row[2])) for row in rows}
+    return {row[0]: (row[1], bool(row[2])) for row in _read(tx, "id, account_id, is_code", request_ids)}
 
 
 def existing_ids(tx: Tx, request_ids: Iterable[bytes]) -> set[bytes]:
-    rows = tx.execute_many(
-        "select id from requests where id in ({list}) and id {within} and slot {same_slot}",
-        [(one,) for one in request_ids],
-    )
-    return {row[0] for row in rows}
+    return {row[0] for row in _read(tx, "id", request_ids)}
 
 
 def get_totals(tx: Tx, request_ids: Iterable[bytes]) -> dict[bytes, int]:
     """Return how many receivers these requests have, also those that cannot be read."""
-    rows = tx.execute_many(
-        "select id, total from requests where id in ({list}) and id {within} and slot {same_slot}",
+    return dict(_read(tx, "id, total", request_ids))
+
+
+def _read(tx: Tx, columns: str, request_ids: Iterable[bytes]) -> list[Row]:
+    return tx.execute_many(
+        f"select {columns} from requests where id in ({{list}}) and id {{within}} and slot {{same_slot}}",
         [(one,) for one in request_ids],
     )
-    return dict(rows)
 
 
 def reschedule(tx: Tx, request_id: bytes, scheduled_at: Instant) -> None:

@@ -20,6 +20,7 @@ from pabal.store.engine.base import Priority, Tx, transaction
 from pabal.store.messages import inbound
 from pabal.store.people import hash_keys
 from pabal.store.people.hash_keys import HashKeys
+from pabal.store.rows import find_page, given
 
 REHASHED_ROWS = 1000
 """Rows that are hashed again at a time."""
@@ -112,21 +113,15 @@ def list_page(
 
     `phone` and `sender` None: any. Those whose number was erased are not listed.
     """
-    conditions, args = ["account_id = ?", "phone is not null"], [account_id]
-    values: list[bytes | str | int] = list(args)
+    hash: bytes | None = None
     if phone is not None:
         key = keys.get(tx)
-        conditions.append("hash = ?")
-        values.append(hash_number(key, account_id, phone) if key else b"")
-    if sender is not None:
-        conditions.append("sender = ?")
-        values.append(sender)
-    where = " and ".join(conditions)
-    (total,) = tx.fetch_all(f"select count(*) from opt_outs where {where}", values)[0]
-    rows = tx.fetch_all(
-        f"select {_COLUMNS} from opt_outs where {where} order by id desc limit ? offset ?",
-        (*values, limit, offset),
-    )
+        hash = hash_number(key, account_id, phone) if key else b""
+    conditions = [
+        ("account_id = ? and phone is not null", account_id),
+        *given(("hash = ?", hash), ("sender = ?", sender)),
+    ]
+    total, rows = find_page(tx, _COLUMNS, "opt_outs", conditions, limit, offset)
     return total, [_from_row(row) for row in rows]
 
 

@@ -8,7 +8,7 @@ import pytest
 from pabal.domain.base.codes import Code, Refused
 from pabal.domain.base.dates import SECOND
 from pabal.service.access.keys import keys
-from pabal.service.access.keys.keys import KeyCache, hash_key
+from pabal.service.access.keys.keys import KeyCache, NewKey, hash_key
 from pabal.store.accounts import accounts
 from pabal.store.engine.base import Tx
 from tests.fixtures.virtual import NOON, Environment, open_store
@@ -16,7 +16,7 @@ from tests.fixtures.virtual import NOON, Environment, open_store
 
 async def issue(env: Environment, **options: object) -> str:
     options = {"rate": 5, **options}
-    return await env.store.write(keys.issue, env.world, "acme", "first", **options)  # type: ignore[arg-type]
+    return await env.store.write(keys.issue, env.world, "acme", NewKey("first", **options))  # type: ignore[arg-type]
 
 
 async def refusal(ring: KeyCache, key: str | None) -> Code:

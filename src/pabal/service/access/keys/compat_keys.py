@@ -1,18 +1,9 @@
 """Issues and finds the keys of programs that were written for another relay."""
 
 import re
-from collections.abc import Sequence
 
 from pabal.domain.base.codes import Code, Refused, Text
-from pabal.domain.base.dates import Instant
-from pabal.service.access.keys.keys import (
-    DEFAULT_SCOPES,
-    MAX_CACHED_KEYS,
-    NewKey,
-    hash_key,
-    issue_hashed,
-    store_key,
-)
+from pabal.service.access.keys.keys import MAX_CACHED_KEYS, NewKey, hash_key, issue_hashed, store_key
 from pabal.service.access.keys.sent_secrets import NO_SECRET, hash_chosen, hash_generated
 from pabal.service.setup_cache import SetupCache, SetupChanges
 from pabal.store.accounts import compat_keys
@@ -59,15 +50,11 @@ def issue_compat_key(
     world: World,
     secrets: SecretBox,
     account: str,
-    name: str,
+    new_key: NewKey,
     public_id: PublicId,
     secret: str,
     *,
     is_generated: bool = False,
-    scopes: Sequence[str] = DEFAULT_SCOPES,
-    allow: Sequence[str] = (),
-    rate: int,
-    expires_at: Instant | None = None,
     actor: Actor | None = None,
     max_keys: int | None = None,
 ) -> None:
@@ -77,8 +64,7 @@ def issue_compat_key(
     encrypt a secret with that callers sign with, or where the account has `max_keys`.
     """
     stored = protect_secret(world, secrets, public_id, secret, is_generated=is_generated)
-    limits = NewKey(name, scopes, allow, rate, expires_at)
-    compat_keys.add(tx, _issue(tx, world, account, limits, actor, max_keys), public_id, stored)
+    compat_keys.add(tx, _issue(tx, world, account, new_key, actor, max_keys), public_id, stored)
 
 
 def protect_secret(
@@ -126,13 +112,9 @@ def issue_secretless_key(
     tx: Tx,
     world: World,
     account: str,
-    name: str,
+    new_key: NewKey,
     kind: str,
     *,
-    scopes: Sequence[str] = DEFAULT_SCOPES,
-    allow: Sequence[str] = (),
-    rate: int,
-    expires_at: Instant | None = None,
     actor: Actor | None = None,
     max_keys: int | None = None,
 ) -> str:
@@ -141,29 +123,15 @@ def issue_secretless_key(
     Raises Refused(INVALID_STATE) where the account has `max_keys`.
     """
     public_id = new_app_key(world)
-    limits = NewKey(name, scopes, allow, rate, expires_at)
-    key_id = _issue(tx, world, account, limits, actor, max_keys)
+    key_id = _issue(tx, world, account, new_key, actor, max_keys)
     compat_keys.add(tx, key_id, hide_id(PublicId(kind, public_id)), NO_SECRET)
     return public_id
 
 
-def _issue(tx: Tx, world: World, account: str, limits: NewKey, actor: Actor | None, max_keys: int | None) -> int:
+def _issue(tx: Tx, world: World, account: str, new_key: NewKey, actor: Actor | None, max_keys: int | None) -> int:
     """Create the row that every key has, and return its id."""
     unused_hash = world.random_bits(256).to_bytes(32, "big")  # no apiKey header has it
-    name, scopes, allow, rate, expires_at = limits
-    return issue_hashed(
-        tx,
-        world,
-        account,
-        name,
-        unused_hash,
-        scopes=scopes,
-        allow=allow,
-        rate=rate,
-        expires_at=expires_at,
-        actor=actor,
-        max_keys=max_keys,
-    )
+    return issue_hashed(tx, world, account, new_key, unused_hash, actor, max_keys)
 
 
 def hide_id(public_id: PublicId) -> PublicId:

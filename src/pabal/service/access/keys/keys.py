@@ -27,53 +27,32 @@ def hash_key(key: str) -> bytes:
     return hashlib.sha256(key.encode("utf-8", "surrogatepass")).digest()
 
 
+class NewKey(NamedTuple):
+    """The properties of a new key."""
+
+    name: str
+    scopes: Sequence[str] = DEFAULT_SCOPES
+    allow: Sequence[str] = ()
+    """The networks that may use it; none: all may."""
+    rate: int = 0
+    """Requests per second; 0: no limit."""
+    expires_at: Instant | None = None
+
+
 def issue(
-    tx: Tx,
-    world: World,
-    account: str,
-    name: str,
-    *,
-    scopes: Sequence[str] = DEFAULT_SCOPES,
-    allow: Sequence[str] = (),
-    rate: int,
-    expires_at: Instant | None = None,
-    actor: Actor | None = None,
-    max_keys: int | None = None,
+    tx: Tx, world: World, account: str, new_key: NewKey, *, actor: Actor | None = None, max_keys: int | None = None
 ) -> str:
     """Create a key for an account, which is created if new, and return it; it is shown only here.
 
     The audit log names `actor`, if there is one. Raises Refused(INVALID_STATE) where the account has `max_keys`.
     """
     key = new_api_key(world)
-    issue_hashed(
-        tx,
-        world,
-        account,
-        name,
-        hash_key(key),
-        scopes=scopes,
-        allow=allow,
-        rate=rate,
-        expires_at=expires_at,
-        actor=actor,
-        max_keys=max_keys,
-    )
+    issue_hashed(tx, world, account, new_key, hash_key(key), actor, max_keys)
     return key
 
 
 def issue_hashed(
-    tx: Tx,
-    world: World,
-    account: str,
-    name: str,
-    hash: bytes,
-    *,
-    scopes: Sequence[str],
-    allow: Sequence[str],
-    rate: int,
-    expires_at: Instant | None,
-    actor: Actor | None,
-    max_keys: int | None,
+    tx: Tx, world: World, account: str, new_key: NewKey, hash: bytes, actor: Actor | None, max_keys: int | None
 ) -> int:
     """Create a key as `issue` does, of which only the hash is known, and return its id."""
     now = world.now()
@@ -81,21 +60,15 @@ def issue_hashed(
     if max_keys is not None:
         accounts.lock(tx, account_id)
         _check_room(tx, account_id, max_keys, now)
-    limits = (" ".join(scopes), " ".join(allow), rate)
-    key_id = accounts.add_key(tx, account_id, name, hash, *limits, now, expires_at)
+    key_id = _add(tx, account_id, new_key, hash, now)
     if actor:
         audit_log.add(tx, AuditEntry(now, *actor, account_id, "key.create", str(key_id)))
     return key_id
 
 
-class NewKey(NamedTuple):
-    """The properties of a new key: name, scopes, allowed addresses, rate, expiry."""
-
-    name: str
-    scopes: Sequence[str]
-    allow: Sequence[str]
-    rate: int
-    expires_at: Instant | None
+def _add(tx: Tx, account_id: int, new_key: NewKey, hash: bytes, now: Instant) -> int:
+    name, scopes, allow, rate, expires_at = new_key
+    return accounts.add_key(tx, account_id, name, hash, " ".join(scopes), " ".join(allow), rate, now, expires_at)
 
 
 KEY_CREATED_MEANWHILE = Text(
@@ -122,10 +95,8 @@ def store_key(
     accounts.lock(tx, account_id)
     if accounts.newest_key_id(tx, account_id) != newest_known_id:
         raise Refused(Code.DUPLICATE, "name", KEY_CREATED_MEANWHILE)
-    name, scopes, allow, rate, expires_at = new_key
-    hash, now = hash_key(key), audit_entry.created_at
-    _check_room(tx, account_id, max_keys, now)
-    added = accounts.add_key(tx, account_id, name, hash, " ".join(scopes), " ".join(allow), rate, now, expires_at)
+    _check_room(tx, account_id, max_keys, audit_entry.created_at)
+    added = _add(tx, account_id, new_key, hash_key(key), audit_entry.created_at)
     audit_log.add(tx, audit_entry._replace(target=str(added)))
     return added
 
