@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from pabal.carriers.nhncloud.calls import ProductEndpoint, endpoint_of, group_into_calls, match_rows
-from pabal.carriers.relay.brand import as_sent, is_deliverable
+from pabal.carriers.relay.kakao import as_sent, is_deliverable
 from pabal.domain.brand.message import BrandAttachment, BrandMessage, BrandType, Coupon, Targeting
 from pabal.domain.content.button import Button
 from pabal.domain.sends.message import Attempt, Product

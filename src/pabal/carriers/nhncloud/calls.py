@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Self
 
 from pabal.carriers.nhncloud import templates
 from pabal.carriers.nhncloud.templates import buttons_to_remote
-from pabal.carriers.relay.brand import CHAT_BUBBLE_TYPES, is_by_template
+from pabal.carriers.relay.kakao import CHAT_BUBBLE_TYPES, is_by_template
 from pabal.domain.base import identifiers
 from pabal.domain.brand.buttons import from_button
 from pabal.domain.brand.message import BrandImage, encode_brand, to_documented

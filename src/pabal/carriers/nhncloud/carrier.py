@@ -30,10 +30,10 @@ from pabal.carriers.nhncloud.results import ResultReader
 from pabal.carriers.nhncloud.sender import CallSender
 from pabal.carriers.nhncloud.template_reads import ALIMTALK, BRAND, ReadQuery, list_reads
 from pabal.carriers.nhncloud.templates import fit_friend_talk
-from pabal.carriers.relay.brand import as_sent, is_deliverable
 from pabal.carriers.relay.call_queue import CallQueue, SharedCalls
 from pabal.carriers.relay.carrier import NOT_CONNECTED_YET, Dependencies, RelayCarrier
 from pabal.carriers.relay.http import NotProcessed
+from pabal.carriers.relay.kakao import as_sent, is_deliverable
 from pabal.carriers.relay.submission import Submission, UnansweredMessages
 from pabal.domain.base.dates import SECOND
 from pabal.domain.content.image import ImageLimits

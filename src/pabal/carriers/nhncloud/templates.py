@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 import msgspec
 
 from pabal.carriers.provider import RemoteTemplate
-from pabal.carriers.relay import templates as shared
-from pabal.carriers.relay.templates import (
+from pabal.carriers.relay import kakao as shared
+from pabal.carriers.relay.kakao import (
     BUTTON_TYPES,
     EMPHASIS_TYPES,
     MAX_COMMENT_CHARACTERS,

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from pabal.carriers.relay.brand import CHAT_BUBBLE_TYPES, is_by_template
+from pabal.carriers.relay.kakao import CHAT_BUBBLE_TYPES, is_by_template
 from pabal.carriers.solapi.client import find_file_id
 from pabal.carriers.solapi.template_parts import opens_outside
 from pabal.domain.brand.buttons import from_button

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple, Self
 
 import msgspec
 
-from pabal.carriers.relay.brand import is_deliverable
+from pabal.carriers.relay.kakao import is_deliverable
 from pabal.carriers.solapi.brand import DEFAULT_IMAGE_KIND, NotAtSolapi, image_kind_of
 from pabal.carriers.solapi.brand import to_remote as brand_to_remote
 from pabal.carriers.solapi.client import IMAGE_LIMITS, OWN_ID

@@ -15,9 +15,9 @@ from pabal.carriers.base import (
     RelayNumber,
     RelayOptOut,
 )
-from pabal.carriers.relay.brand import as_sent
 from pabal.carriers.relay.call_queue import CallQueue
 from pabal.carriers.relay.carrier import NOT_CONNECTED_YET, Dependencies, RelayCarrier
+from pabal.carriers.relay.kakao import as_sent
 from pabal.carriers.relay.opt_out_reader import OptOutList
 from pabal.carriers.relay.refusals import Notices
 from pabal.carriers.relay.submission import Submission, UnansweredMessages

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pabal.carriers.relay.templates import BUTTON_TYPES
+from pabal.carriers.relay.kakao import BUTTON_TYPES
 from pabal.carriers.solapi.client import find_file_id
 from pabal.domain.content.button import DEFAULT_NAMES, Button
 from pabal.domain.kakao.template_parts import QUICK_REPLY_TYPES, ItemEntry, ItemHighlight, TemplateParts

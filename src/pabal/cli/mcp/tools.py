@@ -1,10 +1,17 @@
-"""The tools that an assistant gets: what each is given, and what it answers."""
+"""The tools that an assistant gets, what each answers, and how they are served by the Model Context Protocol."""
 
+import asyncio
+import json
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import msgspec
+from mcp import types
+from mcp.server.lowlevel import Server
+from mcp.server.stdio import stdio_server
+from mcp.shared.exceptions import MCPError
 
+from pabal import __version__
 from pabal.cli.calling.call import Call, describe_refusal, describe_silence
 from pabal.cli.mcp.confirmations import LIFETIME_S, Confirmations, NotConfirmed
 from pabal.client import (
@@ -328,3 +335,44 @@ ADVICE: Mapping[Outcome, Text] = {
     Outcome.DUPLICATE: _WITHHELD,
     Outcome.CARRIER_ERROR: _LATER,
 }
+
+
+NAME = "pabal"
+
+
+def run_server(tools: Tools) -> None:
+    """Serve until standard input ends."""
+    asyncio.run(_serve(tools))
+
+
+async def _serve(tools: Tools) -> None:
+    offered = {each.name: each for each in tools.list_all()}
+
+    async def list_tools(context: object, params: object) -> types.ListToolsResult:
+        return types.ListToolsResult(
+            tools=[
+                types.Tool(
+                    name=each.name,
+                    description=each.description,
+                    input_schema=each.input_schema,
+                    annotations=types.ToolAnnotations(
+                        read_only_hint=not each.is_send, destructive_hint=each.is_send, open_world_hint=True
+                    ),
+                )
+                for each in offered.values()
+            ]
+        )
+
+    async def call_tool(context: object, params: types.CallToolRequestParams) -> types.CallToolResult:
+        if params.name not in offered:
+            raise MCPError(types.INVALID_PARAMS, f"there is no tool {params.name!r}: {', '.join(offered)}")
+        try:
+            answer = await asyncio.to_thread(tools.use, params.name, params.arguments or {})
+        except ToolRefusal as refusal:
+            return types.CallToolResult(content=[types.TextContent(text=str(refusal))], is_error=True)
+        text = json.dumps(answer, ensure_ascii=False)
+        return types.CallToolResult(content=[types.TextContent(text=text)], structured_content=answer)
+
+    server = Server(NAME, version=__version__, on_list_tools=list_tools, on_call_tool=call_tool)
+    async with stdio_server() as (received, sent):
+        await server.run(received, sent, server.create_initialization_options())

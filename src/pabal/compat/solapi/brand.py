@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from pabal.carriers.relay.brand import CHAT_BUBBLE_TYPES
+from pabal.carriers.relay.kakao import CHAT_BUBBLE_TYPES
 from pabal.carriers.solapi.client import find_file_id
 from pabal.compat.ignored import find_ignored
 from pabal.compat.own_bodies import image_body

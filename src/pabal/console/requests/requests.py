@@ -15,7 +15,7 @@ from pabal.console.requests.funnel import Funnel, build_funnel
 from pabal.console.send import kept_draft
 from pabal.console.send.send import SEND_PATH
 from pabal.console.shell.page_request import PageRequest, Toast
-from pabal.console.upload import edited_campaign
+from pabal.console.upload import campaign_message
 from pabal.console.upload.campaign_message import REQUESTS_PATH, UPLOAD_PATH
 from pabal.console.upload.upload import NO_CONTENT, RELOAD_HEADERS
 from pabal.domain.base import dates, identifiers
@@ -327,7 +327,7 @@ async def _next_steps(request: PageRequest, sent: SentItem, *, is_part: bool) ->
     return NextSteps(
         has_failed=sent.progress.fail > 0,
         rest_count=sent.campaign.unusable_rows if sent.campaign else await kept_draft.count_rest(request, sent.id),
-        is_editable=edited_campaign.is_editable(sent.campaign, request.now)
+        is_editable=campaign_message.is_editable(sent.campaign, request.now)
         if sent.campaign
         else sent.request is not None and not is_part and sent.is_scheduled(request.now),
     )

@@ -1,12 +1,19 @@
-"""What pages about one campaign share: the campaign of the address, and what validates its receivers."""
+"""What pages about one campaign share: its message and receivers, and the campaign whose place it takes."""
 
+from pabal.console.send import kept_draft
 from pabal.console.send.campaign_body import CampaignMessage
+from pabal.console.send.draft import MessageDraft
 from pabal.console.shell.page_request import PageRequest
 from pabal.console.upload.row_validation import RowValidator, create_validator
 from pabal.domain.base import identifiers
+from pabal.domain.base.codes import Code, Refused, Text
+from pabal.domain.base.dates import Instant
+from pabal.domain.sends.campaign import CampaignState
 from pabal.service.access.accounts.audit import AuditEntry
 from pabal.service.sending.campaigns import campaign_files
+from pabal.service.sending.campaigns import campaigns as campaign_service
 from pabal.service.sending.campaigns.campaign_files import Campaign
+from pabal.service.sending.replace import NOT_WAITING
 
 UPLOAD_PATH = "/console/send/upload"
 REQUESTS_PATH = "/console/requests"
@@ -37,3 +44,56 @@ async def load_validator(request: PageRequest, campaign: Campaign) -> RowValidat
 def campaign_audit_entry(request: PageRequest, campaign: Campaign, action: str) -> AuditEntry:
     """Return the audit entry of an action on a campaign."""
     return request.audit_entry(f"campaign.{action}", campaign.id.hex())
+
+
+SAME_AGAIN = Text(
+    "같은 내용을 같은 시각에 다시 예약하면 중복 발송으로 처리됩니다. 시각이나 내용을 바꾸세요.",
+    "The same text at the same time would be dropped as a duplicate. Change the time or the text.",
+)
+ENDED = (CampaignState.CANCELLING, CampaignState.CANCELLED, CampaignState.DISCARDED)
+"""Nothing more of it is sent."""
+
+
+def is_editable(campaign: Campaign, now: Instant) -> bool:
+    """Return whether nothing of a campaign is sent yet, and all of its receivers are known."""
+    is_scheduled = campaign.state is CampaignState.MADE and (campaign.scheduled_at or 0) > now
+    return is_scheduled or campaign.state is CampaignState.CHECKED
+
+
+async def find_edited(request: PageRequest, draft: MessageDraft) -> Campaign | None:
+    """Return the campaign that a draft changes; None: it changes none."""
+    try:
+        campaign_id = identifiers.parse_request_id(draft.texts["edits"])
+        return await campaign_files.get_campaign(request.context, request.account_id, campaign_id)
+    except Refused:
+        return None
+
+
+async def cancel_replaced(request: PageRequest, message: CampaignMessage, send_at: Instant | None) -> None:
+    """Cancel the campaign whose place a message takes, so that never both are sent.
+
+    Raises Refused(INVALID_STATE) where it has begun, or where the duplicate guard would drop the new one; NOT_FOUND
+    for another account's.
+    """
+    if not message.replaces:
+        return
+    campaign_id = identifiers.parse_request_id(message.replaces)
+    old = await campaign_files.get_campaign(request.context, request.account_id, campaign_id)
+    if old.state in ENDED:
+        return
+    if not is_editable(old, request.now):
+        raise Refused(Code.INVALID_STATE, "", NOT_WAITING)
+    written = await load_message(request, old)
+    is_same = old.scheduled_at == send_at and written.fields == message.fields
+    if old.scheduled_at and is_same and await _has_duplicate_guard(request):
+        raise Refused(Code.INVALID_STATE, "sendDate", SAME_AGAIN)
+    audit_entry = request.audit_entry("campaign.cancel", old.id.hex())
+    if not await campaign_service.cancel_campaign(request.context, old, audit_entry):
+        raise Refused(Code.INVALID_STATE, "", NOT_WAITING)
+    await kept_draft.end(request, written.draft, written.page)
+
+
+async def _has_duplicate_guard(request: PageRequest) -> bool:
+    limits = await request.context.limiter.limits_of(request.account_id)
+    own = limits.duplicate_minutes
+    return bool(request.context.policy.duplicate_minutes if own is None else own)

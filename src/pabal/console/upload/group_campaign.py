@@ -19,7 +19,7 @@ from pabal.console.sheets import sheet
 from pabal.console.sheets.sheet import SheetRow
 from pabal.console.shell.form_fields import GROUP, ticked_ids
 from pabal.console.shell.page_request import PageRequest
-from pabal.console.upload import edited_campaign, row_validation
+from pabal.console.upload import campaign_message, row_validation
 from pabal.console.upload.campaign_file import FILE_REFUSED, MAX_FILE_NAME_CHARACTERS, STALE_AFTER
 from pabal.console.upload.campaign_message import UPLOAD_PATH, campaign_audit_entry
 from pabal.console.upload.row_validation import FileValidation, RowValidator
@@ -74,7 +74,7 @@ async def check_message(request: PageRequest) -> CampaignStart:
     draft = await upgrade_if_long(request, typed)
     if problems := ad_problems(draft):
         raise Refused.from_problems(problems)
-    edited = await edited_campaign.find_edited(request, draft)
+    edited = await campaign_message.find_edited(request, draft)
     message = message_from_draft(draft, edited.id.hex() if edited else "")
     message = message._replace(draft=kept.form, page=kept.page)
     validator = await row_validation.create_validator(request.context, request.account_id, message)
@@ -214,7 +214,7 @@ async def go_on(request: PageRequest) -> Response:
         return await create_campaign(request)
     if request.field("resends"):
         return await _create_resend(request)
-    if edited := await edited_campaign.find_edited(request, drafts.read_draft(request.fields)):
+    if edited := await campaign_message.find_edited(request, drafts.read_draft(request.fields)):
         if request.field("receivers"):
             return await _create_group_campaign(request)
         return await _create_edit(request, edited)
@@ -255,7 +255,7 @@ def _typed_receivers(request: PageRequest, start: CampaignStart) -> list[KnownRe
 async def _create_edit(request: PageRequest, edited: Campaign) -> Response:
     """Begin a campaign to the receivers of one that has not begun, whose place it takes when it is sent."""
     try:
-        if not edited_campaign.is_editable(edited, request.now):
+        if not campaign_message.is_editable(edited, request.now):
             raise Refused(Code.INVALID_STATE, "", NOT_WAITING)
         start = (await check_message(request))._replace(edited=edited)
     except Refused as refused:

@@ -16,7 +16,7 @@ from pabal.console.send.summary import open_times
 from pabal.console.sheets import sheet, sheet_limits
 from pabal.console.shell.page_request import PageRequest
 from pabal.console.shell.site import FILES_BUSY
-from pabal.console.upload import edited_campaign, row_validation
+from pabal.console.upload import campaign_message, row_validation
 from pabal.console.upload import faults as faults_module
 from pabal.console.upload.campaign_file import FILE_REFUSED, is_stale
 from pabal.console.upload.campaign_message import (
@@ -62,7 +62,7 @@ async def create_campaign(request: PageRequest) -> Response:
     try:
         if problems := ad_problems(draft):
             raise Refused.from_problems(problems)
-        edited = await edited_campaign.find_edited(request, draft)
+        edited = await campaign_message.find_edited(request, draft)
         message = message_from_draft(draft, edited.id.hex() if edited else "")
         message = message._replace(draft=kept.form, page=kept.page)
         await row_validation.create_validator(request.context, request.account_id, message)
@@ -109,7 +109,7 @@ async def send_campaign(request: PageRequest) -> Response:
         await load_validator(request, campaign)
         name = request.field("name")[:MAX_NAME_CHARACTERS] or campaign.name
         send_at = await _send_time(request, campaign)
-        await edited_campaign.cancel_replaced(request, await load_message(request, campaign), send_at)
+        await campaign_message.cancel_replaced(request, await load_message(request, campaign), send_at)
         if not await _start_or_submit(request, campaign, name, send_at):
             raise Refused(Code.INVALID_STATE, "", FILE_REFUSED)
     except Refused as refused:

@@ -7,9 +7,8 @@ from pabal.domain.base.codes import Text
 from pabal.web.endpoints import (
     history,
     lookups,
-    opt_outs,
-    privacy,
     profiles,
+    recipients,
     sending,
     simulated_phone,
     templates,
@@ -22,9 +21,9 @@ ENDPOINTS = (
     *history.ENDPOINTS,
     *lookups.ENDPOINTS,
     *templates.ENDPOINTS,
-    *opt_outs.ENDPOINTS,
+    *recipients.OPT_OUT_ENDPOINTS,
     *webhooks.ENDPOINTS,
-    *privacy.ENDPOINTS,
+    *recipients.PRIVACY_ENDPOINTS,
     *simulated_phone.ENDPOINTS,
 )
 

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from pabal.carriers.relay.brand import CHAT_BUBBLE_TYPES
+from pabal.carriers.relay.kakao import CHAT_BUBBLE_TYPES
 from pabal.checks.sends.brand import check_brand_message
 from pabal.compat.nhncloud.call import NhnCall
 from pabal.compat.nhncloud.talk.bodies import BasicBody, BrandBody, BrandRecipient, FreestyleBody

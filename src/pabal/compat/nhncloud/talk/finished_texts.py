@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from pabal.carriers.relay.templates import BUTTON_TYPES
+from pabal.carriers.relay.kakao import BUTTON_TYPES
 from pabal.compat.nhncloud.talk.bodies import FinishedRecipient, ItemLine, RepresentLink, TalkButton
 from pabal.compat.nhncloud.talk.codes import TalkCode
 from pabal.domain.content import text, variables

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from pabal.carriers.relay.templates import BUTTON_TYPES
+from pabal.carriers.relay.kakao import BUTTON_TYPES
 from pabal.checks.sends.friendtalk import check_friendtalk
 from pabal.compat.nhncloud.call import NhnCall
 from pabal.compat.nhncloud.talk.bodies import FriendtalkBody, FriendtalkRecipient, TalkButton

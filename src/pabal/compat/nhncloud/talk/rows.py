@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from pabal.carriers.nhncloud.templates import buttons_to_remote, parts_to_remote
-from pabal.carriers.relay.brand import CHAT_BUBBLE_TYPES
+from pabal.carriers.relay.kakao import CHAT_BUBBLE_TYPES
 from pabal.compat.nhncloud.call import NhnCall, format_request_id, format_time
 from pabal.compat.nhncloud.talk.codes import message_result, result_name
 from pabal.domain.base import identifiers
