@@ -6,12 +6,12 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from docs.generate.markdown import GENERATED_NOTE, join_lines, make_table
 from pabal.domain.base.codes import Text
-from pabal.settings.carrier_tables import CARRIER_KINDS
 from pabal.settings.carriers import CarrierSettings, SimulatorSettings, SmppSettings
 from pabal.settings.environment import ENVIRONMENT_PREFIX
 from pabal.settings.field import fields, format_value
 from pabal.settings.relays import NhnCloudSettings, SolapiSettings
 from pabal.settings.settings import FILE_ONLY, Settings, describe_settings
+from pabal.settings.tables import CARRIER_KINDS
 
 HEAD = Text(
     f"""# 설정

@@ -26,8 +26,8 @@ from pabal.service.slots import Slots
 from pabal.service.upkeep.nodes import watch_nodes
 from pabal.service.wake_socket import listen_for_wake_ups, wake_through_socket
 from pabal.service.work import BackgroundWork, run_forever
-from pabal.settings.carrier_tables import find_unrouted
 from pabal.settings.settings import Settings
+from pabal.settings.tables import find_unrouted
 from pabal.store.engine.base import StoreUnavailable
 from pabal.store.open_store import apply_migrations, open_store
 from pabal.store.queue import slots as kept_slots

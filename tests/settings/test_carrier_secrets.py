@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from pabal.settings.carrier_tables import CARRIER_KINDS
 from pabal.settings.carriers import SmppSettings
 from pabal.settings.field import BadSetting, fields
 from pabal.settings.settings import describe_settings, load
+from pabal.settings.tables import CARRIER_KINDS
 from tests.fixtures.carrier_settings import KEYS, LONG_SECRET, SECRET, read, refusal, table, telco
 
 EVERY_SECRET = [

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from pabal.domain.sends.message import Outcome, Product
-from pabal.settings.carrier_tables import CARRIER_KINDS
 from pabal.settings.carriers import SENDABLE, SimulatorSettings, SmppSettings
 from pabal.settings.field import fields
 from pabal.settings.relays import NhnCloudSettings, SolapiSettings
+from pabal.settings.tables import CARRIER_KINDS
 from tests.fixtures.carrier_settings import KEYS, LONG_SECRET, REQUIRED, SECRET, read, refusal, table, telco
 
 SHARED: dict[str, tuple[str, Any]] = {

@@ -8,10 +8,10 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from pabal.settings.carrier_tables import describe_carrier as described_carrier
 from pabal.settings.carriers import SENDABLE, SimulatorSettings, SmppSettings
 from pabal.settings.field import BadSetting
 from pabal.settings.settings import FIELDS, FILE_ONLY, describe_settings, load
+from pabal.settings.tables import describe_carrier as described_carrier
 from tests.fixtures.carrier_settings import read
 
 SPELLINGS: dict[str, tuple[str, str, Any]] = {

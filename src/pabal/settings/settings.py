@@ -8,17 +8,8 @@ from typing import Any, Literal
 
 from pabal.domain.base.codes import Text
 from pabal.domain.sends.route import SIMULATOR_KIND
-from pabal.settings.carrier_tables import (
-    check_routes,
-    describe_carrier,
-    read_carriers,
-    read_routes,
-    routes_to,
-    secrets_in_environment,
-)
 from pabal.settings.carriers import CarrierSettings, SimulatorSettings, check_product
 from pabal.settings.client_settings import CONFIG_VARIABLE, ClientSettings, read_table
-from pabal.settings.compat_tables import read_compat
 from pabal.settings.environment import ENVIRONMENT_PREFIX, read_variables
 from pabal.settings.field import BadSetting, check_limits, convert, fields, setting, show_value, suggest
 from pabal.settings.http_settings import HttpSettings
@@ -31,6 +22,15 @@ from pabal.settings.sending_settings import (
     read_opt_out_number,
 )
 from pabal.settings.store_settings import StoreSettings, check_store
+from pabal.settings.tables import (
+    check_routes,
+    describe_carrier,
+    read_carriers,
+    read_compat,
+    read_routes,
+    routes_to,
+    secrets_in_environment,
+)
 from pabal.settings.webhook_settings import WebhookSettings, check_webhooks
 
 RESERVED_VARIABLES = (CONFIG_VARIABLE, "PABAL_TORTURE", "PABAL_TEST_CITUS")

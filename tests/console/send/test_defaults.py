@@ -5,7 +5,7 @@ from decimal import Decimal
 
 import pytest
 
-from pabal.console.send.cost import estimate_cost
+from pabal.console.send.summary import estimate_cost
 from pabal.domain.sends.message import Product
 from tests.fixtures.console import Browser
 from tests.fixtures.console_send import errors, form, preview, review, send, talk

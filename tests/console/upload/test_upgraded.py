@@ -10,7 +10,7 @@ from pabal.console.sheets.sheet import SheetRow
 from pabal.console.upload.row_validation import FileValidation, create_validator
 from pabal.domain.sends.campaign import CampaignState
 from pabal.service.upkeep import privacy
-from pabal.store.campaigns import invalid_rows
+from pabal.store.campaigns import campaign_list
 from tests.console.contacts.test_address_book import CONTACTS, add, make_group
 from tests.console.upload.test_group_campaign import begin
 from tests.fixtures.console import Browser
@@ -73,7 +73,7 @@ async def test_invalid_row_with_a_long_text_has_its_own_reason_only(env: Environ
     rows = f"phone,이름\n12345,{LONG}\n010-1111-2222,{'가' * 1001}\n010-1111-2222,{LONG}\n010-1111-2222,홍\n"
     address = await upload_file(browser, rows)
     campaign = await get_campaign(env, address)
-    found = await env.store.read(invalid_rows.list_invalid_rows, campaign.id, 0, 10)
+    found = await env.store.read(campaign_list.list_invalid_rows, campaign.id, 0, 10)
 
     assert (campaign.receivers, campaign.upgraded) == (1, 1), "the first of a repeated number stays"
     assert [row.number for row in found] == [2, 3, 5]

@@ -8,7 +8,7 @@ from openpyxl import Workbook
 
 from pabal.console.sheets.sheet_limits import MAX_FILE_BYTES
 from pabal.domain.sends.campaign import CampaignState
-from pabal.store.campaigns import campaigns, invalid_rows
+from pabal.store.campaigns import campaign_list, campaigns
 from tests.fixtures.console import Browser, signed_in_browser
 from tests.fixtures.console_upload import LIST, UPLOAD, create_campaign, get_campaign, page_text, upload_file
 from tests.fixtures.service import count_rows
@@ -22,7 +22,7 @@ async def test_file_is_validated_and_errors_are_shown_by_row(env: Environment, b
     assert (campaign.state, campaign.file_name) == (CampaignState.CHECKED, "list.csv")
     assert (campaign.receivers, campaign.invalid_rows, campaign.duplicates) == (2, 4, 1)
     assert campaign.unused_columns == ("메모",)
-    faults = await env.store.read(invalid_rows.list_invalid_rows, campaign.id, 0, 100)
+    faults = await env.store.read(campaign_list.list_invalid_rows, campaign.id, 0, 100)
     assert [(each.number, each.reason[1]) for each in faults] == [
         (4, "The same number is in row 2."),
         (5, "It is not a Korean mobile number."),
@@ -63,7 +63,7 @@ async def test_rows_with_formula_errors_are_invalid(env: Environment) -> None:
     address = await upload_file(await signed_in_browser(env), file)
 
     campaign = await get_campaign(env, address)
-    faults = await env.store.read(invalid_rows.list_invalid_rows, campaign.id, 0, 100)
+    faults = await env.store.read(campaign_list.list_invalid_rows, campaign.id, 0, 100)
     assert campaign.receivers == 1, "what nothing asks for is no matter"
     assert [(each.number, each.reason[1]) for each in faults] == [
         (2, "A formula shows the error #N/A."),

@@ -9,7 +9,7 @@ from pabal.domain.sends.campaign import UNSENT_STATES, CampaignState
 from pabal.domain.sends.message import Outcome, Product
 from pabal.service.sending.campaigns import campaigns as service
 from pabal.service.sending.send_now import expedite
-from pabal.store.campaigns import campaign_list, campaigns, invalid_rows
+from pabal.store.campaigns import campaign_list, campaigns
 from pabal.store.campaigns.campaigns import CampaignDraft, FileFindings, FileSummary, InvalidRow, ReceiverBlock
 from pabal.store.engine.base import Tx
 from pabal.store.engine.postgres.postgres_store import PostgresStore
@@ -64,13 +64,13 @@ def test_findings_of_a_file_add_up_until_a_new_file_replaces_them(tx: Tx) -> Non
     found = campaigns.get(tx, ONE)
     assert found is not None
     assert (found.receivers, found.invalid_rows, found.duplicates, found.skips_duplicates) == (2, 2, 1, False)
-    assert invalid_rows.list_invalid_rows(tx, ONE, 3, 10) == [fault._replace(number=9)]
+    assert campaign_list.list_invalid_rows(tx, ONE, 3, 10) == [fault._replace(number=9)]
     assert campaigns.end_reading(tx, ONE, FileSummary("{}", ("a", "b"), ("b",)), NOON + 2, NOON + 3)
     again = campaigns.get(tx, ONE)
     assert again is not None
     assert (again.columns, again.unused_columns, again.state) == (("a", "b"), ("b",), CampaignState.CHECKED)
     assert campaigns.begin_reading(tx, ONE, "b.csv", True, NOON, NOON + 4)
-    assert invalid_rows.list_invalid_rows(tx, ONE, 0, 10) == []
+    assert campaign_list.list_invalid_rows(tx, ONE, 0, 10) == []
     assert campaigns.next_block(tx, ONE) is None
 
 

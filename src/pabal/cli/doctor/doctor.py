@@ -19,12 +19,12 @@ from pabal.cli.doctor.secrets import check_secrets
 from pabal.cli.doctor.webhooks import check_webhooks
 from pabal.cli.shared.options import add_settings_options
 from pabal.domain.base.codes import Text
-from pabal.settings.carrier_tables import find_unrouted
 from pabal.settings.carriers import SENDABLE
 from pabal.settings.data_directory import AlreadyRunning, process_lock
 from pabal.settings.environment import explain_os_error
 from pabal.settings.field import BadSetting
 from pabal.settings.settings import Settings
+from pabal.settings.tables import find_unrouted
 from pabal.store.engine.base import NodeUnavailable, Store, StoreUnavailable, Tx
 from pabal.store.engine.citus.problems import UNREACHABLE_REMEDY
 from pabal.store.engine.migrate import UnsupportedSchema, pending

@@ -22,8 +22,8 @@ from pabal.domain.base.dates import Instant
 from pabal.service.access.keys import keys
 from pabal.service.access.keys.compat_keys import SIGNING_KINDS, issue_compat_key, issue_secretless_key
 from pabal.service.access.keys.keys import NewKey
-from pabal.settings.compat_tables import KINDS
 from pabal.settings.settings import Settings
+from pabal.settings.tables import KINDS
 from pabal.store.accounts import accounts, compat_keys
 from pabal.store.accounts.accounts import ApiKey
 from pabal.store.accounts.compat_keys import PublicId

@@ -3,8 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 
-from pabal.compat.nhncloud.call import KIND, NhnCall
-from pabal.compat.nhncloud.errors import DUPLICATE_CALL, NhnRefused
+from pabal.compat.nhncloud.call import DUPLICATE_CALL, KIND, NhnCall, NhnRefused
 from pabal.domain.base.dates import MINUTE
 from pabal.domain.base.identifiers import requested_at
 from pabal.domain.sends.sending import SMALL_RECEIVERS, Sending

@@ -8,8 +8,18 @@ from typing import Any, NamedTuple
 from pabal.carriers.nhncloud.calls import IDEMPOTENCY_HEADER
 from pabal.compat.differences import CallDifference
 from pabal.compat.ignored import Query
-from pabal.compat.nhncloud.call import KIND, Endpoints, NhnCall
-from pabal.compat.nhncloud.errors import COMMON, NhnRefused, explain, from_gateway, header, invalid, not_found
+from pabal.compat.nhncloud.call import (
+    COMMON,
+    KIND,
+    Endpoints,
+    NhnCall,
+    NhnRefused,
+    explain,
+    from_gateway,
+    header,
+    invalid,
+    not_found,
+)
 from pabal.compat.nhncloud.sms.routes import SMS
 from pabal.compat.nhncloud.talk.routes import TALK
 from pabal.compat.relay_api import AdmittedKey, CallRefused, ReceivedCall, RelayApi, Route, parse_pairs

@@ -1,21 +1,23 @@
-"""One call of NHN Cloud's endpoints, after its key was checked."""
+"""One call of NHN Cloud's endpoints, after its key was checked, and the errors that end whole calls."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
+from http import HTTPStatus
+from types import MappingProxyType
 from typing import Any, NamedTuple, TypeVar
 from zoneinfo import ZoneInfo
 
 import msgspec
 
+from pabal.carriers.nhncloud.client import TOO_LARGE
 from pabal.checks.body.locale import Locale
 from pabal.compat import ids
 from pabal.compat.differences import CallDifference, note
 from pabal.compat.ignored import Query, decode_short, list_ignored
-from pabal.compat.nhncloud.errors import COMMON, NhnRefused, invalid
-from pabal.compat.relay_api import RouteTable
+from pabal.compat.relay_api import CallRefused, RouteTable
 from pabal.domain.base import dates
-from pabal.domain.base.codes import Code, Problem
+from pabal.domain.base.codes import Code, Problem, Refused
 from pabal.domain.base.dates import Instant
 from pabal.domain.base.identifiers import REQUEST_ID_BYTES
 from pabal.service.context import Context
@@ -28,6 +30,78 @@ SEOUL = ZoneInfo("Asia/Seoul")
 """The time zone of all dates in these endpoints, whatever the service's is."""
 DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE = 15, 1000
 MAX_PAGE = 1_000_000
+
+
+INVALID_PARAMETER = 4
+DUPLICATE_CALL = -1005
+TOO_MANY_CALLS = 4290000
+"""Of the gateway, whose codes begin with the HTTP status."""
+UNAVAILABLE = 5030000
+_GATEWAY = {
+    Code.PAYLOAD_TOO_LARGE: (HTTPStatus.REQUEST_ENTITY_TOO_LARGE, TOO_LARGE),
+    Code.RATE_LIMITED: (HTTPStatus.TOO_MANY_REQUESTS, TOO_MANY_CALLS),
+    Code.SERVICE_UNAVAILABLE: (HTTPStatus.SERVICE_UNAVAILABLE, UNAVAILABLE),
+}
+"""What NHN Cloud's gateway refuses before a call reaches the API: it has an HTTP status."""
+COMMON = {
+    Code.UNAUTHORIZED: (-1000, "Invalid appKey."),
+    Code.KEY_EXPIRED: (-1000, "Invalid appKey."),
+    Code.FORBIDDEN: (-1004, "Not allow ip."),
+    Code.INVALID_JSON: (-9997, "Invalid API parameters."),
+    Code.NOT_FOUND: (-9998, "Not exist API."),
+    Code.METHOD_NOT_ALLOWED: (-9998, "Not exist API."),
+    Code.INTERNAL_ERROR: (-9999, "System error."),
+}
+"""Codes and messages that all services have."""
+
+
+class NhnRefused(CallRefused):
+    """An error answer; `body` is what stands beside the header."""
+
+    def __init__(
+        self,
+        code: int,
+        message: str,
+        body: Mapping[str, Any] = MappingProxyType({}),
+        *,
+        status: int = HTTPStatus.OK,
+        retry_after_s: float | None = None,
+    ) -> None:
+        super().__init__(status, str(code), message, retry_after_s)
+        self.body = body
+
+
+def invalid(message: str) -> NhnRefused:
+    """Return the error of a call with a wrong parameter that has no code of its own."""
+    return NhnRefused(INVALID_PARAMETER, message)
+
+
+def not_found() -> NhnRefused:
+    """Return the error of a path that is not served."""
+    return NhnRefused(*COMMON[Code.NOT_FOUND])
+
+
+def from_gateway(refused: Refused) -> NhnRefused | None:
+    """Return the error of a refusal that concerns no single service; None for another one."""
+    problem = refused.problems[0]
+    if problem.code in _GATEWAY:
+        status, number = _GATEWAY[problem.code]
+        return NhnRefused(number, problem.message("ko"), status=status, retry_after_s=refused.retry_after_s)
+    if problem.code in COMMON:
+        number, words = COMMON[problem.code]
+        return NhnRefused(number, explain(words, problem))
+    return None
+
+
+def explain(words: str, problem: Problem) -> str:
+    """Return NHN Cloud's message with what ours says in addition."""
+    place = f" ({problem.field})" if problem.field else ""
+    return f"{words} {problem.message('ko')}{place}"
+
+
+def header(code: int = 0, message: str = "SUCCESS") -> dict[str, Any]:
+    """Return the header of an answer."""
+    return {"isSuccessful": code == 0, "resultCode": code, "resultMessage": message}
 
 
 class Endpoints(NamedTuple):

@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 
 from pabal.console.overview.figures import format_percent
 from pabal.console.requests.entry import count_receivers
-from pabal.console.send.cost import CostEstimate, estimate_cost
+from pabal.console.send.summary import CostEstimate, estimate_cost
 from pabal.console.shell.page_request import PageRequest
 from pabal.domain.sends.message import OUTCOME_BY_NUMBER, Product, Status
 from pabal.domain.sends.price import format_won

@@ -10,7 +10,6 @@ from pabal.console.manage.template_form import BUTTON_LABELS
 from pabal.console.send import draft as drafts
 from pabal.console.send import kept_draft, prefill
 from pabal.console.send.campaign_body import submit_typed
-from pabal.console.send.cost import CostEstimate, dearest_fallback, estimate_cost
 from pabal.console.send.draft import ALIMTALK, FRIENDTALK_PRODUCTS, KINDS, MessageDraft, draft_digest
 from pabal.console.send.draft_parts import BUTTON_FIELDS, IMAGE_FIELDS, MAX_IMAGE_BYTES
 from pabal.console.send.field_errors import errors_by_field
@@ -24,7 +23,7 @@ from pabal.console.send.review import (
     validate_review,
     validate_send,
 )
-from pabal.console.send.summary import open_ways, summarize
+from pabal.console.send.summary import CostEstimate, dearest_fallback, estimate_cost, open_ways, summarize
 from pabal.console.send.typed_receivers import TypedReceiver
 from pabal.console.shell.form_fields import GROUP, new_tab_id, parse_id, tab_id, ticked_ids
 from pabal.console.shell.page_request import PageRequest

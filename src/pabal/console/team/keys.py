@@ -13,7 +13,7 @@ from pabal.domain.base.codes import Code, Refused
 from pabal.domain.users.user import Role
 from pabal.service.access.accounts import account_limits, administration
 from pabal.service.access.keys.keys import SCOPES
-from pabal.settings.compat_tables import KIND_NAMES
+from pabal.settings.tables import KIND_NAMES
 
 KEYS_PATH = "/console/keys"
 

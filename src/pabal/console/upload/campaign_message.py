@@ -1,5 +1,9 @@
 """What pages about one campaign share: its message and receivers, and the campaign whose place it takes."""
 
+from typing import NamedTuple
+
+from pabal.console.phone.brand_parts import preview_attachment
+from pabal.console.phone.phone import Bubble
 from pabal.console.send import kept_draft
 from pabal.console.send.campaign_body import CampaignMessage
 from pabal.console.send.draft import MessageDraft
@@ -8,7 +12,10 @@ from pabal.console.upload.row_validation import RowValidator, create_validator
 from pabal.domain.base import identifiers
 from pabal.domain.base.codes import Code, Refused, Text
 from pabal.domain.base.dates import Instant
+from pabal.domain.kakao.template_parts import fill_parts
 from pabal.domain.sends.campaign import CampaignState
+from pabal.domain.sends.message import Product
+from pabal.domain.sends.sending import fill_buttons, fill_text
 from pabal.service.access.accounts.audit import AuditEntry
 from pabal.service.sending.campaigns import campaign_files
 from pabal.service.sending.campaigns import campaigns as campaign_service
@@ -97,3 +104,44 @@ async def _has_duplicate_guard(request: PageRequest) -> bool:
     limits = await request.context.limiter.limits_of(request.account_id)
     own = limits.duplicate_minutes
     return bool(request.context.policy.duplicate_minutes if own is None else own)
+
+
+class FirstMessage(NamedTuple):
+    """The message as the first receiver of a checked file gets it."""
+
+    receiver: str
+    bubble: Bubble
+
+
+async def get_first_message(request: PageRequest, campaign: Campaign, sender: str) -> FirstMessage | None:
+    """Return what the first receiver gets; None where nobody can be sent to."""
+    found = await campaign_files.get_first_message(request.context, campaign)
+    if found is None:
+        return None
+    sending, receiver = found
+    names, values = sending.variables, receiver.values
+    subject, content = fill_text(sending.subject or "", names, values), fill_text(sending.content, names, values)
+    bubble = make_bubble(request, sending.product, sender, subject, content)._replace(
+        buttons=[(each.name, "") for each in fill_buttons(sending.buttons, names, values)],
+        images=len(sending.images),
+        parts=preview_attachment(sending.brand.attachment) if sending.brand else (),
+        talk_parts=fill_parts(sending.parts, names, values),
+    )
+    return FirstMessage(request.phone_number(receiver.phone), bubble)
+
+
+def make_bubble(request: PageRequest, product: Product, sender: str, subject: str, content: str) -> Bubble:
+    """Return a message as the phone beside a campaign shows it."""
+    return Bubble(
+        time="",
+        shown_time="",
+        kind=request.translate(product.label),
+        is_token=False,
+        is_talk=not product.is_text,
+        is_alimtalk=product is Product.ALIMTALK,
+        sender=sender,
+        subject=subject,
+        content=content,
+        buttons=[],
+        images=0,
+    )

@@ -9,10 +9,9 @@ from pabal.console.send import draft as drafts
 from pabal.console.send import kept_draft
 from pabal.console.send import send as send_page
 from pabal.console.send.campaign_body import message_from_draft
-from pabal.console.send.cost import CostEstimate, dearest_fallback, estimate_cost
 from pabal.console.send.preview import upgrade_if_long
 from pabal.console.send.review import ad_problems
-from pabal.console.send.summary import open_times
+from pabal.console.send.summary import CostEstimate, dearest_fallback, estimate_cost, open_times
 from pabal.console.sheets import sheet, sheet_limits
 from pabal.console.shell.page_request import PageRequest
 from pabal.console.shell.site import FILES_BUSY
@@ -22,13 +21,15 @@ from pabal.console.upload.campaign_file import FILE_REFUSED, is_stale
 from pabal.console.upload.campaign_message import (
     REQUESTS_PATH,
     UPLOAD_PATH,
+    FirstMessage,
     campaign_audit_entry,
     get_campaign,
+    get_first_message,
     load_message,
     load_validator,
+    make_bubble,
 )
 from pabal.console.upload.faults import Faults, list_faults
-from pabal.console.upload.first_message import FirstMessage, get_first_message, make_bubble
 from pabal.domain.base import dates
 from pabal.domain.base.codes import Code, Problem, Refused, Text
 from pabal.domain.base.dates import Instant

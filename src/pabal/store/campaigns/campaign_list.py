@@ -1,10 +1,12 @@
-"""Lists of an account's campaigns, and the approval of those that wait for a second user."""
+"""Lists of campaigns and of their invalid rows, and the approval of those that wait for a second user."""
 
 from collections.abc import Sequence
 
+import msgspec
+
 from pabal.domain.base.dates import Instant
 from pabal.domain.sends.campaign import UNSENT_STATES, CampaignState
-from pabal.store.campaigns.campaigns import COLUMNS, Campaign, ReceiverBlock, from_row, to_json
+from pabal.store.campaigns.campaigns import COLUMNS, Campaign, InvalidRow, ReceiverBlock, from_row, to_json
 from pabal.store.engine.base import Tx
 from pabal.store.rows import deletion, read_rows
 
@@ -158,3 +160,36 @@ def delete(tx: Tx, account_id: int, digest: bytes, send_id: bytes) -> None:
 
 delete_old = deletion("unapproved_sends", "account_id, digest, send_id", "sent_at")
 """Deletes some that count no more."""
+
+
+_decode = msgspec.json.Decoder(tuple[str, ...]).decode
+
+
+def list_invalid_rows(tx: Tx, campaign_id: bytes, after: int, limit: int) -> list[InvalidRow]:
+    """Return some invalid rows, in the order of the file."""
+    rows = tx.fetch_all(
+        "select number, cells, reason from campaign_invalid_rows where campaign_id = ? and number > ?"
+        " order by number limit ?",
+        (campaign_id, after, limit),
+    )
+    return [InvalidRow(number, _decode(cells), _decode(why)) for number, cells, why in rows]
+
+
+def count_reasons(tx: Tx, campaign_id: bytes, most: int) -> list[tuple[tuple[str, ...], int]]:
+    """Return the most frequent reasons of invalid rows, and how many rows have each."""
+    rows = tx.fetch_all(
+        "select reason, count(*) from campaign_invalid_rows where campaign_id = ? group by reason"
+        " order by count(*) desc, min(number) limit ?",
+        (campaign_id, most),
+    )
+    return [(_decode(reason), int(count)) for reason, count in rows]
+
+
+def list_rows_of_reason(tx: Tx, campaign_id: bytes, reason: Sequence[str], limit: int) -> list[InvalidRow]:
+    """Return some invalid rows with this reason, in the order of the file."""
+    rows = tx.fetch_all(
+        "select number, cells, reason from campaign_invalid_rows where campaign_id = ? and reason = ?"
+        " order by number limit ?",
+        (campaign_id, to_json(reason), limit),
+    )
+    return [InvalidRow(number, _decode(cells), _decode(why)) for number, cells, why in rows]

@@ -7,11 +7,11 @@ import re
 from pabal.console.app import build_console
 from pabal.domain.base.codes import LANGUAGES
 from pabal.domain.users.user import Role
-from pabal.settings.carrier_tables import CARRIER_KINDS
 from pabal.settings.carriers import CarrierSettings, SmppSettings
 from pabal.settings.field import fields
 from pabal.settings.relays import NhnCloudSettings
 from pabal.settings.settings import FIELDS, Settings, load
+from pabal.settings.tables import CARRIER_KINDS
 from tests.fixtures.console import Browser, make_user, sign_in
 from tests.fixtures.virtual import Environment
 

@@ -1,6 +1,6 @@
 """NHN Cloud's codes for what keeps a text from being sent (SMS, ko/error-code.md)."""
 
-from pabal.compat.nhncloud.errors import INVALID_PARAMETER, NhnRefused
+from pabal.compat.nhncloud.call import INVALID_PARAMETER, NhnRefused
 from pabal.domain.base.codes import Code, Problem
 
 NO_RECIPIENT = -2001

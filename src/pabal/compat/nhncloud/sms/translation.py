@@ -6,8 +6,7 @@ from typing import Any
 
 from pabal.carriers.nhncloud.calls import AUTH_WORDS, MAX_RECIPIENTS
 from pabal.compat.differences import CallDifference
-from pabal.compat.nhncloud.call import NhnCall, parse_time
-from pabal.compat.nhncloud.errors import INVALID_PARAMETER
+from pabal.compat.nhncloud.call import INVALID_PARAMETER, NhnCall, parse_time
 from pabal.compat.nhncloud.sms.bodies import SendBody, SmsRecipient
 from pabal.compat.nhncloud.sms.codes import NO_RECIPIENT, refuse
 from pabal.compat.nhncloud.sms.kinds import Kind

@@ -3,7 +3,7 @@
 from enum import Enum
 
 from pabal.carriers.nhncloud.codes import TALK_OUTCOMES
-from pabal.compat.nhncloud.errors import NhnRefused
+from pabal.compat.nhncloud.call import NhnRefused
 from pabal.domain.base.codes import Code, Problem
 from pabal.domain.sends.message import Outcome, Status
 

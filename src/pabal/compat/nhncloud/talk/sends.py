@@ -7,8 +7,7 @@ from pabal.checks.body.call import ApiCall
 from pabal.checks.body.forms import Form
 from pabal.compat.differences import CallDifference
 from pabal.compat.nhncloud.accept import accept_once
-from pabal.compat.nhncloud.call import KIND, SEOUL, NhnCall, format_request_id
-from pabal.compat.nhncloud.errors import NhnRefused
+from pabal.compat.nhncloud.call import KIND, SEOUL, NhnCall, NhnRefused, format_request_id
 from pabal.compat.nhncloud.talk.bodies import TalkBody, TalkRecipient
 from pabal.compat.nhncloud.talk.codes import TalkCode, refusal_code, refuse
 from pabal.compat.own_bodies import receiver_of

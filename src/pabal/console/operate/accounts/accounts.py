@@ -15,7 +15,7 @@ from pabal.service.access.accounts.accounts import MAX_NAME_CHARACTERS
 from pabal.service.access.accounts.administration import Account
 from pabal.service.access.keys.keys import DEFAULT_SCOPES, SCOPES
 from pabal.service.access.sign_in import passwords
-from pabal.settings.compat_tables import KIND_NAMES, KINDS
+from pabal.settings.tables import KIND_NAMES, KINDS
 from pabal.world import new_password
 
 ACCOUNTS_PATH = "/console/operate/accounts"

@@ -17,7 +17,7 @@ from pabal.domain.base.dates import Instant
 from pabal.service.access.accounts import administration
 from pabal.service.access.accounts.administration import Account, ApiKey, NewCompatKey, PublicId
 from pabal.service.access.keys.keys import SCOPES, NewKey
-from pabal.settings.compat_tables import KINDS
+from pabal.settings.tables import KINDS
 from pabal.world import new_api_key, new_app_key
 
 COMPAT_FIELDS = ("kind", "id", "secret")

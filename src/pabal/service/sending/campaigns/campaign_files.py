@@ -14,7 +14,7 @@ from pabal.service.sending.campaigns.campaigns import (
     describe_problems,
     sending_of_block,
 )
-from pabal.store.campaigns import campaigns, invalid_rows
+from pabal.store.campaigns import campaign_list, campaigns
 from pabal.store.campaigns.campaigns import (
     Campaign,
     CampaignDraft,
@@ -81,19 +81,19 @@ async def get_first_message(context: Context, campaign: Campaign) -> tuple[Sendi
 
 async def list_invalid_rows(context: Context, campaign: Campaign, after: int, limit: int) -> list[InvalidRow]:
     """Return rows that cannot be sent to, those with a number above `after`, in order."""
-    return await context.store.read(invalid_rows.list_invalid_rows, campaign.id, after, limit)
+    return await context.store.read(campaign_list.list_invalid_rows, campaign.id, after, limit)
 
 
 async def count_reasons(context: Context, campaign: Campaign, most: int) -> list[tuple[tuple[str, ...], int]]:
     """Return the most frequent reasons of rows that cannot be sent to, and how many rows have each."""
-    return await context.store.read(invalid_rows.count_reasons, campaign.id, most)
+    return await context.store.read(campaign_list.count_reasons, campaign.id, most)
 
 
 async def list_rows_of_reason(
     context: Context, campaign: Campaign, reason: Sequence[str], limit: int
 ) -> list[InvalidRow]:
     """Return rows that cannot be sent to for this reason, in order."""
-    return await context.store.read(invalid_rows.list_rows_of_reason, campaign.id, reason, limit)
+    return await context.store.read(campaign_list.list_rows_of_reason, campaign.id, reason, limit)
 
 
 async def add_findings(

@@ -11,7 +11,7 @@ from pabal.domain.sends.message import Outcome, Status
 from pabal.service.context import Context
 from pabal.service.sending.campaigns.campaign_files import get_sending
 from pabal.service.sending.campaigns.campaigns import decode_receivers
-from pabal.store.campaigns import campaign_list, campaigns, invalid_rows
+from pabal.store.campaigns import campaign_list, campaigns
 from pabal.store.campaigns.campaigns import Campaign, InvalidRow
 from pabal.store.engine.base import Reader, Tx, transaction
 from pabal.store.messages import campaign_requests, images, messages, requests
@@ -200,7 +200,7 @@ def _read_rest(tx: Tx, account_id: int, campaign_id: bytes, limit: int) -> RestC
     rows: list[InvalidRow] = []
     after: int | None = 0
     while after is not None and len(rows) <= limit:
-        some = invalid_rows.list_invalid_rows(tx, campaign_id, after, FAILED_BATCH)
+        some = campaign_list.list_invalid_rows(tx, campaign_id, after, FAILED_BATCH)
         rows += [each for each in some if is_correctable(each.reason)]
         after = some[-1].number if len(some) == FAILED_BATCH else None
     body = campaigns.get_body(tx, campaign_id)
