@@ -14,9 +14,14 @@ from pabal.cli.doctor.delivery import (
 )
 from pabal.cli.doctor.finding import Finding, note, ok, print_findings, wrong
 from pabal.cli.doctor.machine import check_disk, check_files, check_port, explain_directory, explain_store
-from pabal.cli.doctor.other_servers import check_break_glass, check_mail_server, check_provider, check_relay_numbers
+from pabal.cli.doctor.other_servers import (
+    check_break_glass,
+    check_mail_server,
+    check_provider,
+    check_relay_numbers,
+    check_webhooks,
+)
 from pabal.cli.doctor.secrets import check_secrets
-from pabal.cli.doctor.webhooks import check_webhooks
 from pabal.cli.shared.options import add_settings_options
 from pabal.domain.base.codes import Text
 from pabal.settings.carriers import SENDABLE
