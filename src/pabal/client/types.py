@@ -1,199 +1,92 @@
 """The types of answers, of the records in them, and of deliveries to webhooks, for annotations of callers."""
 
-from pabal.models.answers import (
-    ButtonItem,
-    CategoriesAnswer,
-    CategoryItem,
-    Envelope,
-    EnvelopeOnly,
-    ErrorItem,
-    ImageItem,
-    ItemHighlightItem,
-    ItemLineItem,
-    ItemListItem,
-    LabelledValue,
-    MessageItem,
-    MessagesAnswer,
-    PartsItem,
-    RepresentLinkItem,
-    RequestAnswer,
-    RequestItem,
-    SenderAnswer,
-    SenderItem,
-    SendersAnswer,
-    StatusCounts,
-    TemplateAnswer,
-    TemplateCategoriesAnswer,
-    TemplateCategoryItem,
-    TemplateItem,
-    TemplatesAnswer,
-    WarningItem,
-)
-from pabal.models.lookup import (
-    InboundAnswer,
-    InboundItem,
-    MessageDetailAnswer,
-    MessageDetailItem,
-    MessageEventItem,
-    PhoneAnswer,
-    PhoneItem,
-    ResultItem,
-    ResultsAnswer,
-    ResultsItem,
-)
-from pabal.models.opt_outs import (
-    AddedOptOutsAnswer,
-    AddedOptOutsItem,
-    CampaignRowItem,
-    ContactItem,
-    ErasureAnswer,
-    ErasureItem,
-    OptOutItem,
-    OptOutsAnswer,
-    PersonalDataAnswer,
-    PersonalDataItem,
-    RemovedOptOutsAnswer,
-    RemovedOptOutsItem,
-    StoredMessageItem,
-)
-from pabal.models.send_answers import (
-    AcceptedAnswer,
-    AcceptedItem,
-    CancelAnswer,
-    CancelItem,
-    DryRunReceiverItem,
-)
-from pabal.models.statistics import (
-    StatisticsAnswer,
-    StatisticsInfo,
-    StatisticsItem,
-)
-from pabal.models.webhook_posts import (
-    CampaignFinishedItem,
-    CampaignFinishedPost,
-    CarrierStatusItem,
-    CarrierStatusPost,
-    FailureHighItem,
-    FailureHighPost,
-    InboundEventItem,
-    LimitNearItem,
-    LimitNearPost,
-    MessageInboundPost,
-    MessageResultPost,
-    OptOutAddedPost,
-    OptOutEventItem,
-    OtherPost,
-    SenderAuthPost,
-    SenderEventItem,
-    TemplateEventItem,
-    TemplateStatusPost,
-    WebhookTestEventItem,
-    WebhookTestPost,
-)
-from pabal.models.webhooks import (
-    DeliveriesAnswer,
-    DeliveryItem,
-    EventsAnswer,
-    EventsItem,
-    NewWebhookAnswer,
-    NewWebhookItem,
-    UnsignedPost,
-    WebhookAnswer,
-    WebhookItem,
-    WebhooksAnswer,
-    WebhookTestAnswer,
-    WebhookTestItem,
-)
-
-__all__ = [
-    "AcceptedAnswer",
-    "AcceptedItem",
-    "AddedOptOutsAnswer",
-    "AddedOptOutsItem",
-    "ButtonItem",
-    "CampaignFinishedItem",
-    "CampaignFinishedPost",
-    "CampaignRowItem",
-    "CancelAnswer",
-    "CancelItem",
-    "CarrierStatusItem",
-    "CarrierStatusPost",
-    "CategoriesAnswer",
-    "CategoryItem",
-    "ContactItem",
-    "DeliveriesAnswer",
-    "DeliveryItem",
-    "DryRunReceiverItem",
-    "Envelope",
-    "EnvelopeOnly",
-    "ErasureAnswer",
-    "ErasureItem",
-    "ErrorItem",
-    "EventsAnswer",
-    "EventsItem",
-    "FailureHighItem",
-    "FailureHighPost",
-    "ImageItem",
-    "InboundAnswer",
-    "InboundEventItem",
-    "InboundItem",
-    "ItemHighlightItem",
-    "ItemLineItem",
-    "ItemListItem",
-    "LabelledValue",
-    "LimitNearItem",
-    "LimitNearPost",
-    "MessageDetailAnswer",
-    "MessageDetailItem",
-    "MessageEventItem",
-    "MessageInboundPost",
-    "MessageItem",
-    "MessageResultPost",
-    "MessagesAnswer",
-    "NewWebhookAnswer",
-    "NewWebhookItem",
-    "OptOutAddedPost",
-    "OptOutEventItem",
-    "OptOutItem",
-    "OptOutsAnswer",
-    "OtherPost",
-    "PartsItem",
-    "PersonalDataAnswer",
-    "PersonalDataItem",
-    "PhoneAnswer",
-    "PhoneItem",
-    "RemovedOptOutsAnswer",
-    "RemovedOptOutsItem",
-    "RepresentLinkItem",
-    "RequestAnswer",
-    "RequestItem",
-    "ResultItem",
-    "ResultsAnswer",
-    "ResultsItem",
-    "SenderAnswer",
-    "SenderAuthPost",
-    "SenderEventItem",
-    "SenderItem",
-    "SendersAnswer",
-    "StatisticsAnswer",
-    "StatisticsInfo",
-    "StatisticsItem",
-    "StatusCounts",
-    "StoredMessageItem",
-    "TemplateAnswer",
-    "TemplateCategoriesAnswer",
-    "TemplateCategoryItem",
-    "TemplateEventItem",
-    "TemplateItem",
-    "TemplateStatusPost",
-    "TemplatesAnswer",
-    "UnsignedPost",
-    "WarningItem",
-    "WebhookAnswer",
-    "WebhookItem",
-    "WebhookTestAnswer",
-    "WebhookTestEventItem",
-    "WebhookTestItem",
-    "WebhookTestPost",
-    "WebhooksAnswer",
-]
+from pabal.models.answers import ButtonItem as ButtonItem
+from pabal.models.answers import CategoriesAnswer as CategoriesAnswer
+from pabal.models.answers import CategoryItem as CategoryItem
+from pabal.models.answers import Envelope as Envelope
+from pabal.models.answers import EnvelopeOnly as EnvelopeOnly
+from pabal.models.answers import ErrorItem as ErrorItem
+from pabal.models.answers import ImageItem as ImageItem
+from pabal.models.answers import ItemHighlightItem as ItemHighlightItem
+from pabal.models.answers import ItemLineItem as ItemLineItem
+from pabal.models.answers import ItemListItem as ItemListItem
+from pabal.models.answers import LabelledValue as LabelledValue
+from pabal.models.answers import MessageItem as MessageItem
+from pabal.models.answers import MessagesAnswer as MessagesAnswer
+from pabal.models.answers import PartsItem as PartsItem
+from pabal.models.answers import RepresentLinkItem as RepresentLinkItem
+from pabal.models.answers import RequestAnswer as RequestAnswer
+from pabal.models.answers import RequestItem as RequestItem
+from pabal.models.answers import SenderAnswer as SenderAnswer
+from pabal.models.answers import SenderItem as SenderItem
+from pabal.models.answers import SendersAnswer as SendersAnswer
+from pabal.models.answers import StatusCounts as StatusCounts
+from pabal.models.answers import TemplateAnswer as TemplateAnswer
+from pabal.models.answers import TemplateCategoriesAnswer as TemplateCategoriesAnswer
+from pabal.models.answers import TemplateCategoryItem as TemplateCategoryItem
+from pabal.models.answers import TemplateItem as TemplateItem
+from pabal.models.answers import TemplatesAnswer as TemplatesAnswer
+from pabal.models.answers import WarningItem as WarningItem
+from pabal.models.lookup import InboundAnswer as InboundAnswer
+from pabal.models.lookup import InboundItem as InboundItem
+from pabal.models.lookup import MessageDetailAnswer as MessageDetailAnswer
+from pabal.models.lookup import MessageDetailItem as MessageDetailItem
+from pabal.models.lookup import MessageEventItem as MessageEventItem
+from pabal.models.lookup import PhoneAnswer as PhoneAnswer
+from pabal.models.lookup import PhoneItem as PhoneItem
+from pabal.models.lookup import ResultItem as ResultItem
+from pabal.models.lookup import ResultsAnswer as ResultsAnswer
+from pabal.models.lookup import ResultsItem as ResultsItem
+from pabal.models.opt_outs import AddedOptOutsAnswer as AddedOptOutsAnswer
+from pabal.models.opt_outs import AddedOptOutsItem as AddedOptOutsItem
+from pabal.models.opt_outs import CampaignRowItem as CampaignRowItem
+from pabal.models.opt_outs import ContactItem as ContactItem
+from pabal.models.opt_outs import ErasureAnswer as ErasureAnswer
+from pabal.models.opt_outs import ErasureItem as ErasureItem
+from pabal.models.opt_outs import OptOutItem as OptOutItem
+from pabal.models.opt_outs import OptOutsAnswer as OptOutsAnswer
+from pabal.models.opt_outs import PersonalDataAnswer as PersonalDataAnswer
+from pabal.models.opt_outs import PersonalDataItem as PersonalDataItem
+from pabal.models.opt_outs import RemovedOptOutsAnswer as RemovedOptOutsAnswer
+from pabal.models.opt_outs import RemovedOptOutsItem as RemovedOptOutsItem
+from pabal.models.opt_outs import StoredMessageItem as StoredMessageItem
+from pabal.models.send_answers import AcceptedAnswer as AcceptedAnswer
+from pabal.models.send_answers import AcceptedItem as AcceptedItem
+from pabal.models.send_answers import CancelAnswer as CancelAnswer
+from pabal.models.send_answers import CancelItem as CancelItem
+from pabal.models.send_answers import DryRunReceiverItem as DryRunReceiverItem
+from pabal.models.statistics import StatisticsAnswer as StatisticsAnswer
+from pabal.models.statistics import StatisticsInfo as StatisticsInfo
+from pabal.models.statistics import StatisticsItem as StatisticsItem
+from pabal.models.webhook_posts import CampaignFinishedItem as CampaignFinishedItem
+from pabal.models.webhook_posts import CampaignFinishedPost as CampaignFinishedPost
+from pabal.models.webhook_posts import CarrierStatusItem as CarrierStatusItem
+from pabal.models.webhook_posts import CarrierStatusPost as CarrierStatusPost
+from pabal.models.webhook_posts import FailureHighItem as FailureHighItem
+from pabal.models.webhook_posts import FailureHighPost as FailureHighPost
+from pabal.models.webhook_posts import InboundEventItem as InboundEventItem
+from pabal.models.webhook_posts import LimitNearItem as LimitNearItem
+from pabal.models.webhook_posts import LimitNearPost as LimitNearPost
+from pabal.models.webhook_posts import MessageInboundPost as MessageInboundPost
+from pabal.models.webhook_posts import MessageResultPost as MessageResultPost
+from pabal.models.webhook_posts import OptOutAddedPost as OptOutAddedPost
+from pabal.models.webhook_posts import OptOutEventItem as OptOutEventItem
+from pabal.models.webhook_posts import OtherPost as OtherPost
+from pabal.models.webhook_posts import SenderAuthPost as SenderAuthPost
+from pabal.models.webhook_posts import SenderEventItem as SenderEventItem
+from pabal.models.webhook_posts import TemplateEventItem as TemplateEventItem
+from pabal.models.webhook_posts import TemplateStatusPost as TemplateStatusPost
+from pabal.models.webhook_posts import WebhookTestEventItem as WebhookTestEventItem
+from pabal.models.webhook_posts import WebhookTestPost as WebhookTestPost
+from pabal.models.webhooks import DeliveriesAnswer as DeliveriesAnswer
+from pabal.models.webhooks import DeliveryItem as DeliveryItem
+from pabal.models.webhooks import EventsAnswer as EventsAnswer
+from pabal.models.webhooks import EventsItem as EventsItem
+from pabal.models.webhooks import NewWebhookAnswer as NewWebhookAnswer
+from pabal.models.webhooks import NewWebhookItem as NewWebhookItem
+from pabal.models.webhooks import UnsignedPost as UnsignedPost
+from pabal.models.webhooks import WebhookAnswer as WebhookAnswer
+from pabal.models.webhooks import WebhookItem as WebhookItem
+from pabal.models.webhooks import WebhooksAnswer as WebhooksAnswer
+from pabal.models.webhooks import WebhookTestAnswer as WebhookTestAnswer
+from pabal.models.webhooks import WebhookTestItem as WebhookTestItem

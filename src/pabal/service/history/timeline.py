@@ -16,17 +16,15 @@ from pabal.store.accounts import accounts
 from pabal.store.campaigns import campaigns
 from pabal.store.engine.base import Reader, Tx, transaction
 from pabal.store.messages import history, message_search, messages, requests
-from pabal.store.messages.history import DeliveryRecord, MessageFilter, QueuePosition, RecordedAttempt, RequestKey
-from pabal.store.messages.message_search import NEWEST, SearchPage
-from pabal.store.messages.messages import Message
-from pabal.store.messages.requests import Request
+from pabal.store.messages.history import DeliveryRecord as DeliveryRecord
+from pabal.store.messages.history import MessageFilter as MessageFilter
+from pabal.store.messages.history import QueuePosition, RecordedAttempt, RequestKey
+from pabal.store.messages.message_search import NEWEST as NEWEST
+from pabal.store.messages.message_search import SearchPage as SearchPage
+from pabal.store.messages.messages import Message as Message
+from pabal.store.messages.requests import Request as Request
 from pabal.store.queue.attempts import UNKNOWN
 from pabal.store.queue.queue import Lane
-
-__all__ = [
-    "NEWEST", "DeliveredPage", "DeliveryRecord", "Message", "MessageFilter", "Request", "SearchPage", "Timeline",
-    "get_timeline", "search_deliveries", "search_messages",
-]  # fmt: skip
 
 
 class Timeline(NamedTuple):

@@ -12,11 +12,8 @@ from pabal.store.accounts import audit_log
 from pabal.store.accounts.audit_log import AuditEntry
 from pabal.store.engine.base import Tx
 from pabal.store.kakao import profile_mappings, profiles, templates
-from pabal.store.kakao.profile_mappings import WHOLE_PROFILE, ListedMapping, ProfileMapping
-
-__all__ = [
-    "PROBLEMS", "ListedMapping", "list_mappings", "map_profile", "map_template", "remove_mapping", "sync_mappings",
-]  # fmt: skip
+from pabal.store.kakao.profile_mappings import WHOLE_PROFILE, ProfileMapping
+from pabal.store.kakao.profile_mappings import ListedMapping as ListedMapping
 
 log = logging.getLogger("pabal.relay_sync")
 

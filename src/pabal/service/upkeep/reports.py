@@ -14,21 +14,18 @@ from pabal.store.engine.postgres import partitions
 from pabal.store.events import mails, webhooks
 from pabal.store.kakao import templates
 from pabal.store.messages import statistics
-from pabal.store.messages.statistics import GroupCounts, PeriodCounts, StatisticsKey
+from pabal.store.messages.statistics import GroupCounts as GroupCounts
+from pabal.store.messages.statistics import PeriodCounts as PeriodCounts
+from pabal.store.messages.statistics import StatisticsKey as StatisticsKey
 from pabal.store.queue import carriers, queue_admin, receipts
 from pabal.store.queue import slots as slot_store
-from pabal.store.queue.carriers import CarrierState, MinuteLatency
-from pabal.store.queue.queue_admin import QueueDepth
+from pabal.store.queue.carriers import CarrierState as CarrierState
+from pabal.store.queue.carriers import MinuteLatency as MinuteLatency
+from pabal.store.queue.queue_admin import QueueDepth as QueueDepth
 from pabal.store.queue.receipts import ReceiptTimeouts
-from pabal.store.queue.slots import Worker, WorkerState
+from pabal.store.queue.slots import Worker
+from pabal.store.queue.slots import WorkerState as WorkerState
 from pabal.store.users import users
-
-__all__ = [
-    "AccountReport", "CarrierState", "DeliveryReport", "GroupCounts", "GroupNames", "GroupedStatistics",
-    "MinuteLatency", "PeriodCounts", "QueueDepth", "StatisticsKey", "WorkerState", "get_account_report",
-    "get_delivery_report", "get_grouped_statistics", "get_latencies",
-]  # fmt: skip
-
 
 RECENT_LATENCY_MS = 10 * MINUTE
 """How far back the percentiles of the status page go."""

@@ -15,19 +15,12 @@ from pabal.service.access.users import users
 from pabal.service.context import Context
 from pabal.store.accounts import accounts as account_store
 from pabal.store.accounts import compat_keys as compat_key_store
-from pabal.store.accounts.accounts import Account, ApiKey
-from pabal.store.accounts.compat_keys import PublicId
+from pabal.store.accounts.accounts import Account as Account
+from pabal.store.accounts.accounts import ApiKey as ApiKey
+from pabal.store.accounts.compat_keys import PublicId as PublicId
 from pabal.store.engine.base import Tx
 from pabal.store.users import users as user_store
 from pabal.world import new_api_key
-
-__all__ = [
-    "Account", "AccountMembers", "ApiKey", "NewCompatKey", "PublicId", "create_account", "create_compat_key",
-    "create_key", "create_user", "get_account",
-    "get_members",
-    "list_accounts", "list_recent_keys", "reset_password", "revoke_key", "set_account_disabled", "set_key_rate",
-    "set_user_disabled",
-]  # fmt: skip
 
 
 class AccountMembers(NamedTuple):

@@ -2,27 +2,13 @@
 
 from pabal.service.context import Context
 from pabal.store.accounts import audit_log
-from pabal.store.accounts.audit_log import (
-    API_KEY_NAME,
-    COMMAND_LINE_NAME,
-    COMMAND_LINE_PREFIX,
-    SIGN_IN_NAME,
-    Actor,
-    AuditEntry,
-    ListedEntry,
-)
-
-__all__ = [
-    "API_KEY_NAME",
-    "COMMAND_LINE_NAME",
-    "COMMAND_LINE_PREFIX",
-    "SIGN_IN_NAME",
-    "Actor",
-    "AuditEntry",
-    "ListedEntry",
-    "add_entry",
-    "search_entries",
-]
+from pabal.store.accounts.audit_log import API_KEY_NAME as API_KEY_NAME
+from pabal.store.accounts.audit_log import COMMAND_LINE_NAME as COMMAND_LINE_NAME
+from pabal.store.accounts.audit_log import COMMAND_LINE_PREFIX as COMMAND_LINE_PREFIX
+from pabal.store.accounts.audit_log import SIGN_IN_NAME as SIGN_IN_NAME
+from pabal.store.accounts.audit_log import Actor as Actor
+from pabal.store.accounts.audit_log import AuditEntry as AuditEntry
+from pabal.store.accounts.audit_log import ListedEntry as ListedEntry
 
 
 async def add_entry(context: Context, entry: AuditEntry) -> None:

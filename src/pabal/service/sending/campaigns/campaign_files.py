@@ -8,28 +8,16 @@ from pabal.domain.base.dates import Instant
 from pabal.domain.sends.sending import Receiver, Sending, decode_shared
 from pabal.service.context import Context
 from pabal.service.errors import RecordDamaged, describe_error
-from pabal.service.sending.campaigns.campaigns import (
-    begin_reading,
-    decode_receivers,
-    describe_problems,
-    sending_of_block,
-)
+from pabal.service.sending.campaigns.campaigns import begin_reading as begin_reading
+from pabal.service.sending.campaigns.campaigns import decode_receivers, describe_problems, sending_of_block
 from pabal.store.campaigns import campaign_list, campaigns
-from pabal.store.campaigns.campaigns import (
-    Campaign,
-    CampaignDraft,
-    FileFindings,
-    FileSummary,
-    InvalidRow,
-    ReceiverBlock,
-)
+from pabal.store.campaigns.campaigns import Campaign as Campaign
+from pabal.store.campaigns.campaigns import CampaignDraft as CampaignDraft
+from pabal.store.campaigns.campaigns import FileFindings as FileFindings
+from pabal.store.campaigns.campaigns import FileSummary as FileSummary
+from pabal.store.campaigns.campaigns import InvalidRow as InvalidRow
+from pabal.store.campaigns.campaigns import ReceiverBlock as ReceiverBlock
 from pabal.store.engine.base import Tx
-
-__all__ = [
-    "Campaign", "CampaignDraft", "FileFindings", "FileSummary", "InvalidRow", "ReceiverBlock", "add_findings",
-    "begin_reading", "count_reasons", "end_reading", "get_campaign", "get_first_message", "get_message",
-    "get_sending", "list_invalid_rows", "list_rows_of_reason", "refuse_file",
-]  # fmt: skip
 
 log = logging.getLogger("pabal.campaigns")
 
