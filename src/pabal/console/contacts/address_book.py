@@ -3,12 +3,11 @@
 import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
-from urllib.parse import urlencode
 
 import msgspec
 from starlette.responses import Response
 
-from pabal.console.shell.form_fields import CONTACT, GROUP, parse_id, require_id, ticked_ids
+from pabal.console.shell.form_fields import CONTACT, GROUP, page_url, parse_id, require_id, ticked_ids
 from pabal.console.shell.page_request import PageRequest, Toast
 from pabal.domain.base.codes import Code, Problem, Refused, Text
 from pabal.domain.people import contact as rules
@@ -152,8 +151,7 @@ def list_url(fields: Mapping[str, str], after: Place | None = None, before: Plac
     wanted = {name: fields.get(name, "") for name in SEARCH_FIELDS}
     for name, place in ((AFTER, after), (BEFORE, before)):
         wanted[name] = f"{place.name_key.hex()}.{place.contact_id}" if place else ""
-    given = {name: value for name, value in wanted.items() if value}
-    return f"{CONTACTS_PATH}?{urlencode(given)}" if given else CONTACTS_PATH
+    return page_url(CONTACTS_PATH, wanted)
 
 
 def _here(request: PageRequest, group: int | None) -> str:

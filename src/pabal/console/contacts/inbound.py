@@ -2,12 +2,11 @@
 
 import re
 from collections.abc import AsyncGenerator
-from urllib.parse import urlencode
 
 from starlette.responses import Response
 
 from pabal.console.shell.download import BOM, attach, csv_line, dated_name
-from pabal.console.shell.form_fields import parse_id
+from pabal.console.shell.form_fields import page_url, parse_id
 from pabal.console.shell.page_request import PageRequest
 from pabal.domain.base.codes import Code, Refused, Text
 from pabal.domain.people import phone
@@ -109,11 +108,7 @@ async def _render(request: PageRequest, account_id: int | None, path: str) -> Re
         is_unassigned=account_id is None,
         path=path,
         searched=request.field("number"),
-        export=_url(f"{INBOUND_PATH}.csv", search) if account_id is not None else "",
-        older=_url(path, {**search, "before": str(shown[-1].id)}) if len(found) > PAGE_SIZE else "",
-        newest=_url(path, search) if cursor is not None else "",
+        export=page_url(f"{INBOUND_PATH}.csv", search) if account_id is not None else "",
+        older=page_url(path, {**search, "before": str(shown[-1].id)}) if len(found) > PAGE_SIZE else "",
+        newest=page_url(path, search) if cursor is not None else "",
     )
-
-
-def _url(path: str, fields: dict[str, str]) -> str:
-    return f"{path}?{urlencode(fields)}" if fields else path

@@ -9,7 +9,7 @@ from starlette.responses import Response
 from pabal.console.contacts import opt_out_file
 from pabal.console.sheets import sheet_limits
 from pabal.console.shell.download import BOM, attach, csv_line, dated_name
-from pabal.console.shell.form_fields import page_number, parse_id
+from pabal.console.shell.form_fields import page_number, page_url, parse_id
 from pabal.console.shell.page_request import PageRequest, Toast
 from pabal.domain.base.codes import Code, Problem, Refused
 from pabal.domain.people import opt_out, phone
@@ -189,5 +189,4 @@ def _read_number(word: str, limit: int) -> int | None:
 
 
 def _page_url(searched: str, page: int) -> str:
-    fields = {"number": searched} if searched else {}
-    return f"{OPT_OUTS_PATH}?{urlencode({**fields, 'page': str(page)})}"
+    return page_url(OPT_OUTS_PATH, {"number": searched, "page": str(page)})

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from datetime import datetime
 from typing import NamedTuple
-from urllib.parse import urlencode
 
 from starlette.responses import Response
 
@@ -13,6 +12,7 @@ from pabal.console.history.filters import HistorySearch, list_offered
 from pabal.console.history.waits import describe_wait
 from pabal.console.phone.brand_parts import preview_attachment
 from pabal.console.phone.phone import Bubble, shown_time
+from pabal.console.shell.form_fields import page_url
 from pabal.console.shell.page_request import PageRequest
 from pabal.domain.base import identifiers
 from pabal.domain.base.codes import Code, Refused
@@ -261,10 +261,7 @@ def _sender(message: Message, send_request: Request) -> str:
 
 
 def _history_url(search: HistorySearch, before: bytes | None = None, path: str = HISTORY_PATH) -> str:
-    fields = {name: value for name, value in search.typed.items() if value}
-    if before:
-        fields["before"] = before.hex()
-    return f"{path}?{urlencode(fields)}" if fields else path
+    return page_url(path, {**search.typed, "before": before.hex() if before else ""})
 
 
 def _offered_periods(request: PageRequest, search: HistorySearch) -> list[tuple[str, str, bool]]:

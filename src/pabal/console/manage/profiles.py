@@ -8,7 +8,7 @@ from starlette.responses import Response
 
 from pabal.checks.templates import authenticate_profile
 from pabal.checks.templates import register_profile as register_checked_profile
-from pabal.console.shell.form_fields import page_number
+from pabal.console.shell.form_fields import page_number, page_url
 from pabal.console.shell.page_request import PageRequest
 from pabal.domain.base.codes import Code, Refused, Text
 from pabal.domain.base.dates import SECOND
@@ -192,8 +192,7 @@ def _category_name(profile: Profile, known: Mapping[str, Category]) -> str:
 
 
 def _token_url(channel_id: str, *, is_resent: bool = False) -> str:
-    fields = {"channel": channel_id} | ({"again": "1"} if is_resent else {})
-    return f"{PROFILES_PATH}/token?{urlencode(fields)}"
+    return page_url(f"{PROFILES_PATH}/token", {"channel": channel_id, "again": "1" if is_resent else ""})
 
 
 def category_choices(categories: Mapping[str, Category], major: str, minor: str, code: str) -> CategoryChoices:

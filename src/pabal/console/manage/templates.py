@@ -170,22 +170,38 @@ async def delete_template(request: PageRequest) -> Response:
 async def decide_review(request: PageRequest) -> Response:
     """Approve or reject a template under review; a rejection requires a comment."""
     template = await _requested_template(request)
-    is_approved = request.field("decision") == "approve"
-    comment = request.field("comment")[:MAX_COMMENT_CHARACTERS]
     try:
-        if not is_approved and not comment:
-            raise Refused(Code.MISSING_PARAMETER, "comment")
-        decision = ReviewDecision(is_approved, comment or None)
-        audit_entry = request.audit_entry("template.approve" if is_approved else "template.reject", template.code)
-        await lookup.decide_review(request.context, template, decision, audit_entry)
+        await decide(request, template)
     except Refused as refused:
         return await _render_template(request, template, refused)
     return request.redirect(f"{TEMPLATES_PATH}/{template.id}")
 
 
+async def decide(request: PageRequest, template: Template) -> str:
+    """Approve or reject a template, as the form says, and return which of both.
+
+    Raises Refused: MISSING_PARAMETER for a rejection without a comment, and as `lookup.decide_review` does.
+    """
+    word = "approve" if request.field("decision") == "approve" else "reject"
+    comment = request.field("comment")[:MAX_COMMENT_CHARACTERS]
+    if word == "reject" and not comment:
+        raise Refused(Code.MISSING_PARAMETER, "comment")
+    audit_entry = request.audit_entry(f"template.{word}", template.code, template.account_id)
+    decision = ReviewDecision(word == "approve", comment or None)
+    await lookup.decide_review(request.context, template, decision, audit_entry)
+    return word
+
+
 async def show_image(request: PageRequest) -> Response:
     """Answer with a template's image."""
-    template = await _requested_template(request)
+    return await answer_image(request, await _requested_template(request))
+
+
+async def answer_image(request: PageRequest, template: Template) -> Response:
+    """Answer with a template's image.
+
+    Raises Refused(NOT_FOUND) where it has none.
+    """
     image = await lookup.get_template_image(request.context, template)
     if image is None:
         raise Refused(Code.NOT_FOUND)

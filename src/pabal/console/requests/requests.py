@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import NamedTuple, TypeVar
-from urllib.parse import urlencode
 
 from starlette.responses import Response
 
@@ -14,6 +13,7 @@ from pabal.console.requests.entry import build_entries, build_entry
 from pabal.console.requests.funnel import Funnel, build_funnel
 from pabal.console.send import kept_draft
 from pabal.console.send.send import SEND_PATH
+from pabal.console.shell.form_fields import page_url
 from pabal.console.shell.page_request import PageRequest, Toast
 from pabal.console.upload import campaign_message
 from pabal.console.upload.campaign_message import REQUESTS_PATH, UPLOAD_PATH
@@ -96,8 +96,7 @@ class _ListSearch(NamedTuple):
 
     def url(self, path: str, **more: str) -> str:
         """Return an address of the list with the same filters."""
-        fields = {name: value for name, value in (*self.typed.items(), *more.items()) if value}
-        return f"{path}?{urlencode(fields)}" if fields else path
+        return page_url(path, {**self.typed, **more})
 
 
 def _read_list_search(fields: Mapping[str, str], locale: Locale) -> _ListSearch:

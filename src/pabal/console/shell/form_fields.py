@@ -1,7 +1,8 @@
-"""Reads fields that several forms have: what was ticked, by a letter and an id, and the tab it was ticked in."""
+"""Fields that several pages have: ids, pages, what was ticked and in which tab; and the URLs that name fields."""
 
 import re
 from collections.abc import Mapping
+from urllib.parse import urlencode
 
 from pabal.console.shell.page_request import PageRequest
 from pabal.domain.base.codes import Code, Refused
@@ -34,6 +35,12 @@ def require_id(word: str) -> int:
 def page_number(request: PageRequest, most: int) -> int:
     """Return the page of a list that is asked for, from 1 to `most`; 1 where that is no number."""
     return min(parse_id(request.field("page")) or 1, most)
+
+
+def page_url(path: str, fields: Mapping[str, str]) -> str:
+    """Return the URL of a page, with those fields that have a value."""
+    given = {name: value for name, value in fields.items() if value}
+    return f"{path}?{urlencode(given)}" if given else path
 
 
 def ticked_ids(fields: Mapping[str, str], letter: str) -> list[int]:

@@ -226,7 +226,7 @@ async def _create_group_campaign(request: PageRequest) -> Response:
     try:
         groups = await _chosen_groups(request) if ticked_ids(request.fields, GROUP) else []
         start = await check_message(request)
-        typed = _typed_receivers(request, start)
+        typed = _typed_receivers(start)
         if groups:
             await _check_variables(request, start.validator)
     except Refused as refused:
@@ -235,7 +235,7 @@ async def _create_group_campaign(request: PageRequest) -> Response:
     return await start_campaign(request, start, names, _read_all(request, typed, [each.id for each in groups]))
 
 
-def _typed_receivers(request: PageRequest, start: CampaignStart) -> list[KnownReceiver]:
+def _typed_receivers(start: CampaignStart) -> list[KnownReceiver]:
     """Return the receivers that were typed besides; raises Refused(TOO_MANY_RECEIVERS)."""
     found = typed_receivers.read_receivers(
         start.draft.texts["receivers"],

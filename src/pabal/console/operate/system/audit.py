@@ -1,11 +1,10 @@
 """The page of the audit log: owners see their account's entries, operators all."""
 
 from typing import NamedTuple
-from urllib.parse import urlencode
 
 from starlette.responses import Response
 
-from pabal.console.shell.form_fields import parse_id
+from pabal.console.shell.form_fields import page_url, parse_id
 from pabal.console.shell.page_request import PageRequest
 from pabal.console.upload.campaign_message import REQUESTS_PATH
 from pabal.domain.base import identifiers
@@ -127,10 +126,7 @@ def _shown_account(request: PageRequest) -> int | None:
 
 
 def _audit_url(user_name: str, before: int | None = None) -> str:
-    fields = {"user": user_name} if user_name else {}
-    if before is not None:
-        fields["before"] = str(before)
-    return f"{AUDIT_PATH}?{urlencode(fields)}" if fields else AUDIT_PATH
+    return page_url(AUDIT_PATH, {"user": user_name, "before": "" if before is None else str(before)})
 
 
 TEXTS = {

@@ -2,12 +2,12 @@
 
 from starlette.responses import Response
 
-from pabal.console.manage import template_form
+from pabal.console.manage import template_form, templates
 from pabal.console.manage.templates import MAX_COMMENT_CHARACTERS, build_preview, image_field
 from pabal.console.shell.form_fields import parse_id, require_id
 from pabal.console.shell.page_request import PageRequest
-from pabal.domain.base.codes import Code, Refused, Text
-from pabal.domain.kakao.template import ReviewDecision, Template, TemplateStatus
+from pabal.domain.base.codes import Refused, Text
+from pabal.domain.kakao.template import Template, TemplateStatus
 from pabal.service.access.accounts import administration
 from pabal.service.relay import categories, lookup
 
@@ -40,26 +40,16 @@ async def show_review(request: PageRequest) -> Response:
 async def decide(request: PageRequest) -> Response:
     """Approve or reject a template, and go on with the next one; a rejection requires a comment."""
     template = await _find(request)
-    is_approved = request.field("decision") == "approve"
-    comment = request.field("comment")[:MAX_COMMENT_CHARACTERS]
     try:
-        if not is_approved and not comment:
-            raise Refused(Code.MISSING_PARAMETER, "comment")
-        action = "template.approve" if is_approved else "template.reject"
-        audit_entry = request.audit_entry(action, template.code, template.account_id)
-        decision = ReviewDecision(is_approved, comment or None)
-        await lookup.decide_review(request.context, template, decision, audit_entry)
+        done = await templates.decide(request, template)
     except Refused as refused:
         return await _render(request, template, refused)
-    return request.redirect(f"{REVIEWS_PATH}?done={'approve' if is_approved else 'reject'}")
+    return request.redirect(f"{REVIEWS_PATH}?done={done}")
 
 
 async def show_image(request: PageRequest) -> Response:
     """Answer with the image of a template."""
-    image = await lookup.get_template_image(request.context, await _find(request))
-    if image is None:
-        raise Refused(Code.NOT_FOUND)
-    return Response(image.body, media_type=image.content_type)
+    return await templates.answer_image(request, await _find(request))
 
 
 async def _find(request: PageRequest) -> Template:
