@@ -88,7 +88,7 @@ KEYED_BY_US = {
     "pabal.checks.body.unknown_fields._known_fields",
     "pabal.checks.body.unknown_fields._pairs_of_fields",
     "pabal.checks.body.unknown_fields.closed_type",
-    "pabal.compat.ignored._fields_of",
+    "pabal.compat.differences._fields_of",
     "pabal.console.components.components.read_tokens",
     "pabal.console.shell.rendering.load_assets",
     "pabal.console.shell.rendering.load_templates",

@@ -1,4 +1,4 @@
-"""Builds the export of everything that an account has stored about one phone number."""
+"""Builds records of opt-outs, and the export of everything that an account has stored about one phone number."""
 
 from collections.abc import AsyncIterator
 
@@ -7,13 +7,18 @@ from msgspec import UNSET
 
 from pabal.answers.message_records import build_inbound_item, build_message_items
 from pabal.checks.body.locale import Locale
-from pabal.checks.opt_outs import build_opt_out_item
 from pabal.domain.people import phone
-from pabal.models.opt_outs import CampaignRowItem, ContactItem, PersonalDataItem, StoredMessageItem
+from pabal.domain.people.opt_out import OptOut, to_record
+from pabal.models.opt_outs import CampaignRowItem, ContactItem, OptOutItem, PersonalDataItem, StoredMessageItem
 from pabal.service.policy import Policy
 from pabal.service.upkeep import privacy
 from pabal.service.upkeep.privacy import PersonalData
 from pabal.store.engine.base import Store
+
+
+def build_opt_out_item(opt_out: OptOut, locale: Locale) -> OptOutItem:
+    """Return the record of an opt-out."""
+    return msgspec.convert(to_record(opt_out, locale.zone, locale.language), OptOutItem)
 
 
 def build_personal_data_item(number: str, data: PersonalData, locale: Locale) -> PersonalDataItem:

@@ -6,8 +6,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from pabal.carriers.nhncloud.calls import IDEMPOTENCY_HEADER
-from pabal.compat.differences import CallDifference
-from pabal.compat.ignored import Query
+from pabal.compat.differences import CallDifference, Query
 from pabal.compat.nhncloud.call import (
     COMMON,
     KIND,

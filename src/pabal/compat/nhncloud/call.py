@@ -13,8 +13,7 @@ import msgspec
 from pabal.carriers.nhncloud.client import TOO_LARGE
 from pabal.checks.body.locale import Locale
 from pabal.compat import ids
-from pabal.compat.differences import CallDifference, note
-from pabal.compat.ignored import Query, decode_short, list_ignored
+from pabal.compat.differences import CallDifference, Query, decode_short, list_ignored, note
 from pabal.compat.relay_api import CallRefused, RouteTable
 from pabal.domain.base import dates
 from pabal.domain.base.codes import Code, Problem, Refused

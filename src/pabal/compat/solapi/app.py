@@ -5,8 +5,7 @@ from functools import cached_property, lru_cache
 from hmac import HMAC
 from typing import Any
 
-from pabal.compat.differences import CallDifference
-from pabal.compat.ignored import Query
+from pabal.compat.differences import CallDifference, Query
 from pabal.compat.relay_api import (
     AdmittedKey,
     CallRefused,

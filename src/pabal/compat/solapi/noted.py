@@ -6,8 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
-from pabal.compat.differences import CallDifference
-from pabal.compat.ignored import MAX_READ_ITEMS, decode_short, list_ignored
+from pabal.compat.differences import MAX_READ_ITEMS, CallDifference, decode_short, list_ignored
 from pabal.compat.solapi import codes
 from pabal.compat.solapi.bodies import MessageBody, T, decode
 from pabal.compat.solapi.call import CompatCall

@@ -1,13 +1,15 @@
 """The endpoints about recipients: their opt-outs, and what is stored about a phone number."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from pabal.answers.message_records import build_message_items
-from pabal.answers.personal_data import build_personal_data_item
+from pabal.answers.personal_data import build_opt_out_item, build_personal_data_item
 from pabal.checks.body.call import ApiCall, read_paging
-from pabal.checks.opt_outs import build_opt_out_item, read_phones, read_sender
-from pabal.domain.base.codes import Code, Text
+from pabal.checks.body.forms import Form
+from pabal.domain.base.codes import MAX_PROBLEMS, Code, Problem, Refused, Text
 from pabal.domain.people import opt_out, phone
+from pabal.domain.people.opt_out import EVERY_SENDER, MAX_PHONE_NUMBERS
 from pabal.models import operations
 from pabal.models import opt_outs as models
 from pabal.models.opt_outs import ErasureItem
@@ -27,7 +29,7 @@ _CODES = (*FIELD_CODES, Code.INVALID_PHONE_NUMBER)
 
 async def _add_opt_outs(call: ApiCall) -> dict[str, Any]:
     form = call.form
-    phones, sender = read_phones(form), read_sender(form)
+    phones, sender = _read_phones(form), _read_sender(form)
     reason = form.read_optional("reason", opt_out.check_reason)
     form.raise_problems()
     entries = [OptOutEntry(each, sender, reason) for each in phones]
@@ -38,7 +40,7 @@ async def _add_opt_outs(call: ApiCall) -> dict[str, Any]:
 
 
 async def _remove_opt_outs(call: ApiCall) -> dict[str, Any]:
-    phones, sender = read_phones(call.form), read_sender(call.form)
+    phones, sender = _read_phones(call.form), _read_sender(call.form)
     call.form.raise_problems()
     removed = await opt_outs.remove(call.context, call.account_id, phones, sender, call.audit_entry)
     return {"item": models.RemovedOptOutsItem(len(phones), removed)}
@@ -53,6 +55,50 @@ async def _list_opt_outs(call: ApiCall) -> dict[str, Any]:
     total, found = await opt_outs.find(call.context, call.account_id, number, sender, page, page_size)
     items = [build_opt_out_item(each, call.locale) for each in found]
     return envelope.page_fields(total, page, page_size, items)
+
+
+_ONE_OF_BOTH = Text("phoneNumber와 phoneNumbers 중 하나만 보내세요.", "Send phoneNumber or phoneNumbers, not both.")
+
+
+def _read_phones(form: Form[Any]) -> list[str]:
+    """Return the numbers of a body; `raise_problems` reports each that is missing or wrong, with its index."""
+    one, several = form.body.phoneNumber or None, form.body.phoneNumbers or None
+    if one is not None and several is not None:
+        form.add(Problem(Code.INVALID_PARAMETER, "phoneNumber", _ONE_OF_BOTH))
+        return []
+    if several is None:
+        return [form.read("phoneNumber", phone.parse_mobile)]
+    if len(several) > MAX_PHONE_NUMBERS:
+        limit = MAX_PHONE_NUMBERS
+        detail = Text(f"최대 {limit:,}개입니다.", f"At most {limit:,}.")
+        form.add(Problem(Code.INVALID_PARAMETER, "phoneNumbers", detail))
+        return []
+    return _parse_each(form, several)
+
+
+def _read_sender(form: Form[Any]) -> str:
+    """Return the sender number of a body, empty where it has none."""
+    return (
+        form.read_optional("senderNumber", phone.parse_sender) if form.body.senderNumber else None
+    ) or EVERY_SENDER
+
+
+def _parse_each(form: Form[Any], spellings: Sequence[str | None]) -> list[str]:
+    """Return the numbers; stop at so many problems as an answer can name."""
+    found: list[str] = []
+    problems = 0
+    for index, spelling in enumerate(spellings):
+        field = f"phoneNumbers[{index}]"
+        try:
+            if not spelling:
+                raise Refused(Code.MISSING_PARAMETER)
+            found.append(phone.parse_mobile(spelling))
+        except Refused as refusal:
+            form.add_refusal(refusal, field)
+            problems += 1
+            if problems >= MAX_PROBLEMS:
+                break
+    return found
 
 
 OPT_OUT_ENDPOINTS = (

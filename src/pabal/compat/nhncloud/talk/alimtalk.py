@@ -4,8 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pabal.checks.sends.alimtalk import check_alimtalk
-from pabal.compat.differences import CallDifference
-from pabal.compat.ignored import MAX_READ_ITEMS
+from pabal.compat.differences import MAX_READ_ITEMS, CallDifference
 from pabal.compat.nhncloud.call import NhnCall
 from pabal.compat.nhncloud.talk.bodies import (
     AlimtalkBody,
