@@ -182,14 +182,14 @@ async def decide(request: PageRequest, template: Template) -> str:
 
     Raises Refused: MISSING_PARAMETER for a rejection without a comment, and as `lookup.decide_review` does.
     """
-    word = "approve" if request.field("decision") == "approve" else "reject"
+    is_approved = request.field("decision") == "approve"
     comment = request.field("comment")[:MAX_COMMENT_CHARACTERS]
-    if word == "reject" and not comment:
+    if not is_approved and not comment:
         raise Refused(Code.MISSING_PARAMETER, "comment")
-    audit_entry = request.audit_entry(f"template.{word}", template.code, template.account_id)
-    decision = ReviewDecision(word == "approve", comment or None)
-    await lookup.decide_review(request.context, template, decision, audit_entry)
-    return word
+    code, account_id = template.code, template.account_id
+    audit_entry = request.audit_entry("template.approve" if is_approved else "template.reject", code, account_id)
+    await lookup.decide_review(request.context, template, ReviewDecision(is_approved, comment or None), audit_entry)
+    return "approve" if is_approved else "reject"
 
 
 async def show_image(request: PageRequest) -> Response:
