@@ -1,7 +1,7 @@
 """The table of pages with path, handler and roles, from which routes, menu and tests are made."""
 
 from pabal.console.components import components
-from pabal.console.contacts import address_book, contact_import, contacts_texts, groups, inbound, opt_outs
+from pabal.console.contacts import address_book, contact_import, groups, inbound, opt_outs
 from pabal.console.history import codes, export, history, history_texts, waits
 from pabal.console.manage import (
     numbers,
@@ -21,7 +21,7 @@ from pabal.console.operate.system import audit, mail, settings
 from pabal.console.operate.waiting import pending_numbers, reviews, stopped_webhooks
 from pabal.console.overview import overview, statistics, statistics_file
 from pabal.console.phone import phone
-from pabal.console.requests import requests, requests_texts, sent
+from pabal.console.requests import entry, funnel, requests, sent
 from pabal.console.send import saved, send, send_texts
 from pabal.console.shell import shell_texts
 from pabal.console.shell.page import OPERATORS, OWNERS, SENDERS, SIGNED_IN, Page
@@ -364,7 +364,8 @@ TEXTS = TextCatalog(
     statistics.TEXTS,
     send_texts.TEXTS,
     upload.TEXTS,
-    requests_texts.TEXTS,
+    entry.TEXTS,
+    funnel.TEXTS,
     phone.TEXTS,
     history_texts.TEXTS,
     templates_texts.TEXTS,
@@ -372,8 +373,11 @@ TEXTS = TextCatalog(
     numbers.TEXTS,
     privacy.TEXTS,
     send_preferences.TEXTS,
-    contacts_texts.TEXTS,
     address_book.TEXTS,
+    contact_import.TEXTS,
+    groups.TEXTS,
+    inbound.TEXTS,
+    opt_outs.TEXTS,
     webhooks_texts.TEXTS,
     status.TEXTS,
     accounts.TEXTS,

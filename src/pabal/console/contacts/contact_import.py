@@ -320,3 +320,33 @@ async def show_import(
         max_rows=sheet_limits.MAX_ROWS,
         max_megabytes=sheet_limits.MAX_FILE_BYTES // (1024 * 1024),
     )
+
+
+TEXTS = {
+    "contacts.import": Text("파일로 가져오기", "Import a file"),
+    "contacts.import.about": Text(
+        "파일을 고르면 각 열을 어느 항목으로 가져올지 정할 수 있습니다. 열 이름이 맞으면 그대로 두세요.",
+        "Once you choose a file, you can say which column is which field. If the names fit, leave them so.",
+    ),
+    "contacts.import.refused": Text(
+        "파일을 가져오지 않았습니다. 고쳐서 다시 시도하세요.",
+        "The file was not imported. Correct it, and try again.",
+    ),
+    "contacts.import.partly": Text(
+        "파일의 일부만 가져왔습니다. 아래 결과를 확인하고, 원인을 해결한 뒤 같은 파일을 다시 가져오세요. 이미 "
+        "가져온 번호는 중복되지 않습니다.",
+        "Only a part of the file was imported; see the result below. Solve the problem, then import the same file "
+        "again: numbers are never added twice.",
+    ),
+    "contacts.import.done": Text("가져온 결과", "Result of the import"),
+    "contact_import.added": Text("새로 추가", "Added"),
+    "contact_import.changed": Text("갱신", "Updated"),
+    "contact_import.known": Text("이미 있어 그대로 둠", "Already there, unchanged"),
+    "contact_import.duplicates": Text("파일 안에서 중복", "Repeated in the file"),
+    "contact_import.bad": Text("가져올 수 없는 행", "Rows that cannot be imported"),
+    "contacts.import.known.title": Text("이미 있는 번호는", "Numbers that are there already"),
+    "contacts.import.update": Text("파일의 내용으로 갱신", "Update them from the file"),
+    "contacts.import.keep": Text("주소록의 내용을 그대로 둠", "Leave them as they are"),
+    "audit_action.contact.import": Text("주소록 파일 가져오기", "Imported contacts"),
+    "audit_action.contact.export": Text("주소록 내려받기", "Downloaded the address book"),
+}

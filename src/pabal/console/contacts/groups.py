@@ -5,7 +5,7 @@ from starlette.responses import Response
 from pabal.console.contacts.address_book import CONTACTS_PATH, list_url
 from pabal.console.shell.form_fields import require_id
 from pabal.console.shell.page_request import PageRequest
-from pabal.domain.base.codes import Code, Refused
+from pabal.domain.base.codes import Code, Refused, Text
 from pabal.domain.people import contact as rules
 from pabal.service.access.contacts import contact_groups, contacts
 
@@ -84,3 +84,19 @@ async def show_groups(request: PageRequest, refused: Refused | None = None) -> R
         },
         max_fields=rules.MAX_FIELDS,
     )
+
+
+TEXTS = {
+    "contacts.group.delete.ask": Text(
+        "이 그룹을 삭제하시겠습니까? 되돌릴 수 없습니다. 연락처는 주소록에 남습니다.",
+        "Delete this group? This cannot be undone. Its contacts stay in the address book.",
+    ),
+    "contacts.group.delete_all": Text("연락처 {count}명도 함께 삭제", "Delete its {count} contacts, too"),
+    "audit_action.contact.add": Text("연락처 추가", "Added a contact"),
+    "audit_action.contact.update": Text("연락처 수정", "Changed a contact"),
+    "audit_action.contact.delete": Text("연락처 삭제", "Deleted contacts"),
+    "audit_action.contact.fields": Text("주소록 항목 변경", "Changed the fields of contacts"),
+    "audit_action.contact.group_add": Text("주소록 그룹 생성", "Created a group of contacts"),
+    "audit_action.contact.group_rename": Text("주소록 그룹 이름 변경", "Renamed a group of contacts"),
+    "audit_action.contact.group_delete": Text("주소록 그룹 삭제", "Deleted a group of contacts"),
+}

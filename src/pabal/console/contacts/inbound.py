@@ -112,3 +112,36 @@ async def _render(request: PageRequest, account_id: int | None, path: str) -> Re
         older=page_url(path, {**search, "before": str(shown[-1].id)}) if len(found) > PAGE_SIZE else "",
         newest=page_url(path, search) if cursor is not None else "",
     )
+
+
+TEXTS = {
+    "menu.inbound": Text("수신 메시지", "Inbound"),
+    "inbound.title": Text("수신 메시지", "Inbound messages"),
+    "inbound.about": Text(
+        "등록된 발신번호로 온 답장입니다. 그 발신번호로 보낸 적이 있는 수신자가 수신거부, 거부, 해지, STOP, "
+        "UNSUBSCRIBE라고만 답하면 그 발신번호의 수신거부로 추가됩니다.",
+        "Replies to registered sender numbers. A receiver who only answers STOP or UNSUBSCRIBE (or the same in "
+        "Korean) to a text from one of them is added to the opt-outs of that number.",
+    ),
+    "inbound.unassigned": Text(
+        "어느 계정에도 등록되지 않은 번호로 온 메시지입니다. 운영자만 볼 수 있습니다. 번호를 계정에 등록하면 "
+        "그 뒤에 온 메시지부터 그 계정에 표시됩니다.",
+        "Messages to numbers that no account has registered. Only operators see them. Once an account has "
+        "registered a number, later messages to it are shown there.",
+    ),
+    "inbound.time": Text("받은 시각", "Received at"),
+    "inbound.sender": Text("보낸 번호", "From"),
+    "inbound.receiver": Text("받은 번호", "To"),
+    "inbound.content": Text("내용", "Text"),
+    "inbound.opted_out": Text("수신거부 추가됨", "Opted out"),
+    "inbound.export": Text("CSV 내려받기", "Download CSV"),
+    "inbound.not_found": Text("이 번호에서 받은 메시지가 없습니다.", "There are no messages from this number."),
+    "inbound.none": Text(
+        "받은 메시지가 없습니다. 수신자가 등록된 발신번호로 답장하면 여기에 표시됩니다.",
+        "There are no messages. Replies to registered sender numbers are shown here.",
+    ),
+    "inbound.none_unassigned": Text("미배정 메시지가 없습니다.", "There are no such messages."),
+    "inbound.no_older": Text("더 오래된 메시지가 없습니다.", "There are no older messages."),
+    "operate.part.inbound": Text("미배정 수신", "Inbound"),
+    "audit_action.inbound.export": Text("수신 메시지 내려받기", "Downloaded the inbound messages"),
+}

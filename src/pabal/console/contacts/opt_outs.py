@@ -11,7 +11,7 @@ from pabal.console.sheets import sheet_limits
 from pabal.console.shell.download import BOM, attach, csv_line, dated_name
 from pabal.console.shell.form_fields import page_number, page_url, parse_id
 from pabal.console.shell.page_request import PageRequest, Toast
-from pabal.domain.base.codes import Code, Problem, Refused
+from pabal.domain.base.codes import Code, Problem, Refused, Text
 from pabal.domain.people import opt_out, phone
 from pabal.service.access.accounts import audit
 from pabal.service.access.contacts import opt_outs
@@ -190,3 +190,54 @@ def _read_number(word: str, limit: int) -> int | None:
 
 def _page_url(searched: str, page: int) -> str:
     return page_url(OPT_OUTS_PATH, {"number": searched, "page": str(page)})
+
+
+TEXTS = {
+    "menu.opt_outs": Text("수신거부", "Opt-outs"),
+    "opt_outs.about": Text(
+        "여기에 있는 번호로는 광고를 보내지 않습니다. 광고가 아닌 메시지는 그대로 보냅니다.",
+        "Numbers in this list get no advertising. Other messages are sent to them as before.",
+    ),
+    "opt_outs.sender_field": Text("발신번호(비우면 전체)", "Sender number (empty: all)"),
+    "opt_outs.source": Text("등록 경로", "Added by"),
+    "opt_outs.since": Text("등록 시각", "Added at"),
+    "opt_outs.remove_it": Text("{number} 수신거부 삭제", "Remove the opt-out of {number}"),
+    "opt_outs.remove_why": Text(
+        "삭제하면 이 번호로 광고를 다시 보냅니다. 수신자가 다시 받겠다고 동의했을 때만 삭제하세요.",
+        "Advertising is sent to this number again. Remove it only if the receiver has consented again.",
+    ),
+    "opt_outs_done.added": Text("수신거부를 추가했습니다.", "The opt-out was added."),
+    "opt_outs_done.known": Text(
+        "이미 등록된 수신거부입니다. 바뀐 것은 없습니다.", "This opt-out was there already. Nothing has changed."
+    ),
+    "opt_outs_done.removed": Text("수신거부를 삭제했습니다.", "The opt-out was removed."),
+    "opt_outs.search_number": Text("번호로 찾기", "Find a number"),
+    "opt_outs.export": Text("전체 목록 CSV 내려받기", "Download all as CSV"),
+    "opt_outs.new": Text("번호 추가", "Add a number"),
+    "opt_outs.file": Text("파일로 추가", "Add from a file"),
+    "opt_outs.choose_file": Text("파일", "File"),
+    "opt_outs.columns": Text(
+        "CSV나 Excel, {rows}행까지. 첫 행의 열 이름: 휴대폰번호, 발신번호(선택), 사유(선택).",
+        "CSV or Excel, up to {rows} rows. Columns in the first row: phone, sender (optional), reason (optional).",
+    ),
+    "opt_outs.imported": Text(
+        "파일의 {rows}개 번호 가운데 {added}개를 새로 추가했습니다.",
+        "The file has {rows} numbers; {added} of them were added.",
+    ),
+    "opt_outs.file_refused": Text(
+        "파일을 가져오지 않았습니다. 고쳐서 다시 올리세요.",
+        "Nothing was imported. Correct the file, and try again.",
+    ),
+    "opt_outs.total": Text("{total}개", "{total} in all"),
+    "opt_outs.none": Text(
+        "수신거부한 번호가 없습니다. 전화나 창구에서 받은 수신거부는 위에서 추가하세요.",
+        "No number has opted out. Add above who has done so by phone or in person.",
+    ),
+    "opt_outs.not_found": Text(
+        "이 번호는 수신거부 목록에 없습니다.", "This number is not in the list of opt-outs."
+    ),
+    "audit_action.opt_out.add": Text("수신거부 추가", "Added an opt-out"),
+    "audit_action.opt_out.remove": Text("수신거부 삭제", "Removed an opt-out"),
+    "audit_action.opt_out.import": Text("수신거부 파일 가져오기", "Imported opt-outs"),
+    "audit_action.opt_out.export": Text("수신거부 목록 내려받기", "Downloaded the opt-outs"),
+}

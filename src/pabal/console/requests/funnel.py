@@ -8,6 +8,7 @@ from pabal.console.overview.figures import format_percent
 from pabal.console.requests.entry import count_receivers
 from pabal.console.send.summary import CostEstimate, estimate_cost
 from pabal.console.shell.page_request import PageRequest
+from pabal.domain.base.codes import Text
 from pabal.domain.sends.message import OUTCOME_BY_NUMBER, Product, Status
 from pabal.domain.sends.price import format_won
 from pabal.service.sending.campaigns.progress import SentItem
@@ -116,3 +117,24 @@ def _reason_label(request: PageRequest, outcome: int) -> str:
 
 def _messages(sent_id: bytes, extension: str = "", **fields: str) -> str:
     return f"{HISTORY_PATH}{extension}?{urlencode({'request': sent_id.hex(), **fields})}"
+
+
+TEXTS = {
+    "funnel.title": Text("발송 결과", "Results"),
+    "funnel.accepted": Text("접수", "Accepted"),
+    "funnel.completed": Text("바로 전달", "Delivered directly"),
+    "funnel.fallback": Text("대체 문자로 도달", "Reached by fallback"),
+    "funnel.reached": Text("최종 도달", "Finally reached"),
+    "funnel.fail": Text("도달하지 못함", "Not reached"),
+    "funnel.scheduled": Text("예약 시각 대기", "Scheduled for later"),
+    "funnel.open": Text("진행 중", "In progress"),
+    "funnel.cancel": Text("취소", "Cancelled"),
+    "funnel.cost": Text("비용", "Cost"),
+    "funnel.cost_so_far": Text("지금까지의 비용", "Cost so far"),
+    "funnel.reasons": Text("실패 사유", "Why messages failed"),
+    "funnel.reason": Text("사유", "Reason"),
+    "funnel.messages": Text("메시지", "Messages"),
+    "funnel.fallbacks": Text("대체 문자", "Fallbacks"),
+    "funnel.unknown": Text("사유를 알 수 없음", "Unknown"),
+    "funnel.failed": Text("실패한 메시지 보기", "View failed messages"),
+}
