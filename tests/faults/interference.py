@@ -33,7 +33,9 @@ def interfering_writers(server: DedicatedServer, count: int = 1) -> Iterator[Non
 
 def _write_until_stopped(server: DedicatedServer, rng: Random, is_over: threading.Event) -> None:
     with psycopg.connect(server.address(DATABASE)) as connection:
-        connection.execute("set deadlock_timeout = '10s'")  # so the server aborts the service's transaction
+        # Longer than the service's, so that its transaction is aborted; far below its lock_timeout, because a
+        # deadlock that comes about only after the service has looked for one is found by this client alone.
+        connection.execute("set deadlock_timeout = '1s'")
         connection.commit()
         while not is_over.wait(PAUSE_S):
             table, column = rng.choice([("jobs", "tries"), ("messages", "receiver")])
@@ -42,7 +44,7 @@ def _write_until_stopped(server: DedicatedServer, rng: Random, is_over: threadin
                 for row in connection.execute(newest.encode()).fetchall():
                     connection.execute(f"update {table} set {column} = {column} where id = %s".encode(), row)
                 connection.commit()
-            except psycopg.errors.DeadlockDetected:  # on a machine that stood still for so long
+            except psycopg.errors.DeadlockDetected:  # it stood still before it locked its next row
                 connection.rollback()
 
 
