@@ -386,6 +386,7 @@ def test_typed_content_never_runs_as_script(env: BrowserEnvironment, shop: str) 
     assert dialogs == []
 
 
+@pytest.mark.torture
 def test_send_page_follows_dark_color_scheme(env: BrowserEnvironment) -> None:
     with env.signed_in(color_scheme="dark") as page:
         begin(page, "sms", "010-12\n010-2000-0099")

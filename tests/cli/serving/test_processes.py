@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import re
 import signal
 import socket
 import sys
@@ -21,7 +20,9 @@ from tests.fixtures.postgres_store import query_outside
 from tests.fixtures.processes import children_of, is_running, three_free_ports
 
 BODY = {"content": "안녕하세요", "sender": "02-1234-5678", "receivers": [{"phoneNumber": "010-1234-5678"}]}
-BOTH = re.compile(r"workers: \S+ \(4 slots\), \S+ \(4 slots\)\n")
+SHARES = """select substring(workers.name from '[0-9]+$')::int, count(*)
+    from workers join slots on slots.worker_id = workers.id group by workers.name"""
+"""How many slots each process has."""
 REPORT_READY = "import socket, sys; link = socket.socket(fileno=int(sys.argv[-1])); link.send(b'r')"
 WAIT = "link.recv(1)"
 CALLERS, ROUNDS = 32, 40
@@ -49,8 +50,10 @@ def two(tmp_path: Path, store: str, ports: int) -> Iterator[LiveService]:
 
 
 def wait_for_workers(live: LiveService, store: str) -> None:
+    """Wait until each of two processes has half of the slots."""
     wait_until(
-        lambda: run("doctor", data=live.data, store=store).stdout, lambda found: BOTH.search(found) is not None
+        lambda: dict(query_outside(store, SHARES)) == dict.fromkeys(children_of(live.process.pid), 4),
+        lambda is_shared: is_shared,
     )
 
 
@@ -156,7 +159,7 @@ def test_processes_stop_by_themselves_when_their_parent_is_killed(two: LiveServi
     two.process.wait()
 
     wait_until(lambda: [is_running(pid) for pid in pids], lambda found: not any(found))
-    assert "workers: none running" in run("doctor", data=two.data, store=store).stdout
+    assert query_outside(store, "select name from workers") == []
     assert two.log.read_text(encoding="utf-8").count("the parent process has died; stopping") == 2
 
 

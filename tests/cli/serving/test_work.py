@@ -14,6 +14,7 @@ import pytest
 from pabal import __version__
 from tests.fixtures import postgres
 from tests.fixtures.live import LiveService, run, serving, wait_until, working
+from tests.fixtures.postgres_store import query_outside
 
 pytestmark = pytest.mark.slow
 BODY = {"content": "안녕하세요", "sender": "02-1234-5678", "receivers": [{"phoneNumber": "010-1234-5678"}]}
@@ -66,16 +67,26 @@ def check_process_figures(shown: str) -> None:
         assert float(figure[1]) > 0, name
 
 
-def test_worker_delivers_accepted_messages_and_stops_on_signal(tmp_path: Path, store: str) -> None:
+def test_worker_delivers_tells_its_figures_alone_and_stops_on_signal(tmp_path: Path, store: str, port: int) -> None:
     with (
         serving(tmp_path / "web", "--no-deliver", store=store, key_rate=0) as web,
-        working(tmp_path / "work", store=store) as work,
+        working(tmp_path / "work", store=store, work_port=port) as work,
+        httpx.Client(base_url=f"http://127.0.0.1:{port}") as client,
     ):
         assert GREETING.fullmatch(work.greeting)
         assert str(work.process.pid) in work.greeting
+        assert [client.get(path).status_code for path in ("/healthz", "/readyz", "/metrics")] == [200, 200, 200]
+        assert client.post("/api/message/sendSMS.v1.0", json=BODY).status_code == 404
 
         deliver(web)
 
+        shown = client.get("/metrics").text
+        counted = re.search(r"^pabal_carrier_verdicts_total\{.*taken.*\} (\S+)$", shown, re.M)
+        assert counted
+        assert float(counted[1]) == 5
+        with web.client() as interface:
+            check_process_figures(interface.get("/metrics").text)
+        check_process_figures(shown)
         assert work.stop() == 0
         assert web.stop() == 0
         told = [json.loads(line)["event"] for line in work.log.read_text(encoding="utf-8").splitlines()]
@@ -84,29 +95,7 @@ def test_worker_delivers_accepted_messages_and_stops_on_signal(tmp_path: Path, s
             "service stopping",
             "service stopped",
         ]
-    assert "ok    workers: none running" in run("doctor", data=tmp_path, store=store).stdout
-
-
-def test_worker_port_serves_only_health_and_metrics(tmp_path: Path, store: str, port: int) -> None:
-    with (
-        serving(tmp_path / "web", "--no-deliver", store=store, key_rate=0) as web,
-        working(tmp_path / "work", store=store, work_port=port) as work,
-        httpx.Client(base_url=f"http://127.0.0.1:{port}") as client,
-    ):
-        assert GREETING.fullmatch(work.greeting)
-        assert [client.get(path).status_code for path in ("/healthz", "/readyz", "/metrics")] == [200, 200, 200]
-        assert client.post("/api/message/sendSMS.v1.0", json=BODY).status_code == 404
-        deliver(web)
-
-        shown = client.get("/metrics").text
-
-        counted = re.search(r"^pabal_carrier_verdicts_total\{.*taken.*\} (\S+)$", shown, re.M)
-        assert counted
-        assert float(counted[1]) == 5
-        with web.client() as interface:
-            check_process_figures(interface.get("/metrics").text)
-        check_process_figures(shown)
-        assert work.stop() == 0
+    assert query_outside(store, "select name from workers") == []
 
 
 def test_worker_reports_a_port_in_use(tmp_path: Path, store: str) -> None:
