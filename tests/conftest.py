@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 import uvloop
 
-from tests.fixtures import citus, postgres
+from tests.fixtures import citus, postgres, preloaded
 from tests.fixtures.cases import once
 from tests.fixtures.engines import AVAILABLE_ENGINES
 from tests.fixtures.prepared import (
@@ -119,6 +119,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
+    preloaded.end_original()
     postgres.disconnect()
     citus.drop_worker_database()
     if not hasattr(config, "workerinput"):
