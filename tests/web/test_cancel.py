@@ -27,7 +27,7 @@ async def test_cancelled_request_is_never_submitted(env: Environment, call: Call
 
     answer = await call("message/cancel", {"requestId": sent.request_id})
     cancelled = await get_message(call)
-    await env.wait(1200)
+    await env.jump(1200)
 
     assert answer.item == {"requestedCount": 2, "canceledCount": 2}
     assert describe_outcome(cancelled) == "cancel"
@@ -43,7 +43,7 @@ async def test_one_message_of_a_send_is_cancelled_and_the_others_go_out(env: Env
     message_id = (await get_message(call))["messageId"]
 
     answer = await call("message/cancel", {"requestId": sent.request_id, "messageId": message_id})
-    await env.wait(1200)
+    await env.jump(1200)
 
     assert answer.item == {"requestedCount": 1, "canceledCount": 1}
     assert describe_outcome(await get_message(call)) == "cancel"

@@ -110,7 +110,7 @@ async def _use_wrong_token(env: Environment, call: Caller) -> ApiResponse:
 async def _use_expired_token(env: Environment, call: Caller) -> ApiResponse:
     await call_ok(call, "sender/create", channel_body())
     token = await get_latest_token(call)
-    await env.wait(1800)
+    await env.jump(1800)
     return await call("sender/auth", {"channelId": "@shop", "token": token})
 
 

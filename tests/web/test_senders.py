@@ -197,7 +197,7 @@ async def test_deleting_a_profile_cancels_its_waiting_messages_before_the_answer
 
     answer = await call("sender/delete", {"senderKey": sender_key})
     cancelled = [describe_outcome(await get_message(call, f"010-5555-{n:04}")) for n in range(45)]
-    await env.wait(1200)
+    await env.jump(1200)
 
     assert set(answer.body) == {"time", "result", "resultMessage", "locale"}
     assert cancelled == ["cancel"] * 45
@@ -258,7 +258,7 @@ async def test_deleted_channel_is_registered_again_with_new_key_and_no_templates
     by_old = await call("message/sendFriendtalk", friendtalk_body(old_key))
     by_new = await call("message/sendFriendtalk", friendtalk_body(new_key, "010-6666-6666"))
     template = await call("message/sendAlimtalk", alimtalk_body(new_key))
-    await env.wait(1200)
+    await env.jump(1200)
 
     assert new_key != old_key
     assert [by_old.result, by_new.result, template.result] == [

@@ -274,7 +274,7 @@ async def test_scheduled_text_is_sent_in_korean_time_or_cancelled(env: Environme
     cancelled = await caller(
         "PUT", "reservations/cancel", {"reservationList": [*given, {"requestId": "x", "recipientSeq": 1}]}
     )
-    await env.wait(3700)
+    await env.jump(3700)
     rows = await rows_of(caller, "sms", data)
 
     assert waiting == ["1", "1"]

@@ -111,7 +111,7 @@ async def test_message_to_kakaotalk_has_the_number_of_its_fallback(
 
 async def test_templates_are_found_by_name_state_and_date(env: Environment, call: Caller, sender_key: str) -> None:
     await approve_template(call, sender_key, templateCode="T1", name="배송 안내")
-    await env.wait(3600)
+    await env.jump(3600)
     await approve_template(call, sender_key, templateCode="T2", name="배송_완료")
     caller = await solapi_caller(env)
 

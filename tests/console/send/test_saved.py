@@ -240,7 +240,7 @@ async def test_scheduled_message_is_changed_in_place(env: Environment, call: Cal
     confirmed = await review(browser, fields)
     sent = await browser.submit(SEND, **fields, **hidden_fields(confirmed))
     again = await browser.submit(SEND, **fields, **hidden_fields(confirmed))
-    await env.wait(1500)
+    await env.jump(1500)
 
     assert f"/console/send?edit={old}" in page.text
     assert typed(edit, "sendDate") == "2026-11-15T12:10"
@@ -261,7 +261,7 @@ async def test_change_that_comes_too_late_changes_nothing(env: Environment, call
     await env.wait(300)
 
     late = await browser.submit(SEND, **fields, **hidden_fields(confirmed))
-    await env.wait(3000)
+    await env.jump(3000)
 
     assert late.status == 409
     assert "바꾸지 않았습니다" in page_text(late)
@@ -280,7 +280,7 @@ async def test_receiver_that_was_cancelled_stays_cancelled_after_a_change(
     sent = await browser.submit(SEND, **fields, **hidden_fields(await review(browser, fields)))
     await call_ok(call, "message/cancel", {"requestId": sent.location.rpartition("/")[2]})
     gone = await browser.get(f"{SEND}?edit={sent.location.rpartition('/')[2]}")
-    await env.wait(1500)
+    await env.jump(1500)
 
     assert typed(edit, "receivers") == "010-7777-8888"
     assert gone.status == 409, "nobody waits"
@@ -309,7 +309,7 @@ async def test_number_that_gets_two_messages_still_does_after_a_change(
     fields = {**fields_of(await browser.get(f"{SEND}?edit={old}")), "sendDate": "2026-11-15T12:20"}
 
     await browser.submit(SEND, **fields, **hidden_fields(await review(browser, fields)))
-    await env.wait(1500)
+    await env.jump(1500)
 
     assert sorted(one["content"] for one in await list_phone_messages(call)) == ["둘", "하나"]
 

@@ -162,7 +162,7 @@ async def test_only_active_owners_and_senders_of_the_account_approve(env: Enviro
 async def test_scheduled_time_that_has_passed_is_not_approved(env: Environment) -> None:
     owner, sender = await two_users(env)
     address = await submit_typed(sender, form(receivers=TYPED, later="1", sendDate="2026-11-15T12:30"))
-    await env.wait(3600)
+    await env.jump(3600)
 
     shown = await decide(owner, address, "approve")
 

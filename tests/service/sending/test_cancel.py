@@ -41,7 +41,7 @@ async def test_waiting_messages_are_cancelled_and_never_submitted(env: Environme
     for message in await env.messages_of(request_id):
         assert (message.status, message.outcome, message.completed_at) == (CANCEL, None, env.world.now())
     assert await count_rows(env, "jobs") == 0
-    await env.wait(2 * 3600)
+    await env.jump(2 * 3600)
     assert carrier.submitted == []
     assert env.metric_value("pabal_messages_cancelled_total") == 2
 
@@ -132,7 +132,7 @@ async def test_deleting_a_profile_cancels_only_its_waiting_messages(env: Environ
 
     for request_id in doomed:
         assert await env.outcomes_of(request_id) == [(CANCEL, None)]
-    await env.wait(3700)
+    await env.jump(3700)
     assert sorted(carrier.ids) == sorted([message_id_of(kept), message_id_of(a_text)])
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pabal.carriers.base import Busy, Rejected, Unknown, Verdict
-from pabal.domain.base.dates import HOUR
+from pabal.domain.base.dates import MINUTE
 from pabal.domain.sends.limits import AccountLimits, Limit
 from pabal.domain.sends.message import Attempt, Outcome, Product, Status
 from pabal.domain.sends.sending import Fallback, Receiver, Sending
@@ -32,6 +32,7 @@ from tests.fixtures.service import (
 from tests.fixtures.virtual import NOON, Environment, build_environment, run_in_virtual_time, settings_for
 
 OTHER = "01087654321"
+SOON = NOON + 5 * MINUTE
 OPTED_OUT = (Status.FAIL, Outcome.OPTED_OUT)
 DELIVERED = (Status.COMPLETED, Outcome.DELIVERED)
 
@@ -46,11 +47,11 @@ async def opt_out(env: Environment, *numbers: str, sender: str = "") -> None:
 
 
 async def test_receiver_who_opts_out_while_it_waits_gets_nothing(env: Environment, carrier: FakeCarrier) -> None:
-    sent = await env.send(ad(PHONE, OTHER, scheduled_at=NOON + HOUR))
-    plain = await env.send(sms(PHONE, scheduled_at=NOON + HOUR))
+    sent = await env.send(ad(PHONE, OTHER, scheduled_at=SOON))
+    plain = await env.send(sms(PHONE, scheduled_at=SOON))
 
     await opt_out(env, PHONE)
-    await env.wait(3605)
+    await env.wait(305)
 
     assert [attempt.receiver for _, attempt in carrier.submitted].count(OTHER) == 1
     assert carrier.ids.count(message_id_of(plain)) == 1

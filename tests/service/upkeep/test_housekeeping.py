@@ -64,7 +64,7 @@ async def test_message_without_a_receipt_fails_after_the_timeout(
 @pytest.mark.settings(sms_timeout_hours=1)
 async def test_receipt_timeout_is_a_setting(env: Environment, carrier: FakeCarrier) -> None:
     request_id = await env.send(sms())
-    await env.wait(3600 + 20)
+    await env.jump(3600 + 20)
 
     assert await env.outcomes_of(request_id) == [(FAILED, Outcome.TIMED_OUT)]
 
@@ -82,7 +82,7 @@ async def test_messages_beyond_one_batch_all_time_out(start: Start) -> None:
 @pytest.mark.settings(sms_timeout_hours=1)
 async def test_receipt_after_the_timeout_changes_nothing(env: Environment, carrier: FakeCarrier) -> None:
     request_id = await env.send(sms())
-    await env.wait(3600 + 20)
+    await env.jump(3600 + 20)
 
     await carrier.report((message_id_of(request_id).hex(), Outcome.DELIVERED))
 

@@ -99,7 +99,8 @@ async def test_message_in_doubt_at_its_end_names_the_carrier_that_may_have_it(st
     carrier = FakeCarrier(answer=lambda attempt: Unknown())
     env = await start(carriers={CARRIER: carrier}, sms_timeout_hours=1)
     await env.send(sms())
-    await env.wait(3700)
+    await env.wait(100)
+    await env.jump(3600)
 
     ((decided_by, code, _),) = await delivery_of(env)
     assert (decided_by, code) == (CARRIER, None)

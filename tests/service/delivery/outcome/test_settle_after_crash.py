@@ -49,7 +49,7 @@ async def test_messages_in_flight_at_a_crash_are_held_where_doubt_is_held(start:
     await next_carrier.report(
         *((f"r{number}", GOOD, doubt_name_of(message_id)) for number, message_id in enumerate(carrier.ids[:4]))
     )
-    await env.wait(3600)
+    await env.jump(3600)
 
     assert len(next_carrier.submitted) == 15
     outcomes = [outcome for _, outcome in await env.outcomes_of(request_id)]

@@ -87,7 +87,7 @@ async def test_receipt_that_precedes_the_doubt_ends_the_message(
     assert await env.outcomes_of(request_id) == [(status, outcome)]
     assert await count_rows(env, "jobs") == 0
     assert env.metric_value("pabal_receipts_unmatched_total", carrier=DEFAULT_CARRIER) == 2
-    await env.wait(UNMATCHED_RECEIPT_RETENTION_MS / SECOND + 120)
+    await env.jump(UNMATCHED_RECEIPT_RETENTION_MS / SECOND + 120)
     assert await count_rows(env, "receipts") == 0
 
 
@@ -146,7 +146,7 @@ async def test_receipt_that_names_another_message_leaves_the_doubt_open(
 @pytest.mark.settings(sms_timeout_hours=1)
 async def test_message_in_doubt_ends_as_unknown_and_accepted_one_as_timed_out(env: Environment) -> None:
     request_id = await env.send(sms(PHONE, "01099998888"))
-    await env.wait(3600 - 20)
+    await env.jump(3600 - 20)
     assert await env.outcomes_of(request_id) == [(SENDING, None)] * 2
 
     await env.wait(40)
@@ -198,7 +198,7 @@ async def test_expired_lease_leaves_its_message_in_doubt(start: Start, holds_in_
         return
     assert carrier.ids == [message_id_of(request_id, 1), message_id_of(request_id, 2), message_id_of(other)]
     await carrier.report(("x", GOOD, doubt_name_of(message_id_of(request_id, 2))))
-    await env.wait(3600)
+    await env.jump(3600)
     assert await env.outcomes_of(request_id) == [(FAILED, Outcome.UNKNOWN), (DONE, GOOD)]
     assert len(carrier.submitted) == 3
 

@@ -163,7 +163,7 @@ async def test_long_message_with_missing_parts_is_stored_after_an_hour(env: Envi
     one, _, three = parts("하나", "둘", "셋")
 
     await arrive(env, one, three)
-    await env.wait(3500)
+    await env.jump(3500)
     before = await stored(env, account_id)
     await env.wait(200)
 

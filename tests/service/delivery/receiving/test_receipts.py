@@ -127,7 +127,7 @@ async def test_unmatched_receipt_is_counted_and_deleted_after_an_hour(
     await carrier.report(("nobody", GOOD))
     assert env.metric_value("pabal_receipts_unmatched_total", carrier=DEFAULT_CARRIER) == 1
     assert await count_rows(env, "receipts") == 1
-    await env.wait(UNMATCHED_RECEIPT_RETENTION_MS / SECOND - 60)
+    await env.jump(UNMATCHED_RECEIPT_RETENTION_MS / SECOND - 60)
     assert await count_rows(env, "receipts") == 1
 
     await env.wait(180)
@@ -141,7 +141,7 @@ async def test_expired_unmatched_receipt_does_not_end_a_later_message(
     env: Environment, carrier: FakeCarrier
 ) -> None:
     await carrier.report(("used again", BAD))
-    await env.wait(2 * UNMATCHED_RECEIPT_RETENTION_MS / SECOND)
+    await env.jump(2 * UNMATCHED_RECEIPT_RETENTION_MS / SECOND)
     request_id = await env.send(sms())
     await env.wait(1)
     assert await env.outcomes_of(request_id) == [(SENDING, None)]
@@ -156,9 +156,9 @@ async def test_expired_unmatched_receipt_does_not_end_a_later_message(
 @pytest.mark.settings(sms_timeout_hours=1)
 async def test_reused_reference_belongs_to_the_later_message(env: Environment, carrier: FakeCarrier) -> None:
     earlier_request = await env.send(sms())
-    await env.wait(1800)
+    await env.jump(1800)
     later_request = await env.send(sms())
-    await env.wait(1800 + 20)
+    await env.jump(1800 + 20)
     assert await env.outcomes_of(earlier_request) == [(FAILED, Outcome.TIMED_OUT)]
 
     await carrier.report(("same", GOOD))

@@ -84,7 +84,7 @@ async def test_message_times_out_when_one_part_gets_no_receipt(env: Environment,
     request_id = await env.send(sms())
     await env.wait(1)
     await carrier.report(("a", GOOD), ("b", GOOD))
-    await env.wait(3600 + 20)
+    await env.jump(3600 + 20)
 
     assert await env.outcomes_of(request_id) == [(FAILED, Outcome.TIMED_OUT)]
     assert await count_rows(env, "receipts") == 0
