@@ -105,15 +105,6 @@ def test_processes_share_a_database_and_doctor_lists_the_workers(tmp_path: Path)
     assert not (tmp_path / "one").exists(), "nothing is kept there"
 
 
-@pytest.mark.parametrize("command", [["work"], ["serve", "--no-deliver", "--port", "0"]])
-def test_workers_need_postgresql(command: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([*command, "--data", str(tmp_path)]) == 2
-
-    said = capsys.readouterr().err
-    assert said.startswith(f"pabal: `pabal {' '.join(command[:2])}` needs PostgreSQL")
-    assert "set `store` to postgresql://" in said
-
-
 def test_migrate_citus_needs_the_extension(
     config: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

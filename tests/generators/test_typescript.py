@@ -77,6 +77,7 @@ def test_example_of_the_page_sends(folder: Path) -> None:
     assert re.fullmatch(r"[0-9a-f]{26}\n", run_node(folder, "--no-warnings", "example.ts"))
 
 
+@pytest.mark.torture
 @pytest.mark.slow
 def test_redocly_finds_no_error_in_the_document(folder: Path, target: Target) -> None:
     problems = json.loads(run_node(folder, "lint.mjs", target.document))

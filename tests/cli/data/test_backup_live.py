@@ -49,18 +49,3 @@ def test_backup_under_load_contains_every_answered_request(tmp_path: Path) -> No
     assert during > 0, "it was accepting meanwhile"
     assert before <= kept
     assert [number for number, _ in ended] == [2], "all completed"
-
-
-@pytest.mark.slow
-def test_restore_is_refused_while_a_live_service_runs(tmp_path: Path) -> None:
-    data, file = tmp_path / "data", tmp_path / "backup.db"
-    with serving(data) as live:
-        made = run("backup", str(file), data=data)
-        refused = run("restore", str(file), data=data)
-        with live.client() as client:
-            assert client.get("/readyz").status_code == 200
-        assert live.stop() == 0
-
-    assert made.returncode == 0, made.stderr
-    assert refused.returncode == 2
-    assert "another pabal is running on" in refused.stderr

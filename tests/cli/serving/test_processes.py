@@ -221,7 +221,9 @@ def test_no_other_command_serves_a_file_until_the_last_process_has_ended(tmp_pat
 @pytest.mark.parametrize(
     ("words", "reason"),
     [
+        (["work"], "`pabal work` needs PostgreSQL"),
         (["work", "--processes", "2"], "`pabal work --processes 2` needs PostgreSQL"),
+        (["serve", "--no-deliver"], "`pabal serve --no-deliver` needs PostgreSQL"),
         (["serve", "--processes", "4"], "with SQLite at most 3 processes can share the work"),
         (["serve", "--processes", "2", "--no-deliver"], "`pabal serve --no-deliver` needs PostgreSQL"),
     ],
@@ -231,8 +233,10 @@ def test_what_only_postgresql_can_is_refused_on_sqlite(
 ) -> None:
     status = main([*words, "--data", str(tmp_path)])
 
+    told = capsys.readouterr().err
     assert status == 2
-    assert capsys.readouterr().err.startswith(f"pabal: {reason}")
+    assert told.startswith(f"pabal: {reason}")
+    assert "set `store` to postgresql://" in told
     assert list(tmp_path.iterdir()) == []
 
 

@@ -1,13 +1,12 @@
 """The fake Solapi, judged by Solapi's own client from PyPI: it reads every answer, and raises every error."""
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 from solapi import SolapiMessageService
 from solapi.error.MessageNotReceiveError import MessageNotReceivedError
-from solapi.model import KakaoOption, RequestMessage, SendRequestConfig
+from solapi.model import RequestMessage, SendRequestConfig
 from solapi.model.request.messages.get_messages import GetMessagesRequest
 from solapi.model.webhook.single_report import SingleReportPayload
 
@@ -16,7 +15,6 @@ from tests.fakes.solapi.server import serving as serving_solapi
 from tests.fixtures.relay_thread import relay_in_thread
 
 SENDER = "0212345678"
-JPEG = b"\xff\xd8\xff\xe0" + bytes(100)
 
 
 @pytest.fixture(scope="module")
@@ -55,37 +53,6 @@ def test_sent_message_is_listed_with_its_result(client: SolapiMessageService) ->
     assert sent.group_info.count.registered_success == 1
     (row,) = listed.message_list.values()
     assert (row.status_code, row.custom_fields, row.to) == ("4000", fields, "01030000001")
-
-
-def test_list_is_read_page_by_page(client: SolapiMessageService, relay: FakeSolapi) -> None:
-    sent = client.send([text(f"0103000010{number}") for number in range(5)])
-    found: list[str] = []
-    key = None
-    for _ in range(10):
-        query = GetMessagesRequest(group_id=sent.group_info.group_id, limit=2, start_key=key)
-        page = client.get_messages(query)
-        found += page.message_list
-        if (key := page.next_key) is None:
-            break
-
-    assert len(found) == len(set(found)) == 5
-
-
-def test_picture_is_uploaded_and_sent(client: SolapiMessageService, tmp_path: Path) -> None:
-    picture = tmp_path / "picture.jpg"
-    picture.write_bytes(JPEG)
-    file = client.upload_file(str(picture))
-
-    assert client.send(text("01030000021", image_id=file.file_id)).failed_message_list == []
-
-
-def test_alimtalk_is_filled_from_its_variables(client: SolapiMessageService, relay: FakeSolapi) -> None:
-    channel = relay.add_channel("@python").channel_id
-    template = relay.add_template(channel, "환영", "#{이름}님, 환영합니다.").template_id
-    options = KakaoOption(pf_id=channel, template_id=template, variables={"이름": "길동"}, disable_sms=True)
-    client.send(RequestMessage(to="01030000031", from_=SENDER, kakao_options=options))
-
-    assert relay.messages[-1].text == "길동님, 환영합니다."
 
 
 def test_errors_are_raised_with_their_code(client: SolapiMessageService, relay: FakeSolapi) -> None:
