@@ -17,6 +17,7 @@ from tests.fixtures.web import (
     receivers_of,
     register_channel,
     set_clock,
+    sms_body,
     world_starting_at,
 )
 
@@ -86,14 +87,22 @@ async def test_advertisement_for_the_night_is_moved_to_the_morning_if_configured
     assert (await get_message(call))["scheduledDate"] == scheduled
 
 
+@pytest.mark.parametrize(
+    ("kind", "fields"),
+    [
+        ("Friendtalk", {"adFlag": True}),
+        ("SMS", {"adFlag": True, "optOutNumber": "080-123-4567"}),
+        ("SMS", {"content": "(광고)봄"}),
+    ],
+)
 async def test_advertisement_delayed_into_the_night_waits_until_morning(
-    env: Environment, call: Caller, sender_key: str
+    env: Environment, call: Caller, sender_key: str, kind: str, fields: dict[str, Any]
 ) -> None:
     set_clock(env, "2026-11-15 20:49:59")
     busy_at_first = "010-0000-0005"
-    body = friendtalk_body(sender_key, busy_at_first, adFlag=True)
+    body = friendtalk_body(sender_key, busy_at_first) if kind == "Friendtalk" else sms_body(busy_at_first)
 
-    await call_ok(call, "message/sendFriendtalk", body)
+    await call_ok(call, f"message/send{kind}", body | fields)
     await env.wait(31)
     env.world.move_clock(11 * 3600 + 9 * 60)
     await env.wait(29)

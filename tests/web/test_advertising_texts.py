@@ -164,22 +164,6 @@ async def test_advertisement_at_night_is_moved_to_the_morning_if_configured(env:
     assert looks_like_one["content"] == "안녕하세요"
 
 
-@pytest.mark.parametrize("fields", [{"adFlag": True, "optOutNumber": NUMBER}, {"content": "(광고)봄"}])
-async def test_text_delayed_into_the_night_waits_until_morning(
-    env: Environment, call: Caller, fields: dict[str, Any]
-) -> None:
-    set_clock(env, "2026-11-15 20:49:59")
-    busy_at_first = "010-0000-0005"
-    await call_ok(call, "message/sendSMS", sms_body(busy_at_first, **fields))
-    await env.wait(31)
-    at_night = await get_message(call, busy_at_first)
-    env.world.move_clock(11 * 3600 + 10 * 60)
-    await env.wait(31)
-
-    assert describe_outcome(at_night) == "sending"
-    assert describe_outcome(await get_message(call, busy_at_first)) == "completed 1000"
-
-
 @pytest.mark.parametrize(
     ("fields", "content"),
     [
