@@ -7,13 +7,10 @@ import pytest
 
 from tests.fixtures.virtual import Caller, Environment, build_environment
 from tests.fixtures.web import (
-    FALLBACK,
-    NO_USER,
     call_ok,
     describe_outcome,
     friendtalk_body,
     get_message,
-    list_messages,
     receivers_of,
     register_channel,
     set_clock,
@@ -136,21 +133,3 @@ async def test_advertisement_delayed_into_the_night_by_a_stop_waits_until_mornin
     assert describe_outcome(at_night) == "waiting"
     assert describe_outcome(in_the_morning) == "completed 1000"
     assert in_the_morning["completedDate"] >= "2026-11-16 08:00:00"
-
-
-@pytest.mark.settings(opt_out_number="0801234567")
-async def test_fallback_of_an_advertisement_waits_until_morning(
-    env: Environment, call: Caller, sender_key: str
-) -> None:
-    set_clock(env, "2026-11-15 20:49:59.900")
-    body = friendtalk_body(sender_key, NO_USER, adFlag=True, **FALLBACK)
-
-    await call_ok(call, "message/sendFriendtalk", body)
-    await env.wait(31)
-    env.world.move_clock(11 * 3600 + 9 * 60)
-    at_night = [describe_outcome(each) for each in await list_messages(call, NO_USER)]
-    await env.wait(31)
-
-    in_the_morning = [describe_outcome(each) for each in await list_messages(call, NO_USER)]
-    assert at_night == ["waiting", "fail 3019"]
-    assert in_the_morning == ["completed 1000", "fail 3019"]

@@ -2,9 +2,7 @@
 
 import json
 import re
-import signal
 import socket
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 
@@ -109,40 +107,3 @@ def test_worker_reports_a_port_in_use(tmp_path: Path, store: str) -> None:
     assert re.fullmatch(
         rf"pabal: cannot listen on 127\.0\.0\.1 port {busy} \(.*in use\); choose another with --port\n", said.stderr
     )
-
-
-@pytest.mark.torture
-def test_worker_takes_over_from_a_killed_worker(tmp_path: Path, store: str) -> None:
-    with (
-        serving(tmp_path / "web", "--no-deliver", store=store, key_rate=0) as web,
-        working(tmp_path / "one", store=store) as one,
-        working(tmp_path / "two", store=store) as two,
-    ):
-        both = re.compile(r"workers: \S+ \(4 slots\), \S+ \(4 slots\)")
-        wait_until(lambda: run("doctor", data=tmp_path, store=store).stdout, lambda said: bool(both.search(said)))
-        one.process.send_signal(signal.SIGKILL)
-        one.process.wait()
-
-        deliver(web, 30)
-
-        found = run("doctor", data=tmp_path, store=store).stdout
-        assert re.search(rf"workers: \S+:{two.process.pid} \(8 slots\)\n", found), found
-        assert two.stop() == 0
-
-
-@pytest.mark.torture
-def test_equal_requests_to_different_processes_become_one(tmp_path: Path, store: str) -> None:
-    with (
-        serving(tmp_path / "one", "--no-deliver", store=store, key_rate=0) as one,
-        serving(tmp_path / "two", "--no-deliver", store=store, key_rate=0) as two,
-        one.client() as first,
-        two.client(one.key) as second,
-        ThreadPoolExecutor(4) as threads,
-    ):
-        for number in range(25):
-            asked = [threads.submit(send, client, f"key-{number}") for client in (first, second, first, second)]
-            assert len({each.result() for each in asked}) == 1
-
-        found = first.post("/api/message/list.v1.0", json={"receivers": "010-1234-5678"}).json()
-        assert found["result"] == "SUCCESS"
-        assert found["totalCount"] == 25
