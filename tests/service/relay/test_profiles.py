@@ -7,15 +7,14 @@ import pytest
 
 from pabal.carriers.provider import ProfileProvider
 from pabal.domain.base.codes import Code, Refused
-from pabal.domain.base.dates import DAY
 from pabal.domain.content.image import Image
 from pabal.domain.kakao.profile import AuthStatus, Profile, Registration
 from pabal.domain.kakao.template import ReviewDecision, TemplateContent
 from pabal.service.relay.profiles import authenticate, delete, register
 from pabal.store.engine.base import Tx
 from pabal.store.kakao import profiles
-from tests.fixtures.service import PHONE, FakeCarrier, Start, account_id_of
-from tests.fixtures.virtual import NOON, Environment, VirtualWorld
+from tests.fixtures.service import PHONE, FakeCarrier, account_id_of
+from tests.fixtures.virtual import Environment
 
 SHOP = Registration("@shop", "00100010001", PHONE)
 KEY = re.compile(r"[0-9a-f]{40}")
@@ -167,15 +166,6 @@ async def test_token_validity_is_a_setting(env: Environment, operator: Recording
     assert (await refusal(auth(env, operator.token))).code is Code.TOKEN_EXPIRED
 
 
-@pytest.mark.usefixtures("operator")
-async def test_deleted_token_is_reported_as_expired(start: Start, carrier: FakeCarrier) -> None:
-    await begin(await start(carrier))
-
-    env = await start(carrier, world=VirtualWorld(1, NOON + DAY))
-    await env.wait(1)
-    assert (await refusal(auth(env, "123456"))).code is Code.TOKEN_EXPIRED
-
-
 async def test_registering_again_voids_the_old_token_and_updates_the_profile(
     env: Environment, operator: RecordingProvider
 ) -> None:
@@ -279,25 +269,6 @@ async def test_unknown_channel_and_channel_of_another_account_are_not_found(
     ):
         assert (await refusal(work)).code is Code.SENDER_NOT_FOUND
     assert await find(env) is not None
-
-
-async def test_deleted_channel_can_be_registered_again_with_a_new_key(
-    env: Environment, operator: RecordingProvider
-) -> None:
-    await begin(env)
-    await auth(env, operator.token)
-    old = await find(env)
-    assert old is not None
-
-    await delete(env.context, await account_id_of(env), old.sender_key, None)
-    assert await find(env) is None
-    await begin(env)
-    await auth(env, operator.token)
-
-    new = await find(env)
-    assert new is not None
-    assert new.id != old.id
-    assert new.sender_key != old.sender_key
 
 
 async def test_key_and_channel_must_match_if_both_are_given(env: Environment, operator: RecordingProvider) -> None:
