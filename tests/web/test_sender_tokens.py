@@ -104,7 +104,7 @@ async def test_right_token_is_locked_after_five_wrong_attempts(call: Caller) -> 
     assert fresh.result == "SUCCESS"
 
 
-@pytest.mark.parametrize("token", ["x", "1" * 1000, "１２３４５６", " 123456", "가", "-1"])
+@pytest.mark.parametrize("token", ["x", "12345", "1234567", "1" * 1000, "１２３４５６", " 123456", "가", "-1"])
 async def test_wrong_token_of_any_form_is_invalid(call: Caller, token: str) -> None:
     await call_ok(call, "sender/create", channel_body())
 

@@ -47,11 +47,6 @@ class RecordingProvider:
         """The token that was sent last."""
         return self.sent[-1].token
 
-    @property
-    def wrong(self) -> str:
-        """A token that is not the one that was sent last."""
-        return "000000" if self.token != "000000" else "000001"
-
     async def submit_template(
         self, sender_key: str, code: str, content: TemplateContent, image: Image | None
     ) -> ReviewDecision | None:
@@ -119,66 +114,12 @@ async def test_right_token_approves_the_profile_and_gives_a_sender_key(
     assert KEY.fullmatch(profile.sender_key)
 
 
-@pytest.mark.parametrize(
-    "spelling", ["", "12345", "1234567", "abcdef", " ", "１２３４５６", "\ud800", "0" * 10_000]
-)
-async def test_malformed_token_is_refused_like_a_wrong_one(
-    env: Environment, operator: RecordingProvider, spelling: str
-) -> None:
-    await begin(env)
-
-    assert (await refusal(auth(env, spelling))).code is Code.TOKEN_INVALID
-
-
-async def test_right_token_is_locked_out_after_five_wrong_ones(
-    env: Environment, operator: RecordingProvider
-) -> None:
-    await begin(env)
-    for _ in range(5):
-        assert (await refusal(auth(env, operator.wrong))).code is Code.TOKEN_INVALID
-
-    assert (await refusal(auth(env, operator.token))).code is Code.TOKEN_LOCKED
-    assert (await refusal(auth(env, operator.wrong))).code is Code.TOKEN_LOCKED
-
-    await begin(env)
-    for _ in range(4):
-        await refusal(auth(env, operator.wrong))
-    await auth(env, operator.token)
-    profile = await find(env)
-    assert profile is not None
-    assert profile.status is AuthStatus.APPROVAL
-
-
-async def test_token_is_valid_for_half_an_hour(env: Environment, operator: RecordingProvider) -> None:
-    await begin(env)
-    await env.wait(30 * 60 - 1)
-    assert (await refusal(auth(env, operator.wrong))).code is Code.TOKEN_INVALID
-    await env.wait(1)
-
-    assert (await refusal(auth(env, operator.token))).code is Code.TOKEN_EXPIRED
-
-
 @pytest.mark.settings(token_minutes=1)
 async def test_token_validity_is_a_setting(env: Environment, operator: RecordingProvider) -> None:
     await begin(env)
     await env.wait(60)
 
     assert (await refusal(auth(env, operator.token))).code is Code.TOKEN_EXPIRED
-
-
-async def test_registering_again_voids_the_old_token_and_updates_the_profile(
-    env: Environment, operator: RecordingProvider
-) -> None:
-    before = await begin(env)
-    old = operator.token
-    after = await begin(env, SHOP._replace(category="00100010002", cellphone="01099998888"))
-
-    assert after.id == before.id
-    assert (after.category, after.cellphone) == ("00100010002", "01099998888")
-    assert operator.sent[-1].cellphone == "01099998888"
-    if old != operator.token:
-        assert (await refusal(auth(env, old))).code is Code.TOKEN_INVALID
-    await auth(env, operator.token)
 
 
 async def test_approved_channel_cannot_be_registered_or_authenticated_again(
@@ -201,41 +142,6 @@ async def test_unknown_category_is_refused_before_anything_is_sent(
     assert refused.code is Code.CATEGORY_NOT_FOUND
     assert operator.sent == []
     assert await find(env) is None
-
-
-async def test_channel_gets_at_most_five_tokens_an_hour(env: Environment, operator: RecordingProvider) -> None:
-    for number in range(5):
-        await begin(env, SHOP._replace(cellphone=f"0101111222{number}"))
-
-    refused = await refusal(begin(env, SHOP._replace(cellphone="01099998888")))
-    assert (refused.code, refused.problems[0].field) == (Code.RATE_LIMITED, "channelId")
-    assert refused.retry_after_s is not None
-    assert len(operator.sent) == 5
-    await env.jump(3600)
-    await begin(env)
-    assert len(operator.sent) == 6
-
-
-async def test_phone_gets_at_most_five_tokens_an_hour_whatever_the_channel(
-    env: Environment, operator: RecordingProvider
-) -> None:
-    for number in range(5):
-        await begin(env, SHOP._replace(channel_id=f"@shop{number}"))
-
-    refused = await refusal(begin(env, SHOP._replace(channel_id="@another")))
-
-    assert (refused.code, refused.problems[0].field) == (Code.RATE_LIMITED, "cellphone")
-    assert await find(env, "@another") is None
-
-
-async def test_deleting_and_registering_again_does_not_reset_the_limit(
-    env: Environment, operator: RecordingProvider
-) -> None:
-    for _ in range(5):
-        await begin(env)
-        await delete(env.context, await account_id_of(env), None, "@shop")
-
-    assert (await refusal(begin(env))).code is Code.RATE_LIMITED
 
 
 async def test_accounts_sharing_a_channel_have_separate_tokens_and_keys(

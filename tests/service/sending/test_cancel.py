@@ -7,7 +7,7 @@ import pytest
 from pabal.carriers.base import Accepted, Busy
 from pabal.domain.base.codes import Code, Refused
 from pabal.domain.base.dates import DAY, HOUR
-from pabal.domain.sends.message import Outcome, Status
+from pabal.domain.sends.message import Status
 from pabal.service.relay.profiles import delete
 from pabal.service.sending.accept import accept
 from pabal.service.sending.cancel import SWEEP_BATCH_REQUESTS, CancelResult, cancel_request
@@ -63,15 +63,6 @@ async def test_message_once_in_flight_is_not_cancelled(env: Environment) -> None
 
     assert await cancel(env, request_id) == CancelResult(1, 0)
     assert await env.outcomes_of(request_id) == [(SENDING, None)]
-
-
-@pytest.mark.carrier(answer=lambda attempt: Accepted(None))
-async def test_ended_message_is_not_cancelled(env: Environment) -> None:
-    request_id = await env.send(sms())
-    await env.wait(1)
-
-    assert await cancel(env, request_id) == CancelResult(1, 0)
-    assert await env.outcomes_of(request_id) == [(DONE, Outcome.DELIVERED)]
 
 
 async def test_unknown_or_foreign_message_cannot_be_cancelled(env: Environment, carrier: FakeCarrier) -> None:
