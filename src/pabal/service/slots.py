@@ -5,8 +5,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Concatenate
 
+from pabal.domain.base import identifiers
 from pabal.store.engine.base import NodeUnavailable, P, Store, StoreUnavailable, T, Tx
 from pabal.store.engine.citus.places import SlotPlace, find_places, probe, read_jobs_here
+from pabal.world import World
 
 PROBE_INTERVAL_S = 1.0
 """How often to probe a node that cannot be reached."""
@@ -125,6 +127,8 @@ HOUSEKEEPING_SLOT = 0
 """Its holder does what one process does for all workers."""
 RESULT_POLLING_SLOT = 0
 """Its holder polls carriers' results for all workers."""
+TURN_S = 0.1
+"""How long sends without an Idempotency-Key go to one slot of a distributed store, before they go to another."""
 NOBODY = b""
 """The id of no worker."""
 
@@ -141,8 +145,19 @@ class Slots:
         self.worker_id: bytes | None = None
         self.are_noted = False
         """Whether each worker notes, beside the jobs of a slot, that it holds it: then claims look there."""
+        self._current = -1
+        """The slot of sends that may be in any."""
+        self._current_until = 0.0
         self.may_share_images = False
         """Whether all workers are known to find images that requests share; then none starts that does not."""
+
+    def current(self, world: World, usable: Sequence[int]) -> int:
+        """Return the slot of a send that may be in any: for a moment the same, so that sends share statements."""
+        now = world.monotonic()
+        if now >= self._current_until or self._current not in usable:
+            self._current = usable[world.random_bits(identifiers.SLOT_BITS) % len(usable)]
+            self._current_until = now + TURN_S
+        return self._current
 
     @property
     def total(self) -> int:

@@ -16,7 +16,7 @@ from pabal.store.engine.base import Tx
 from pabal.store.queue.queue import CAMPAIGN_SHARE
 from tests.fixtures.cluster import Cluster, Process, open_cluster
 from tests.fixtures.service import DEFAULT_CARRIER, message_id_of, sms
-from tests.fixtures.slot_sharing import REBALANCE_S, SLOTS
+from tests.fixtures.slot_sharing import REBALANCE_S, SLOTS, leave_slot
 from tests.fixtures.virtual import NOON, settings_for
 
 pytestmark = pytest.mark.slow
@@ -46,6 +46,7 @@ async def send_in_every_slot(process: Process, count: int) -> set[bytes]:
     while len(set(slot_by_request.values())) < SLOTS:
         request_id = await process.env.send(sms(*phones(count)))
         slot_by_request[request_id] = identifiers.slot_of(request_id)
+        await leave_slot(process)
     return set(slot_by_request)
 
 

@@ -17,8 +17,9 @@ from tests.fixtures.rows import ACCOUNT
 from tests.fixtures.virtual import NOON
 from tests.store.engine.citus.test_one_phase import locate, request_in, send_and_deliver
 
-MAX_OF_SEND = 5
-"""Statements of a send: those of its transaction, and an insert each into requests, messages and jobs."""
+MAX_OF_SEND = 7
+"""Statements of a send: those of its transaction, two that keep its shard where it is, and an insert each into
+requests, messages and jobs."""
 MAX_OF_MESSAGE = 9
 """Statements of a message that shares none with others: three store its reference, and six its receipt.
 

@@ -14,7 +14,7 @@ from pabal.domain.base import identifiers
 from pabal.domain.base.codes import Refused
 from pabal.service.sending.accept import AcceptedRequest, IdempotencyKey, store_request
 from pabal.store.engine.base import NodeUnavailable, Tx, transaction
-from pabal.store.engine.citus.distribution import MARKER_TABLE
+from pabal.store.engine.citus.distribution import DISTRIBUTED_TABLES, MARKER_TABLE
 from pabal.store.engine.citus.places import AVOID_S, MAX_AVOID_S, AskedNodes
 from pabal.store.engine.postgres.connection import BEGIN_WRITE, PostgresConnection
 from pabal.store.engine.postgres.postgres_store import PostgresStore
@@ -29,22 +29,38 @@ from tests.fixtures.postgres_store import (
     stored_words,
 )
 from tests.fixtures.rows import request_id
+from tests.fixtures.smpp import wait_until
 from tests.fixtures.store_modes import add_word
 from tests.fixtures.virtual import VirtualWorld, run_in_virtual_time
 from tests.store.conftest import with_words
 from tests.store.engine.citus.test_one_phase import locate
 
 SLOT = identifiers.slot_of(request_id(1))
+PRETENCE = (
+    f"create table {MARKER_TABLE} (id bigint primary key)",
+    "create table pg_dist_local_group as select 7 as groupid",
+    "create table pg_dist_placement as select 1::bigint as shardid, 7 as groupid",
+    "create function get_shard_id_for_distribution_column(regclass, smallint) returns bigint return 1",
+    "create function lock_shard_metadata(int, bigint[]) returns void return pg_advisory_xact_lock_shared(1)",
+)
+END_OF_PRETENCE = (
+    "drop function get_shard_id_for_distribution_column(regclass, smallint), lock_shard_metadata(int, bigint[])",
+    f"drop table {MARKER_TABLE}, pg_dist_local_group, pg_dist_placement",
+)
 
 
 @pytest.fixture
 def address(request: pytest.FixtureRequest) -> Iterator[str]:
-    """A database of the test server that counts as distributed."""
+    """A database of the test server that counts as distributed, and has all slots in one shard of each table."""
     request.node.add_marker("real_time")
     found = with_words(postgres.empty_database())
-    query_outside(found, f"create table {MARKER_TABLE} (id bigint primary key)")
+    for statement in (*PRETENCE, *(f"create view {one}_1 as select * from {one}" for one in DISTRIBUTED_TABLES)):
+        query_outside(found, statement)
     yield found
-    query_outside(found, f"drop table {MARKER_TABLE}")
+    for name in DISTRIBUTED_TABLES:
+        query_outside(found, f"drop view {name}_1")
+    for statement in END_OF_PRETENCE:
+        query_outside(found, statement)
 
 
 @pytest.fixture
@@ -108,6 +124,43 @@ async def test_write_that_may_not_run_again_fails_where_the_commit_has_an_unknow
         assert not store.lost_nodes
         await store.write(add_in_slot, "next")
     assert stored_words(address) == [*left, "next"]
+
+
+async def test_shard_that_was_moved_is_written_to_by_the_coordinator(
+    address: str, cutter: CuttingProxy, node: str
+) -> None:
+    async with open_postgres(address) as store:
+        store.slot_nodes[SLOT] = node
+        query_outside(address, "update pg_dist_placement set groupid = 8")
+        cutter.cuts.append(Cut.NOT)
+
+        await store.write(store_request, new_request(1))
+
+        assert cutter.cuts == [Cut.NOT], "committed on the node"
+        query_outside(address, "update pg_dist_placement set groupid = 7")
+        await store.write(store_request, new_request(2))
+        assert cutter.cuts == []
+    assert row_counts(address) == (2, 4, 4)
+
+
+async def test_shard_that_moves_while_its_lock_is_awaited_is_written_to_by_the_coordinator(
+    address: str, cutter: CuttingProxy, node: str
+) -> None:
+    async with open_postgres(address) as store, await psycopg.AsyncConnection.connect(address) as mover:
+        store.slot_nodes[SLOT] = node
+        cutter.cuts.append(Cut.NOT)
+        await mover.execute("select pg_advisory_xact_lock(1)")
+        await mover.execute("update pg_dist_placement set groupid = 8")
+
+        writing = asyncio.create_task(store.write(store_request, new_request(1)))
+        await wait_until(
+            lambda: query_outside(address, "select 1 from pg_locks where locktype = 'advisory' and not granted")
+        )
+        await mover.commit()
+        await writing
+
+        assert cutter.cuts == [Cut.NOT], "committed on the node"
+    assert row_counts(address) == (1, 2, 2)
 
 
 @transaction(slot_of=lambda: SLOT, stays_in_slot=lambda: True)

@@ -8,6 +8,7 @@ import psycopg
 from psycopg import errors
 
 from pabal.store.engine.citus.distribution import USE_TWO_PHASES
+from pabal.store.engine.postgres.node_tx import NodeTx
 from pabal.store.engine.postgres.pipeline import Answer, Pipeline
 from pabal.store.engine.postgres.postgres_tx import Connection, PostgresTx
 from pabal.store.engine.postgres.session import connect, is_distributed
@@ -52,7 +53,11 @@ class PostgresConnection:
             self.close()
             raise psycopg.OperationalError("the node does not know the tables that Citus distributes")
         self._pipeline = Pipeline(self._connection)
-        self.tx = PostgresTx(self._connection, self._pipeline, self.announced, is_distributed=has_nodes)
+        self.tx = (
+            NodeTx(self._connection, self._pipeline, self.announced)
+            if self._is_node and self._begin is BEGIN_WRITE
+            else PostgresTx(self._connection, self._pipeline, self.announced, is_distributed=has_nodes)
+        )
 
     @property
     def is_lost(self) -> bool:
@@ -75,6 +80,7 @@ class PostgresConnection:
             if self.tx.needs_two_phases:
                 self._send(USE_TWO_PHASES)
             self._pipeline.sync()  # what fails before the commit has changed nothing, and callers may try elsewhere
+            self.tx.check_places()
         self.is_committing = True
         said = self._send(b"commit")
         self._pipeline.sync()

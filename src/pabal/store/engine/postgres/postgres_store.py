@@ -34,6 +34,7 @@ from pabal.store.engine.postgres.connection import (
     RELAXED,
     PostgresConnection,
 )
+from pabal.store.engine.postgres.node_tx import ShardMoved
 from pabal.store.engine.postgres.postgres_tx import Connection, PostgresTx
 from pabal.store.engine.postgres.session import connect as connect
 from pabal.store.engine.postgres.session import (
@@ -238,14 +239,14 @@ class PostgresStore(GroupCommitStore):
 
         Raises CommitInDoubt where nobody knows.
         """
-        there = self._thread_connection(f"writing at {node}", BEGIN_WRITE, node=node)
+        there = self._thread_connection(f"writing at {node}", BEGIN_WRITE, node=node, settings=ONE_PLAN)
         there.announced = coordinator.announced
         try:
             results = self._commit_together(there, pending, taken)
         except psycopg.Error as error:
             is_in_doubt = there.is_committing and there.is_lost
             there.abandon(error)
-            if not isinstance(error, CONFLICTS):
+            if not isinstance(error, (*CONFLICTS, ShardMoved)):
                 self._nodes.note_failure(node, error)
             if is_in_doubt:
                 raise CommitInDoubt(node, str(error)) from None

@@ -166,12 +166,14 @@ class PostgresTx:
         announced: set[int] | None = None,
         *,
         is_distributed: bool = False,
+        is_planned_by_citus: bool | None = None,
     ) -> None:
         self._connection = connection
         self._pipeline = pipeline
         self._announced = set() if announced is None else announced
         self.is_distributed = is_distributed
         """Whether Citus distributes tables by slot: then a statement is about one slot, if it can be."""
+        self._is_planned_by_citus = is_distributed if is_planned_by_citus is None else is_planned_by_citus
         self._written: set[bool] = set()
         """Where it has written, on Citus: to distributed tables (True), to those of the coordinator (False)."""
         self.is_retry = False
@@ -196,6 +198,13 @@ class PostgresTx:
         """Whether it has written on the coordinator and on a worker: else Citus commits one after the other."""
         return len(self._written) == 2
 
+    def check_places(self) -> None:
+        """Raise an OperationalError where it must not be committed; all its statements have been answered."""
+
+    def _spell(self, sql: str, args: Sequence[Value]) -> str:
+        """Return a statement with the names that tables have here."""
+        return sql
+
     def _prepare(self, sql: str) -> None:
         """Note what a statement writes, and limit the time that it may take."""
         self._note_write(sql)
@@ -207,15 +216,15 @@ class PostgresTx:
 
     def execute(self, sql: str, args: Sequence[Value] = ()) -> int:
         self._prepare(sql)
-        return max(self._synced(self._send(_translate(sql), args)).rowcount, 0)
+        return max(self._synced(self._send(_translate(self._spell(sql, args)), args)).rowcount, 0)
 
     def fetch_all(self, sql: str, args: Sequence[Value] = ()) -> list[Row]:
         self._prepare(sql)
-        return self._synced(self._send(_translate(sql), args)).fetchall()
+        return self._synced(self._send(_translate(self._spell(sql, args)), args)).fetchall()
 
     def fetch_one(self, sql: str, args: Sequence[Value] = ()) -> Row | None:
         self._prepare(sql)
-        return self._synced(self._send(_translate(sql), args)).fetchone()
+        return self._synced(self._send(_translate(self._spell(sql, args)), args)).fetchone()
 
     def _send(self, statement: bytes, args: Sequence[Value] = ()) -> Answer | psycopg.Cursor[Row]:
         if self._pipeline:
@@ -267,7 +276,7 @@ class PostgresTx:
     def _execute_with_arrays(self, sql: str, rows: Iterable[Sequence[Value]], args: Sequence[Value]) -> list[Row]:
         answer: list[Row] = []
         names_months, names_slot = "{within}" in sql, "{same_slot}" in sql
-        bounds_rows = names_slot and self.is_distributed and "{rows}" in sql
+        bounds_rows = names_slot and self._is_planned_by_citus and "{rows}" in sql
         for chunk in self._chunks(rows, names_slot):
             self._prepare(sql)
             columns = [_to_array(values) for values in zip(*chunk, strict=True)]
@@ -276,7 +285,7 @@ class PostgresTx:
             values += [] if slot is None else [slot]
             values += [min(columns[0]), max(columns[0])] if names_months or bounds_rows else []
             statement, is_answered = translate_for_rows(
-                sql, tuple(column.sql_type for column in columns), slot is not None, self.is_distributed
+                sql, tuple(column.sql_type for column in columns), slot is not None, self._is_planned_by_citus
             )
             sent = self._send(statement, values)
             if is_answered:
@@ -285,7 +294,7 @@ class PostgresTx:
 
     def _chunks(self, rows: Iterable[Sequence[Value]], names_slot: bool) -> Iterable[list[Sequence[Value]]]:
         """Return the rows of each statement; on Citus those of one slot, which are on one shard."""
-        if not (names_slot and self.is_distributed):
+        if not (names_slot and self._is_planned_by_citus):
             return chunks(rows, MAX_ROWS_PER_STATEMENT)
         return [chunk for some in _by_slot(rows) for chunk in chunks(some, MAX_ROWS_PER_STATEMENT)]
 
@@ -334,13 +343,13 @@ _PLACEHOLDER = re.compile(r"'[^']*'|\?")
 _RETURNS_ROWS = re.compile(r"\s*(select|explain)\b|.*\breturning\b", re.DOTALL)
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=4096)
 def _translate(sql: str) -> bytes:
     """Return a statement in PostgreSQL's dialect, with numbered placeholders."""
     return _number_placeholders(to_dialect(sql, DIALECT))[0].encode()
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=4096)
 def translate_for_rows(
     sql: str, kinds: tuple[str, ...], is_of_one_slot: bool, is_distributed: bool
 ) -> tuple[bytes, bool]:

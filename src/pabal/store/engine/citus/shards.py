@@ -1,0 +1,98 @@
+"""The shards of a slot: their tables on a node, and how a transaction there keeps them from being moved.
+
+Citus plans most statements anew each time, which takes longer than to execute them. On the node itself a
+transaction does what Citus does for its own statements: it locks the shard, looks whether it is here, and uses its
+tables.
+"""
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+
+from pabal.domain.base import identifiers
+from pabal.store.engine.base import Value
+from pabal.store.engine.citus.distribution import DISTRIBUTED_TABLES
+from pabal.store.engine.citus.values import parse
+
+FIND_SHARDS = (
+    b"select get_shard_id_for_distribution_column(t.name::regclass, $1::bigint::smallint)"
+    b" from unnest($2::text[]) with ordinality as t(name, number) order by t.number"
+)
+"""The shard of each of some tables that a slot is in."""
+LOCK = b"select lock_shard_metadata(5, array[$1::bigint])"
+"""Locks a shard, and all that are moved with it, in the mode of Citus's own statements: no move ends meanwhile."""
+FIND_PLACE = (
+    b"select 1 from pg_dist_placement p join pg_dist_local_group g on g.groupid = p.groupid"
+    b" where p.shardid = $1::bigint and p.xmax = '0'"
+)
+"""Finds the place of a shard that is locked, if it is this node.
+
+A transaction that began before the shard was moved does not see its new place. By `xmax` it sees that the old one
+has been changed.
+"""
+_CASES = 4096
+_SLOT = re.compile(r"\bslot = (\?|[0-9]+)")
+_INSERT = re.compile(r"\s*insert (?:\{or_fail\} )?into \w+ \(([\w, ]+)\) values \(([^)]*)\)")
+_NO_ALIAS = "set|where|on|order|limit|using|group|left|inner|join|cross|union|returning|for|values|select"
+_TABLE = re.compile(
+    rf"\b(from|into|update|join) ({'|'.join(DISTRIBUTED_TABLES)})\b(?= (?!(?:{_NO_ALIAS})\b)(\w+))?"
+)
+
+
+@lru_cache(maxsize=_CASES)
+def spell(sql: str, shards: tuple[int, ...]) -> str:
+    """Return a statement about the tables of these shards, which are in the order of DISTRIBUTED_TABLES."""
+    numbers = dict(zip(DISTRIBUTED_TABLES, shards, strict=True))
+
+    def spell_one(found: re.Match[str]) -> str:
+        keyword, table, alias = found.groups()
+        return f"{keyword} {table}_{numbers[table]}" + ("" if alias else f" as {table}")
+
+    return _TABLE.sub(spell_one, sql)
+
+
+@lru_cache(maxsize=_CASES)
+def names_shards(sql: str) -> bool:
+    """Return whether a statement is about distributed tables: each slot has tables of its own for these."""
+    return _TABLE.search(sql) is not None
+
+
+def find_slot(sql: str, args: Sequence[Value]) -> int | None:
+    """Return the slot that a statement is about; None: it does not say."""
+    place = _find_place(sql)
+    if place is None:
+        return None
+    number, is_place = place
+    value = args[number] if is_place else number
+    return value if isinstance(value, int) else None
+
+
+@lru_cache(maxsize=_CASES)
+def _find_place(sql: str) -> tuple[int, bool] | None:
+    """Return the slot that a statement names, or which of its arguments is the slot, and whether it is that."""
+    if inserted := _INSERT.match(sql):
+        names = [name.strip() for name in inserted[1].split(",")]
+        cells = [cell.strip() for cell in inserted[2].split(",")]
+        at = names.index("slot")
+        return (cells[:at].count("?"), True) if cells[at] == "?" else None
+    named = {(sql[: found.start(1)].count("?"), True) if found[1] == "?" else (int(found[1]), False)
+             for found in _SLOT.finditer(sql)}  # fmt: skip
+    return named.pop() if len(named) == 1 else None
+
+
+def by_slot(sql: str, rows: Sequence[Sequence[Value]]) -> list[tuple[int, list[Sequence[Value]]]] | None:
+    """Return the rows of each slot, the lowest slot first, so that transactions lock in one order.
+
+    None: the statement does not say which slot each is about.
+    """
+    insert = parse(sql, len(rows[0]))
+    if not insert and "{same_slot}" not in sql:
+        return None
+    place = insert.slot if insert else 0
+    found: dict[int, list[Sequence[Value]]] = {}
+    for row in rows:
+        first = row[place]
+        slot = identifiers.slot_of(first) if isinstance(first, bytes) else first
+        assert isinstance(slot, int)
+        found.setdefault(slot, []).append(row)
+    return [(slot, found[slot]) for slot in sorted(found)]

@@ -1,0 +1,82 @@
+"""A transaction on a node of Citus itself, in which each statement is about the tables of one slot's shards."""
+
+from collections.abc import Iterable, Sequence
+
+import psycopg
+
+from pabal.store.engine.base import Row, Value
+from pabal.store.engine.citus import shards
+from pabal.store.engine.citus.distribution import DISTRIBUTED_TABLES
+from pabal.store.engine.postgres.pipeline import Answer, Pipeline
+from pabal.store.engine.postgres.postgres_tx import Connection, PostgresTx, TextArray
+
+
+class ShardMoved(psycopg.OperationalError):
+    """A shard is not on this node any more: what was done in its tables must not be committed."""
+
+
+class UnknownSlot(psycopg.ProgrammingError):
+    """A statement does not say which slot it is about."""
+
+
+class NodeTx(PostgresTx):
+    """Executes statements as a plain PostgreSQL does, between the lock of a shard and a look at its place."""
+
+    def __init__(self, connection: Connection, pipeline: Pipeline, announced: set[int]) -> None:
+        super().__init__(connection, pipeline, announced, is_distributed=True, is_planned_by_citus=False)
+        self._line = pipeline
+        self._shards: dict[int, tuple[int, ...]] = {}
+        """The shards of slots, in the order of DISTRIBUTED_TABLES."""
+        self._places: dict[int, Answer] = {}
+        """What the transaction has seen of the place of each slot."""
+
+    def begin(self, *, is_retry: bool) -> None:
+        super().begin(is_retry=is_retry)
+        self._places.clear()
+
+    @property
+    def has_written(self) -> bool:
+        """Whether the places have to be looked at before the commit: also where it has only read."""
+        return bool(self._places)
+
+    def check_places(self) -> None:
+        moved = [slot for slot, place in self._places.items() if place.fetchone() is None]
+        for slot in moved:
+            del self._shards[slot]
+        if moved:
+            raise ShardMoved(f"the shards of slots {moved} are not here any more")
+
+    def execute_many(self, sql: str, rows: Iterable[Sequence[Value]], args: Sequence[Value] = ()) -> list[Row]:
+        if not shards.names_shards(sql):
+            return self._execute_with_arrays(sql, rows, args)
+        rows = list(rows)
+        by_slot = shards.by_slot(sql, rows) if rows else []
+        if by_slot is None:
+            raise UnknownSlot(sql)
+        return [
+            row
+            for slot, some in by_slot
+            for row in self._execute_with_arrays(self._spell_for(slot, sql), some, args)
+        ]
+
+    def _spell(self, sql: str, args: Sequence[Value]) -> str:
+        if not shards.names_shards(sql):
+            return sql
+        slot = shards.find_slot(sql, args)
+        if slot is None:
+            raise UnknownSlot(sql)
+        return self._spell_for(slot, sql)
+
+    def _spell_for(self, slot: int, sql: str) -> str:
+        """Return a statement about the tables of a slot, whose shards stay where they are from now on."""
+        found = self._shards.get(slot) or self._find_shards(slot)
+        if slot not in self._places:
+            self._line.execute(shards.LOCK, found[:1])
+            self._places[slot] = self._line.execute(shards.FIND_PLACE, found[:1])
+        return shards.spell(sql, found)
+
+    def _find_shards(self, slot: int) -> tuple[int, ...]:
+        answer = self._line.execute(shards.FIND_SHARDS, (slot, TextArray(DISTRIBUTED_TABLES)))  # type: ignore[arg-type]
+        self._line.sync()
+        self._shards[slot] = tuple(row[0] for row in answer.fetchall())
+        return self._shards[slot]
