@@ -16,8 +16,11 @@ from psycopg.pq.abc import PGresult
 
 from pabal.store.engine.base import Row, Value
 
-MAX_STATEMENTS = 300
-"""How many statements a connection remembers; one is prepared when it is sent for the second time."""
+MAX_STATEMENTS = 600
+"""How many statements a connection remembers; one is prepared when it is sent for the second time.
+
+On a node of Citus, the shards of each slot have statements of their own.
+"""
 LOOK_MS = 100
 """How often to look whether another thread has closed the connection."""
 SUCCEEDED = (ExecStatus.COMMAND_OK, ExecStatus.TUPLES_OK)
