@@ -145,19 +145,19 @@ class Slots:
         self.worker_id: bytes | None = None
         self.are_noted = False
         """Whether each worker notes, beside the jobs of a slot, that it holds it: then claims look there."""
-        self._current = -1
-        """The slot of sends that may be in any."""
-        self._current_until = 0.0
+        self._chosen = -1
+        """The slot that was chosen last for a send."""
+        self._chosen_until = 0.0
         self.may_share_images = False
         """Whether all workers are known to find images that requests share; then none starts that does not."""
 
-    def current(self, world: World, usable: Sequence[int]) -> int:
-        """Return the slot of a send that may be in any: for a moment the same, so that sends share statements."""
+    def choose(self, world: World, usable: Sequence[int], *, stays: bool) -> int:
+        """Return a random slot for a send; where it `stays`, the same for a moment: sends share statements."""
         now = world.monotonic()
-        if now >= self._current_until or self._current not in usable:
-            self._current = usable[world.random_bits(identifiers.SLOT_BITS) % len(usable)]
-            self._current_until = now + TURN_S
-        return self._current
+        if not stays or now >= self._chosen_until or self._chosen not in usable:
+            self._chosen = usable[world.random_bits(identifiers.SLOT_BITS) % len(usable)]
+            self._chosen_until = now + TURN_S
+        return self._chosen
 
     @property
     def total(self) -> int:

@@ -355,10 +355,7 @@ def _find_stored(tx: Tx, requests_with_key: Sequence[NewRequest]) -> dict[bytes,
 
 
 def choose_slot(context: Context, account_id: int, key: str | None) -> int:
-    """Return the slot of its Idempotency-Key, or else a random one whose node can be reached, if any can.
-
-    In a distributed store, the random one stays the same for a moment.
-    """
+    """Return the slot of its Idempotency-Key, or else a random one whose node can be reached, if any can."""
     numbers = context.slots.numbers
     if len(numbers) == 1:
         return numbers[0]
@@ -366,9 +363,7 @@ def choose_slot(context: Context, account_id: int, key: str | None) -> int:
         return numbers[identifiers.slot_of_key(account_id, key, len(numbers))]
     if context.nodes.lost:
         numbers = tuple(context.nodes.reachable(numbers)) or numbers
-    if context.nodes.is_distributed:
-        return context.slots.current(context.world, numbers)
-    return numbers[context.world.random_bits(identifiers.SLOT_BITS) % len(numbers)]
+    return context.slots.choose(context.world, numbers, stays=context.nodes.is_distributed)
 
 
 async def find_accepted(context: Context, account_id: int, idempotency_key: IdempotencyKey) -> bytes | None:
