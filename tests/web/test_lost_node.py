@@ -4,7 +4,7 @@ from pathlib import Path
 
 from tests.fixtures.cluster import Cluster, run_scenario
 from tests.fixtures.nodes import NODES, NodedStore, node_of
-from tests.fixtures.slot_sharing import REBALANCE_S, fake_carriers
+from tests.fixtures.slot_sharing import REBALANCE_S, fake_carriers, leave_slot
 from tests.fixtures.virtual import Caller
 from tests.fixtures.web import PHONE, call_ok, sms_body
 
@@ -20,6 +20,7 @@ async def start(cluster: Cluster) -> tuple[Caller, NodedStore]:
     call = await process.env.caller()
     for _ in range(20):
         await call_ok(call, "message/sendSMS", sms_body())
+        await leave_slot(process)
     await cluster.wait(5)
     return call, store
 
