@@ -13,7 +13,7 @@ CAMPAIGN_RECEIVERS = 1000
 TEXT = "#{name}님, 주문하신 상품이 오늘 도착합니다."
 ONE_TEXT = "주문하신 상품이 오늘 도착합니다."
 SENDER = "02-1234-5678"
-SINGLES_BEGIN = "0100"
+SINGLES_BEGIN = "01001"
 """Prefix of the receivers of `singles`; other numbers never start like this."""
 SPREAD = 7_654_321
 """A factor without a common divisor with the count of numbers."""
@@ -30,7 +30,7 @@ def singles(count: int, sender: str = SENDER) -> list[bytes]:
 
 def single_receivers(count: int) -> list[str]:
     """Return the receivers of `singles`."""
-    return [f"{SINGLES_BEGIN}{1_000_000 + one}" for one in range(count)]
+    return [f"{SINGLES_BEGIN}{one:06}" for one in range(count)]
 
 
 def sends(
