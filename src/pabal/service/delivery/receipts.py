@@ -2,20 +2,20 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from pabal.carriers.base import Carrier, InboundMessage, Inbox, Receipt, RelayOptOut
 from pabal.domain.base import identifiers
 from pabal.domain.base.dates import Instant
-from pabal.domain.sends.message import tidy_code
+from pabal.domain.sends.message import Outcome, tidy_code
 from pabal.service.context import Context
 from pabal.service.delivery import inbound
-from pabal.service.delivery.outcome.finish import FinishResult, finish
+from pabal.service.delivery.outcome.finish import FinishResult, finish, finish_removed, references_of
 from pabal.service.policy import Policy
 from pabal.store.engine.base import NodeUnavailable, StoreUnavailable, Tx, transaction
-from pabal.store.queue import receipts
-from pabal.store.queue.receipts import PostponedReceipt
+from pabal.store.queue import queue, receipts
+from pabal.store.queue.receipts import EndedReference, PostponedReceipt
 
 RECEIPTS_PER_WRITE = 100
 """Single sends can be stored between these."""
@@ -123,40 +123,84 @@ async def _store_by_node(context: Context, carrier: str, incoming: Sequence[Rece
     The carrier must not be kept waiting for a lost node: it would soon report nothing more at all.
     """
     names = [name for each in incoming for name in (each.reference, each.in_doubt_reference) if name is not None]
-    messages = await context.store.read(receipts.find_held, carrier, names)
-    by_node: dict[str, list[PostponedReceipt]] = {}
-    arrived: dict[str, list[Receipt]] = {}
-    slots: dict[str, int] = {}
+    messages = await context.store.read(receipts.find_messages, carrier, names)
+    near: dict[int, list[_DeliveredMessage]] = {}
+    others: dict[str, list[tuple[int, Receipt]]] = {}
     for each in incoming:
-        found = messages.get(each.reference) or messages.get(each.in_doubt_reference or "")
-        slot = identifiers.slot_of(found) if found else context.slots.numbers[0]
-        node = context.nodes.node_of(slot) if found else ""
-        if found:
-            slots[node] = slot
-        arrived.setdefault(node, []).append(each)
-        kept = PostponedReceipt(slot, each.reference, each.outcome, each.in_doubt_reference, tidy_code(each.code))
-        by_node.setdefault(node, []).append(kept)
-    await asyncio.gather(
-        *(_store_at(context, carrier, node, slots.get(node), some, by_node[node]) for node, some in arrived.items())
+        named = messages.get(each.reference)
+        found = named or messages.get(each.in_doubt_reference or "")
+        slot = identifiers.slot_of(found.id) if found else context.slots.numbers[0]
+        if named and named.is_last and each.outcome is Outcome.DELIVERED and not context.policy.prices:
+            near.setdefault(slot, []).append(_DeliveredMessage(named.id, each))
+        else:
+            others.setdefault(context.nodes.node_of(slot) if found else "", []).append((slot, each))
+    ended = await asyncio.gather(
+        *(_end_near(context, carrier, slot, some) for slot, some in near.items()),
+        *(_store_at(context, carrier, node, some) for node, some in others.items()),
     )
+    if references := [one for some in ended for one in some]:
+        await context.store.write(receipts.delete, references)
+
+
+class _DeliveredMessage(NamedTuple):
+    """A message that its receipt ends, and that."""
+
+    id: bytes
+    receipt: Receipt
+
+
+@transaction(slot_of=lambda slot, *_: slot, stays_in_slot=lambda *_: True)
+def end_near(
+    tx: Tx, slot: int, delivered: Mapping[bytes, str | None], policy: Policy, now: Instant
+) -> tuple[FinishResult, list[EndedReference]]:
+    """End delivered messages of a slot, each with its carrier's own code; return their references.
+
+    Whoever calls this deletes these, which are not in the slot. Failed messages may have fallbacks, and where there
+    are prices, budgets are charged: `receive` does that.
+    """
+    removed = queue.remove(tx, sorted(delivered))
+    outcomes = dict.fromkeys(delivered, Outcome.DELIVERED)
+    return finish_removed(tx, removed, outcomes, policy, now, delivered), references_of(removed)
+
+
+async def _end_near(
+    context: Context, carrier: str, slot: int, some: Sequence[_DeliveredMessage]
+) -> list[EndedReference]:
+    """End delivered messages where they are; return the references that nothing more is expected for."""
+    try:
+        if context.nodes.node_of(slot) in context.nodes.lost:
+            raise NodeUnavailable(context.nodes.node_of(slot))
+        codes = {one: tidy_code(receipt.code) for one, receipt in reversed(some)}
+        finished, references = await context.store.write(end_near, slot, codes, context.policy, context.world.now())
+    except NodeUnavailable:
+        await _postpone(context, carrier, [(slot, receipt) for _, receipt in some])
+        return []
+    announce_received(context, carrier, ReceiveResult(finished, 0))
+    return references + [EndedReference(carrier, receipt.reference, one) for one, receipt in some]
 
 
 async def _store_at(
-    context: Context,
-    carrier: str,
-    node: str,
-    slot: int | None,
-    incoming: Sequence[Receipt],
-    postponed: Sequence[PostponedReceipt],
-) -> None:
-    """Store the receipts of one node's messages; without one, those that match no message yet."""
+    context: Context, carrier: str, node: str, incoming: Sequence[tuple[int, Receipt]]
+) -> list[EndedReference]:
+    """Store the receipts of one node's messages, and end these; without one, those that match no message yet."""
+    slot = incoming[0][0] if node else None
     try:
         if node in context.nodes.lost:
             raise NodeUnavailable(node)
         for at in range(0, len(incoming), RECEIPTS_PER_WRITE):
-            await _write_received(context, carrier, incoming[at : at + RECEIPTS_PER_WRITE], slot)
+            some = [receipt for _, receipt in incoming[at : at + RECEIPTS_PER_WRITE]]
+            await _write_received(context, carrier, some, slot)
     except NodeUnavailable:
-        await context.store.write(receipts.postpone, carrier, postponed, context.world.now())
+        await _postpone(context, carrier, incoming)
+    return []
+
+
+async def _postpone(context: Context, carrier: str, incoming: Sequence[tuple[int, Receipt]]) -> None:
+    postponed = [
+        PostponedReceipt(slot, each.reference, each.outcome, each.in_doubt_reference, tidy_code(each.code))
+        for slot, each in incoming
+    ]
+    await context.store.write(receipts.postpone, carrier, postponed, context.world.now())
 
 
 def build_inbox(context: Context, carrier: str) -> Inbox:

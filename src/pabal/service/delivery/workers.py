@@ -90,7 +90,12 @@ class SlotHolder:
         ]
         began_at = context.world.monotonic()
         assignment = await context.store.write(
-            slots.heartbeat, here.worker_id, dead, context.world.now(), self._rates.offer(began_at)
+            slots.heartbeat,
+            here.worker_id,
+            dead,
+            context.world.now(),
+            self._rates.offer(began_at),
+            {slot: place.node for slot, place in context.nodes.places.items()},
         )
         if assignment is None:
             log.warning(f"worker evicted after {MAX_MISSED_HEARTBEATS} missed heartbeats; rejoining")

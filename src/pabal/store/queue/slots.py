@@ -1,12 +1,16 @@
 """Slots: the parts of the queue, each assigned to one worker."""
 
-from collections.abc import Callable, Iterable
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
 from typing import Concatenate, NamedTuple
 
 from pabal.domain.base.dates import Instant
 from pabal.store.engine.base import P, Priority, T, Tx, transaction
 from pabal.store.engine.citus.places import find_places, spread
 from pabal.store.engine.migrate import all_migrations
+
+_NO_NODES: Mapping[int, str] = MappingProxyType({})
 
 
 class SlotNotHeld(Exception):
@@ -108,12 +112,18 @@ def register(tx: Tx, worker: bytes, name: str, now: Instant) -> None:
 
 @transaction(exclusive=True, priority=Priority.URGENT)
 def heartbeat(
-    tx: Tx, worker: bytes, dead: Iterable[tuple[bytes, int]], now: Instant, rates: str = ""
+    tx: Tx,
+    worker: bytes,
+    dead: Iterable[tuple[bytes, int]],
+    now: Instant,
+    rates: str = "",
+    nodes: Mapping[int, str] = _NO_NODES,
 ) -> SlotAssignment | None:
     """Record a worker's heartbeat, and assign or release slots until it has its fair share.
 
     `now` is the time of its clock, which is recorded for people beside that of the database; `rates` is what it
-    publishes about its shares of carriers' rates.
+    publishes about its shares of carriers' rates. `nodes` has the node of each slot of a distributed store: the
+    fewer a worker has to do with, the more its messages share.
 
     `dead` workers, given with their last heartbeat, are evicted unless they have had another since. A slot whose
     worker is gone is orphaned until `mark_prepared`, whoever holds it: also if the result of a heartbeat is lost.
@@ -134,18 +144,25 @@ def heartbeat(
     owners = tx.fetch_all("select slot, worker_id, is_orphaned from slots order by slot")
     held = [slot for slot, owner, _ in owners if owner == worker]
     share = fair_share(sorted(beats).index(worker), len(beats), len(owners))
+    held = _by_node(held, held, nodes)
     given_up, held = held[share:], held[:share]
-    free = [(slot, owner) for slot, owner, _ in owners if owner not in beats]
-    taken = free[: share - len(held)]
-    held = sorted(held + [slot for slot, _ in taken])
-    orphaned = [slot for slot, owner in taken if owner is not None]
+    free = {slot: owner for slot, owner, _ in owners if owner not in beats}
+    taken = _by_node(free, held or free, nodes)[: share - len(held)]
+    held = sorted(held + taken)
+    orphaned = [slot for slot in taken if free[slot] is not None]
     _assign(tx, None, given_up)
-    _assign(tx, worker, [slot for slot, _ in taken])
+    _assign(tx, worker, taken)
     tx.execute_many("update slots set is_orphaned = 1 where slot in ({list})", [(slot,) for slot in orphaned])
     orphaned += [slot for slot, _, is_orphaned in owners if is_orphaned and slot in held]
     offered = {one: text or "" for one, _, text, _ in workers}
     all_know_holders = all(migration >= HOLDERS_SINCE_MIGRATION for *_, migration in workers)
     return SlotAssignment(beats, held, sorted(set(orphaned)), offered, all_know_holders)
+
+
+def _by_node(slots: Iterable[int], near: Iterable[int], nodes: Mapping[int, str]) -> list[int]:
+    """Return slots in order of their nodes: first those of the node that has most of `near`."""
+    counts = Counter(nodes.get(slot, "") for slot in near)
+    return sorted(slots, key=lambda slot: (-counts[nodes.get(slot, "")], nodes.get(slot, ""), slot))
 
 
 def mark_prepared(tx: Tx, slot: int) -> None:

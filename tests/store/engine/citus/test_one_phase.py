@@ -5,13 +5,13 @@ from collections.abc import Sequence
 
 import pytest
 
-from pabal.carriers.base import Accepted, Receipt
+from pabal.carriers.base import Accepted
 from pabal.domain.base import identifiers
 from pabal.domain.base.dates import MINUTE
-from pabal.domain.sends.message import Attempt, Outcome, Product
+from pabal.domain.sends.message import Attempt, Product
 from pabal.service.delivery.claiming.claim_tx import ClaimRequest, claim
 from pabal.service.delivery.outcome.settle import BatchVerdicts, expect_receipts, settle
-from pabal.service.delivery.receipts import receive_near
+from pabal.service.delivery.receipts import end_near
 from pabal.service.policy import build_policy
 from pabal.service.sending.accept import IdempotencyKey, NewRequest, store_request
 from pabal.settings.settings import load
@@ -20,7 +20,7 @@ from pabal.store.engine.citus.places import find_places, spread
 from pabal.store.engine.citus.values import MAX_ROWS, parse, parse_join, spell
 from pabal.store.engine.postgres.postgres_store import PostgresStore
 from pabal.store.messages import messages, requests
-from pabal.store.queue import queue
+from pabal.store.queue import queue, receipts
 from tests.fixtures import citus
 from tests.fixtures.postgres_store import new_request, query_outside, run_scenario
 from tests.fixtures.rows import ACCOUNT, CARRIER, sms
@@ -135,20 +135,17 @@ async def send_and_deliver(store: PostgresStore, slots: Sequence[int], per_slot:
     ]
     known = await asyncio.gather(*(store.write(expect_receipts, each) for each in verdicts))
     await asyncio.gather(*(store.write(settle, each, POLICY, 0.5, NOON) for each in known))
+    names = [one.id.hex() for some in leased for one in some]
+    assert len(await store.read(receipts.find_messages, CARRIER, names)) == len(names)
     ended = await asyncio.gather(
         *(
-            store.write(
-                receive_near,
-                slot,
-                CARRIER,
-                [Receipt(one.id.hex(), Outcome.DELIVERED) for one in some],
-                POLICY,
-                NOON,
-            )
+            store.write(end_near, slot, {one.id: None for one in some}, POLICY, NOON)
             for slot, some in zip(slots, leased, strict=True)
         )
     )
-    return sum(len(each.finished.ended) for each in ended)
+    references = [one for _, some in ended for one in some]
+    await store.write(receipts.delete, references)
+    return sum(len(finished.ended) for finished, _ in ended)
 
 
 if citus.is_available():  # else the summary says that it was not run

@@ -11,9 +11,10 @@ from pabal.store.engine.citus.places import is_distributed
 from pabal.store.engine.citus.values import MAX_ROWS
 from pabal.store.engine.postgres.postgres_store import PostgresStore
 from pabal.store.events import events
+from pabal.store.queue import receipts
 from tests.fixtures import citus
 from tests.fixtures.postgres_store import query_outside, run_scenario
-from tests.fixtures.rows import ACCOUNT
+from tests.fixtures.rows import ACCOUNT, CARRIER
 from tests.fixtures.virtual import NOON
 from tests.store.engine.citus.test_one_phase import locate, request_in, send_and_deliver
 
@@ -21,9 +22,10 @@ MAX_OF_SEND = 7
 """Statements of a send: those of its transaction, two that keep its shard where it is, and an insert each into
 requests, messages and jobs."""
 MAX_OF_MESSAGE = 9
-"""Statements of a message that shares none with others: three store its reference, and six its receipt.
+"""Statements of a message that shares none with others: one in a transaction each stores its reference, looks it up
+for its receipt, and deletes it.
 
-None is of its send, its claim or its verdict.
+None is of its send, its claim, its verdict or its end.
 """
 MAX_SHARED = 2
 """Statements a message where the messages of a second share them."""
@@ -65,9 +67,10 @@ def copied_or_prepared(address: str) -> list[str]:
 async def deliver_counted(store: PostgresStore, address: str, slots: Sequence[int], per_slot: int) -> float:
     """Send and deliver in some slots, and return how many statements of the coordinator a message takes.
 
-    A connection is opened before: what it is set to counts for no message.
+    Connections are opened before: what they are set to counts for no message.
     """
     await store.write(is_distributed)
+    await store.read(receipts.find_messages, CARRIER, ["none"])
     forget_statements(address)
     ended = await send_and_deliver(store, slots, per_slot)
     assert ended == len(slots) * per_slot

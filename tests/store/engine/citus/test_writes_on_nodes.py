@@ -182,6 +182,23 @@ async def test_reads_that_stay_in_their_slot_are_asked_of_its_node(address: str,
             await store.read_at(refusing, read_in_slot)
 
 
+@transaction(slot_of=lambda: SLOT, stays_in_slot=lambda: True)
+def count_jobs(tx: Tx) -> int:
+    row = tx.fetch_one("select count(*) from jobs where slot = ?", (SLOT,))
+    return int(row[0]) if row else -1
+
+
+async def test_tables_of_a_shard_are_read_unless_it_was_moved(address: str, node: str) -> None:
+    query_outside(address, "create or replace view jobs_1 as select * from jobs where false")
+    async with open_postgres(address) as store:
+        await store.write(store_request, new_request(1))
+        store.slot_nodes[SLOT] = node
+
+        assert await store.read(count_jobs) == 0
+        query_outside(address, "update pg_dist_placement set groupid = 8")
+        assert await store.read(count_jobs) == 2
+
+
 async def test_coordinator_commits_where_the_node_refuses_connections(address: str, tmp_path: Path) -> None:
     async with open_postgres(address) as store:
         store.slot_nodes[SLOT] = f"{tmp_path}:5432"

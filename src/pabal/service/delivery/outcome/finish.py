@@ -38,18 +38,30 @@ def finish(
         return FinishResult([], set())
     outcomes = dict(ended)
     removed = queue.remove(tx, sorted(outcomes))
-    codes = receipts.delete(
-        tx,
-        [
-            receipts.EndedReference(carrier, reference, one)
-            for one, carrier, references in removed
-            if references is not None
-            for reference in references.split(queue.REFERENCE_SEPARATOR)
-            if reference not in deleted
-        ],
-    )
+    codes = receipts.delete(tx, [each for each in references_of(removed) if each.reference not in deleted])
     by_receipt = {each.message_id: each.code for each in codes if each.outcome == outcomes[each.message_id].number}
-    decided = {**by_receipt, **decided}
+    return finish_removed(tx, removed, outcomes, policy, now, {**by_receipt, **decided})
+
+
+def references_of(removed: Sequence[queue.RemovedJob]) -> list[receipts.EndedReference]:
+    """Return the references that carriers gave to messages which have ended."""
+    return [
+        receipts.EndedReference(carrier, reference, one)
+        for one, carrier, references in removed
+        if references is not None
+        for reference in references.split(queue.REFERENCE_SEPARATOR)
+    ]
+
+
+def finish_removed(
+    tx: Tx,
+    removed: Sequence[queue.RemovedJob],
+    outcomes: Mapping[bytes, Outcome],
+    policy: Policy,
+    now: Instant,
+    decided: Mapping[bytes, str | None],
+) -> FinishResult:
+    """End the messages of jobs that are removed, whose references others delete; `decided` as in `finish`."""
     jobs = {job.id: job for job in removed}
     finished = messages.finish(
         tx,

@@ -54,8 +54,8 @@ class PostgresConnection:
             raise psycopg.OperationalError("the node does not know the tables that Citus distributes")
         self._pipeline = Pipeline(self._connection)
         self.tx = (
-            NodeTx(self._connection, self._pipeline, self.announced)
-            if self._is_node and self._begin is BEGIN_WRITE
+            NodeTx(self._connection, self._pipeline, self.announced, is_reading=self._begin is BEGIN_READ)
+            if self._is_node
             else PostgresTx(self._connection, self._pipeline, self.announced, is_distributed=has_nodes)
         )
 

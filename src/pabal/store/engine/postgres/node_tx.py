@@ -22,9 +22,13 @@ class UnknownSlot(psycopg.ProgrammingError):
 class NodeTx(PostgresTx):
     """Executes statements as a plain PostgreSQL does, between the lock of a shard and a look at its place."""
 
-    def __init__(self, connection: Connection, pipeline: Pipeline, announced: set[int]) -> None:
+    def __init__(
+        self, connection: Connection, pipeline: Pipeline, announced: set[int], *, is_reading: bool = False
+    ) -> None:
         super().__init__(connection, pipeline, announced, is_distributed=True, is_planned_by_citus=False)
         self._line = pipeline
+        self._is_reading = is_reading
+        """Then it locks nothing: its snapshot has all that was stored before a shard was moved."""
         self._shards: dict[int, tuple[int, ...]] = {}
         """The shards of slots, in the order of DISTRIBUTED_TABLES."""
         self._places: dict[int, Answer] = {}
@@ -71,7 +75,8 @@ class NodeTx(PostgresTx):
         """Return a statement about the tables of a slot, whose shards stay where they are from now on."""
         found = self._shards.get(slot) or self._find_shards(slot)
         if slot not in self._places:
-            self._line.execute(shards.LOCK, found[:1])
+            if not self._is_reading:
+                self._line.execute(shards.LOCK, found[:1])
             self._places[slot] = self._line.execute(shards.FIND_PLACE, found[:1])
         return shards.spell(sql, found)
 

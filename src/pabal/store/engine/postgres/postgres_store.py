@@ -134,22 +134,11 @@ class PostgresStore(GroupCommitStore):
         node = self.slot_nodes.get(options.slot_of(*args), "") if self.slot_nodes and options.slot_of else ""
         if node and node not in self.lost_nodes and options.stays_in_slot and options.stays_in_slot(*args):
             with contextlib.suppress(NodeUnavailable):
-                return await self._read_at(node, "reading a slot at", b"", work, *args, **kwargs)
+                return await self.read_at(node, work, *args, **kwargs)
         return await super().read(work, *args, **kwargs)
 
     async def read_at(
         self, node: str, work: Callable[Concatenate[Any, P], T], *args: P.args, **kwargs: P.kwargs
-    ) -> T:
-        return await self._read_at(node, "reading at", ONE_PLAN, work, *args, **kwargs)
-
-    async def _read_at(
-        self,
-        node: str,
-        purpose: str,
-        settings: bytes,
-        work: Callable[Concatenate[Any, P], T],
-        *args: P.args,
-        **kwargs: P.kwargs,
     ) -> T:
         self._check_open()
         if not self._nodes.may_ask(node):
@@ -159,7 +148,7 @@ class PostgresStore(GroupCommitStore):
         try:
             found = await threads.run(
                 lambda: self._run_with_retry(
-                    self._thread_connection(f"{purpose} {node}", BEGIN_READ, node=node, settings=settings),
+                    self._thread_connection(f"reading at {node}", BEGIN_READ, node=node, settings=ONE_PLAN),
                     work,
                     args,
                     kwargs,
