@@ -3,12 +3,12 @@
 import asyncio
 import contextlib
 from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 from pabal.domain.base.dates import SECOND, Instant
 from pabal.service.context import Context
 from pabal.service.fair_queue import NEXT_DUE_TTL_S, LaneKey
-from pabal.store.engine.base import NodeUnavailable, StoreUnavailable, Tx
+from pabal.store.engine.base import NodeUnavailable, StoreUnavailable
 from pabal.store.queue import queue, slots
 from pabal.store.queue.queue import Lane, LaneDue
 
@@ -30,17 +30,11 @@ async def read_next_due(context: Context, carrier: str, lanes: Sequence[SlotLane
 
     A distributed store is read node by node. Raises StoreUnavailable.
     """
-    nodes = context.nodes
-    if not nodes.is_distributed:
-        return await context.store.read(queue.next_due_by_lane, carrier, lanes)
     found: list[LaneDue] = []
-    wanted = dict.fromkeys(slot for slot, _, _ in lanes)
-    for some_slots in nodes.by_node(wanted):
-        asked = [lane for lane in lanes if lane[0] in some_slots]
-        try:
-            found += await _read_node(context, carrier, asked)
-        except NodeUnavailable:
-            continue
+    for slots_there in context.nodes.by_node(dict.fromkeys(slot for slot, _, _ in lanes)):
+        asked = [lane for lane in lanes if lane[0] in slots_there]
+        with contextlib.suppress(NodeUnavailable):
+            found += await context.store.read(queue.next_due_by_lane, carrier, asked)
     return found
 
 
@@ -127,21 +121,3 @@ async def _refresh(context: Context, carrier: str) -> None:
             slots_by_holder.setdefault(holder, []).append(slot)
         for held in slots_by_holder.values():
             context.fair_queue.record_next_due(carrier, held, [each for each in found if each.slot in held], now)
-
-
-async def _read_node(context: Context, carrier: str, lanes: Sequence[SlotLane]) -> list[LaneDue]:
-    """Return what is due on one node: by one statement there, or from the coordinator, shard by shard."""
-    slots_there = dict.fromkeys(slot for slot, _, _ in lanes)
-    found = await context.nodes.read_jobs(slots_there, _read_tables, carrier, lanes)
-    if found is not None:
-        return found
-    by_shard = [[lane for lane in lanes if lane[0] in some] for some in context.nodes.by_shard(slots_there)]
-    return await context.store.read(_read_shards, carrier, by_shard)
-
-
-def _read_tables(tx: Tx, tables: Mapping[int, str], carrier: str, lanes: Sequence[SlotLane]) -> list[LaneDue]:
-    return queue.next_due_by_lane(tx, carrier, lanes, tables)
-
-
-def _read_shards(tx: Tx, carrier: str, by_shard: Sequence[Sequence[SlotLane]]) -> list[LaneDue]:
-    return [each for lanes in by_shard for each in queue.next_due_by_lane(tx, carrier, lanes)]

@@ -1,13 +1,12 @@
 """Slots, the parts of the queue that this process delivers, and the nodes of a distributed store that hold them."""
 
 import logging
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Concatenate
 
 from pabal.domain.base import identifiers
-from pabal.store.engine.base import NodeUnavailable, P, Store, StoreUnavailable, T, Tx
-from pabal.store.engine.citus.places import SlotPlace, find_places, probe, read_jobs_here
+from pabal.store.engine.base import NodeUnavailable, Store, StoreUnavailable
+from pabal.store.engine.citus.places import SlotPlace, find_places, probe
 from pabal.world import World
 
 PROBE_INTERVAL_S = 1.0
@@ -63,32 +62,6 @@ class Nodes:
         for slot in self.reachable(slots):
             found.setdefault(self.node_of(slot), []).append(slot)
         return list(found.values())
-
-    def by_shard(self, slots: Iterable[int]) -> list[list[int]]:
-        """Return slots, those of each shard together: a statement about them goes to one node, as one task."""
-        found: dict[int, list[int]] = {}
-        for slot in slots:
-            place = self.places.get(slot)
-            found.setdefault(place.shard if place else -1, []).append(slot)
-        return list(found.values())
-
-    async def read_jobs(
-        self,
-        slots: Iterable[int],
-        work: Callable[Concatenate[Tx, Mapping[int, str], P], T],
-        *args: P.args,
-        **kwargs: P.kwargs,
-    ) -> T | None:
-        """Run `work` on the node itself of some slots, with the name of each one's table of jobs there.
-
-        None where the node cannot be asked itself, or does not have all of them any more.
-        """
-        places = {slot: self.places[slot] for slot in slots}
-        (node,) = {place.node for place in places.values()}
-        try:
-            return await self._store.read_at(node, read_jobs_here, places, work, *args, **kwargs)
-        except NodeUnavailable:
-            return None
 
     async def refresh(self) -> None:
         """Read where the slots are.

@@ -2,22 +2,29 @@
 
 from pabal.store.engine.base import Tx
 from pabal.store.queue import deadlines
-from pabal.store.queue.deadlines import LateJob, SweepCursor
+from pabal.store.queue.deadlines import LateJob, SweepCursor, WaitingJobs
 from pabal.store.queue.queue import Lane
 from tests.fixtures.rows import CARRIER, ExplainingTx, message_id, request_id, store_many_requests, store_request
 from tests.fixtures.virtual import NOON
+
+LANE = (0, CARRIER, Lane.SMALL)
 
 
 def test_waiting_jobs_are_walked_in_order_without_a_scan(tx: Tx) -> None:
     store_many_requests(tx)
     explaining = ExplainingTx(tx)
 
-    found = deadlines.find_waiting(explaining, 0, CARRIER, Lane.SMALL, SweepCursor(), NOON, 100)
-    places, request_ids = [SweepCursor()], set(found.request_ids)
-    while found.last is not None:
-        places.append(found.last)
-        found = deadlines.find_waiting(explaining, 0, CARRIER, Lane.SMALL, found.last, NOON, 100)
-        request_ids.update(found.request_ids)
+    places: list[SweepCursor] = []
+    request_ids: set[bytes] = set()
+    last: SweepCursor | None = SweepCursor()
+    while last is not None:
+        places.append(last)
+        small, campaigns = deadlines.find_waiting(
+            explaining, [(LANE, last), ((0, CARRIER, Lane.CAMPAIGN), SweepCursor())], NOON, 100
+        )
+        assert campaigns == WaitingJobs([], None)
+        request_ids.update(small.request_ids)
+        last = small.last
 
     assert places == sorted(set(places))
     assert len(places) - 1 == 900 / 100
@@ -32,6 +39,8 @@ def test_late_requests_are_found_by_their_stored_deadline_without_a_scan(tx: Tx)
     deadlines.set_deadline(tx, other, NOON + 1)
     explaining = ExplainingTx(tx)
 
+    assert deadlines.slots_with_late(explaining, [0, 1], NOON) == {0}
+    assert deadlines.slots_with_late(explaining, [0], NOON - 1) == set()
     assert deadlines.find_late_requests(explaining, 0, NOON, 10) == [late]
     assert deadlines.find_late_jobs(explaining, late, b"", 10, NOON) == [LateJob(message_id(1000), CARRIER, False)]
     assert deadlines.find_unwatched(explaining, [late, request_id(0)]) == [request_id(0)]

@@ -140,10 +140,10 @@ def test_accepted_job_becomes_overdue_when_no_receipt_arrives(tx: Tx) -> None:
 
     assert find_due(tx, at=NOON + 2 * HOUR) == []
     assert queue.find_overdue(tx, SLOT, CARRIER, NOON + HOUR - 1, 10) == []
-    assert not queue.has_overdue(tx, SLOT, CARRIER, NOON + HOUR - 1)
+    places = [(SLOT + 1, CARRIER), (SLOT, "another"), (SLOT, CARRIER)]
+    assert queue.find_with_overdue(tx, places, NOON + HOUR - 1) == []
     assert queue.find_overdue(tx, SLOT, CARRIER, NOON + HOUR, 10) == [(one, "r")]
-    assert queue.has_overdue(tx, SLOT, CARRIER, NOON + HOUR)
-    assert not queue.has_overdue(tx, SLOT, "another", NOON + HOUR)
+    assert queue.find_with_overdue(tx, places, NOON + HOUR) == [(SLOT, CARRIER)]
 
 
 def test_retried_job_keeps_its_time_carrier_and_tries(tx: Tx) -> None:

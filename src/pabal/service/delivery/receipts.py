@@ -122,18 +122,21 @@ async def _store_by_node(context: Context, carrier: str, incoming: Sequence[Rece
 
     The carrier must not be kept waiting for a lost node: it would soon report nothing more at all.
     """
-    names = [name for each in incoming for name in (each.reference, each.in_doubt_reference) if name is not None]
-    messages = await context.store.read(receipts.find_messages, carrier, names)
+    delivered = [each.reference for each in incoming if each.outcome is Outcome.DELIVERED]
+    may_end = bool(delivered) and not context.policy.prices
+    last = await context.store.read(receipts.find_last, carrier, delivered) if may_end else {}
+    rest = [each for each in incoming if each.reference not in last]
+    names = [name for each in rest for name in (each.reference, each.in_doubt_reference) if name is not None]
+    held = await context.store.read(receipts.find_held, carrier, names) if names else {}
     near: dict[int, list[_DeliveredMessage]] = {}
-    others: dict[str, list[tuple[int, Receipt]]] = {}
     for each in incoming:
-        named = messages.get(each.reference)
-        found = named or messages.get(each.in_doubt_reference or "")
-        slot = identifiers.slot_of(found.id) if found else context.slots.numbers[0]
-        if named and named.is_last and each.outcome is Outcome.DELIVERED and not context.policy.prices:
-            near.setdefault(slot, []).append(_DeliveredMessage(named.id, each))
-        else:
-            others.setdefault(context.nodes.node_of(slot) if found else "", []).append((slot, each))
+        if one := last.get(each.reference):
+            near.setdefault(identifiers.slot_of(one), []).append(_DeliveredMessage(one, each))
+    others: dict[str, list[tuple[int, Receipt]]] = {}
+    for each in rest:
+        found = held.get(each.reference) or held.get(each.in_doubt_reference or "")
+        slot = identifiers.slot_of(found) if found else context.slots.numbers[0]
+        others.setdefault(context.nodes.node_of(slot) if found else "", []).append((slot, each))
     ended = await asyncio.gather(
         *(_end_near(context, carrier, slot, some) for slot, some in near.items()),
         *(_store_at(context, carrier, node, some) for node, some in others.items()),

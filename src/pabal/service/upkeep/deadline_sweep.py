@@ -6,7 +6,7 @@ those requests are looked at again, when their deadline has passed.
 """
 
 import contextlib
-from collections.abc import Collection, Container, Iterable, Sequence
+from collections.abc import Collection, Container, Sequence
 from typing import NamedTuple
 
 from pabal.domain.base.dates import MINUTE, SECOND, Instant
@@ -20,7 +20,7 @@ from pabal.store.engine.base import Reader, Tx, transaction
 from pabal.store.messages import messages
 from pabal.store.queue import attempts, deadlines, queue_admin
 from pabal.store.queue.attempts import UNKNOWN, EndedAttempt
-from pabal.store.queue.deadlines import LateJob, SweepCursor
+from pabal.store.queue.deadlines import LaneKey, LateJob, SweepCursor
 from pabal.store.queue.queue import Lane
 from pabal.store.queue.slots import SlotNotHeld, run_if_held
 
@@ -40,9 +40,6 @@ REQUEST_BATCH = 50
 """Requests looked up at once whose deadline has passed."""
 JOB_BATCH = 500
 """Most messages that one transaction ends."""
-
-LaneKey = tuple[int, str, int]
-"""A slot, a carrier and a lane."""
 
 
 class LanePage(NamedTuple):
@@ -82,22 +79,25 @@ class DeadlineSweep:
         if not 0 <= now - self._restarted_at < REWALK_MS:
             self._cursors, self._restarted_at = {}, now
         self._cursors = {key: cursor for key, cursor in self._cursors.items() if key[0] in slots}
-        for slot in context.nodes.reachable(slots):
-            names = set(context.carriers)
-            if is_full:
-                names.update(await context.store.read(queue_admin.carriers_with_jobs, slot))
-            await self._run_in_slot(slot, sorted(names))
+        for some in context.nodes.by_node(slots):
+            lanes: list[LaneKey] = []
+            for slot in some:
+                names = set(context.carriers)
+                if is_full:
+                    names.update(await context.store.read(queue_admin.carriers_with_jobs, slot))
+                lanes += [(slot, name, lane) for name in sorted(names) for lane in (Lane.SMALL, Lane.CAMPAIGN)]
+            await self._run_on_node(lanes)
 
-    async def _run_in_slot(self, slot: int, carriers: Sequence[str]) -> None:
+    async def _run_on_node(self, lanes: Sequence[LaneKey]) -> None:
         """Look at all lanes at once: mostly there is nothing to do."""
         now = self._context.world.now()
         until = now - PATIENCE_MS
-        lanes: list[LaneKey] = [(slot, name, lane) for name in carriers for lane in (Lane.SMALL, Lane.CAMPAIGN)]
         begin = [(key, self._cursors.get(key, SweepCursor())) for key in lanes]
-        pages, has_late = await self._context.store.read(look_at_slot, slot, begin, until, now, self._page)
+        pages, late = await self._context.store.read(look_at_lanes, begin, until, now, self._page)
         for key, page in zip(lanes, pages, strict=True):
             await self._walk(key, page, until)
-        if has_late or any(page.unwatched for page in pages):
+        watched = {slot for (slot, *_), page in zip(lanes, pages, strict=True) if page.unwatched}
+        for slot in sorted(late | watched):
             with contextlib.suppress(SlotNotHeld):  # another worker has just got it
                 await self._end_late_requests(slot)
 
@@ -114,7 +114,8 @@ class DeadlineSweep:
                 return
             self._cursors[key] = last
             if number < self._max_pages:
-                page = await context.store.read(find_unwatched, key, last, until, self._page)
+                pages, _ = await context.store.read(look_at_lanes, [(key, last)], until, until, self._page)
+                page = pages[0]
 
     async def _end_late_requests(self, slot: int) -> None:
         """End what is late. Raises SlotNotHeld: another worker may have it in flight."""
@@ -142,20 +143,22 @@ class DeadlineSweep:
                     context.wake(finished.carriers_to_wake)
 
 
-@transaction(reader=Reader.BACKGROUND, slot_of=lambda slot, *_: slot, stays_in_slot=lambda *_: True)
-def look_at_slot(
-    tx: Tx, slot: int, begin: Iterable[tuple[LaneKey, SweepCursor]], until: Instant, now: Instant, limit: int
-) -> tuple[list[LanePage], bool]:
-    """Return a page of each lane, and whether the deadline of any request of the slot has passed."""
-    pages = [find_unwatched(tx, key, cursor, until, limit) for key, cursor in begin]
-    return pages, bool(deadlines.find_late_requests(tx, slot, now, 1))
+@transaction(
+    reader=Reader.BACKGROUND,
+    slot_of=lambda begin, *_: begin[0][0][0] if begin else -1,
+    stays_in_slot=lambda *_: True,
+)
+def look_at_lanes(
+    tx: Tx, begin: Sequence[tuple[LaneKey, SweepCursor]], until: Instant, now: Instant, limit: int
+) -> tuple[list[LanePage], set[int]]:
+    """Return a page of each lane, and the slots with requests whose deadline has passed.
 
-
-@transaction(reader=Reader.BACKGROUND)
-def find_unwatched(tx: Tx, key: LaneKey, after: SweepCursor, until: Instant, limit: int) -> LanePage:
-    """Look at a page of jobs that were due by `until`, and return their requests that have no stored deadline."""
-    waiting = deadlines.find_waiting(tx, *key, after, until, limit)
-    return LanePage(deadlines.find_unwatched(tx, waiting.request_ids), waiting.last)
+    A page has the requests without a stored deadline of jobs that were due by `until`. In a distributed store the
+    slots are of one node, which is asked.
+    """
+    found = deadlines.find_waiting(tx, begin, until, limit)
+    pages = [LanePage(deadlines.find_unwatched(tx, each.request_ids), each.last) for each in found]
+    return pages, deadlines.slots_with_late(tx, dict.fromkeys(key[0] for key, _ in begin), now)
 
 
 def expire_request(

@@ -25,7 +25,7 @@ from pabal.service.upkeep.retention import EventRetention, erase_ended, erase_ex
 from pabal.service.upkeep.statistics import STATISTICS_RETENTION_MS, update_statistics
 from pabal.store.accounts import audit_log, compat_differences
 from pabal.store.campaigns import campaign_list, campaigns, drafts
-from pabal.store.engine.base import StoreUnavailable, Tx, transaction
+from pabal.store.engine.base import StoreUnavailable, Tx
 from pabal.store.events import events, mails, notices, webhooks
 from pabal.store.kakao import profiles
 from pabal.store.messages import (
@@ -79,12 +79,6 @@ def expire_overdue(tx: Tx, slot: int, carrier: str, policy: Policy, now: Instant
     return finish(tx, ends, policy, now)
 
 
-@transaction(slot_of=lambda slot, *_: slot, stays_in_slot=lambda *_: True)
-def find_with_overdue(tx: Tx, slot: int, carriers: Sequence[str], now: Instant) -> list[str]:
-    """Return the carriers with messages whose receipt has not come in time."""
-    return [name for name in carriers if queue.has_overdue(tx, slot, name, now)]
-
-
 def trim_simulator(tx: Tx, carriers: Iterable[str], slots: Sequence[int], policy: Policy, now: Instant) -> int:
     """Delete the oldest simulated messages, but none that still awaits its receipt; return how many."""
     pending = [at for name in carriers if (at := simulator.next_receipt_at(tx, name, slots)) is not None]
@@ -113,13 +107,16 @@ async def run_housekeeping(context: Context) -> None:
 
 async def run_round(context: Context, *, is_full: bool = True) -> None:
     """End overdue messages, in small transactions; a full round does all other tasks as well."""
-    for slot in context.nodes.reachable(context.slots.held):
-        names = set(context.carriers)
-        if is_full:
-            names.update(await context.store.read(queue_admin.carriers_with_jobs, slot))
-        for name in await context.store.read(find_with_overdue, slot, sorted(names), context.world.now()):
+    for slots in context.nodes.by_node(context.slots.held):
+        places = []
+        for slot in slots:
+            names = set(context.carriers)
+            if is_full:
+                names.update(await context.store.read(queue_admin.carriers_with_jobs, slot))
+            places += [(slot, name) for name in sorted(names)]
+        for slot, name in await context.store.read(queue.find_with_overdue, places, context.world.now()):
             await _expire_all(context, slot, name)
-        if is_full:
+        for slot in slots if is_full else ():
             with contextlib.suppress(SlotNotHeld):  # another worker has just got it
                 await reassign_unknown_carriers(context, slot, context.slots.holder, is_orphaned=False)
     if HOUSEKEEPING_SLOT in context.slots.held:

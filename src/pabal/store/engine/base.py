@@ -257,6 +257,23 @@ def chunks(rows: Iterable[Sequence[Value]], size: int = MAX_ROWS_PER_STATEMENT) 
         yield chunk
 
 
+UNION = " union all "
+MAX_QUERIES_PER_STATEMENT = 64
+
+
+def fetch_union(tx: Tx, queries: Iterable[tuple[str, Sequence[Value]]]) -> list[Row]:
+    """Return the rows of queries with the same columns, many by one statement.
+
+    Where each query names one slot, a distributed store asks as it can.
+    """
+    rows: list[Row] = []
+    wanted = list(queries)
+    for begin in range(0, len(wanted), MAX_QUERIES_PER_STATEMENT):
+        some = wanted[begin : begin + MAX_QUERIES_PER_STATEMENT]
+        rows += tx.fetch_all(UNION.join(sql for sql, _ in some), [value for _, args in some for value in args])
+    return rows
+
+
 @lru_cache(maxsize=512)
 def expand_placeholders(sql: str, rows: int, columns: int) -> str:
     """Return `sql` with `{rows}` or `{list}` spelled out, for an engine that has neither months nor slots."""

@@ -20,7 +20,7 @@ from pabal.domain.events.event import (
     lowest_number,
     make_event_id,
 )
-from pabal.store.engine.base import Reader, Row, Tx, transaction
+from pabal.store.engine.base import Reader, Row, Tx, fetch_union, transaction
 from pabal.store.rows import read_rows
 
 DEFAULT_SLOT = 0
@@ -141,11 +141,14 @@ def slots_with_new(tx: Tx, since: Mapping[int, Instant]) -> list[int]:
 
     In a distributed store the slots are of one node, which is asked.
     """
-    return [
-        slot
+    queries = [
+        (
+            f"select {slot:d} where exists (select 1 from new_events where slot = {slot:d} and recorded_at >= ?)",
+            (begin,),
+        )
         for slot, begin in since.items()
-        if tx.fetch_one("select 1 from new_events where slot = ? and recorded_at >= ? limit 1", (slot, begin))
     ]
+    return [slot for (slot,) in fetch_union(tx, queries)]
 
 
 @transaction(slot_of=lambda slot, *_: slot, stays_in_slot=lambda *_: True)

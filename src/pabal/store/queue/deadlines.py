@@ -1,12 +1,12 @@
 """Deadlines of requests whose messages wait, and the messages that have missed them."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from pabal.domain.base import identifiers
 from pabal.domain.base.dates import Instant
 from pabal.domain.sends.message import PRODUCT_BY_NUMBER, Product
-from pabal.store.engine.base import Row, Tx
+from pabal.store.engine.base import Row, Tx, fetch_union
 from pabal.store.queue.queue import UNSENT
 from pabal.store.rows import read_rows
 
@@ -14,6 +14,14 @@ _IN_DOUBT = (
     "exists (select 1 from attempts a where a.message_id = j.id and a.slot = j.slot and a.verdict = 'unknown')"
 )
 """SQL condition: an attempt had no known result."""
+
+
+_JOBS_OF_LANE = (
+    "select ready_at, id from jobs where slot = {0:d} and carrier = ? and lane = ?"
+    " and ready_at >= ? and ready_at <= ? and (ready_at, id) > (?, ?) order by ready_at, id limit ?"
+)
+LaneKey = tuple[int, str, int]
+"""A slot, a carrier and a lane."""
 
 
 class SweepCursor(NamedTuple):
@@ -45,24 +53,45 @@ class WaitingJobs(NamedTuple):
 
 
 def find_waiting(
-    tx: Tx, slot: int, carrier: str, lane: int, after: SweepCursor, until: Instant, limit: int
-) -> WaitingJobs:
-    """Return which jobs of a lane were due by `until`, the first `limit` after a cursor.
+    tx: Tx, lanes: Sequence[tuple[LaneKey, SweepCursor]], until: Instant, limit: int
+) -> list[WaitingJobs]:
+    """Return for each lane which jobs were due by `until`, the first `limit` after a cursor.
 
     They are counted by request where they are: a campaign has thousands of them.
     """
-    jobs = (
-        "select ready_at, id from jobs where slot = ? and carrier = ? and lane = ?"
-        " and ready_at >= ? and ready_at <= ? and (ready_at, id) > (?, ?) order by ready_at, id limit ?"
+    request_id = f"substr(id, 1, {identifiers.REQUEST_ID_BYTES:d})"
+    rows = fetch_union(
+        tx,
+        [
+            (
+                f"select {number:d}, {request_id}, count(*) from ({_JOBS_OF_LANE.format(key[0])}) as g group by 2",
+                (*key[1:], after.ready_at, until, *after, limit),
+            )
+            for number, (key, after) in enumerate(lanes)
+        ],
     )
-    args = (slot, carrier, lane, after.ready_at, until, *after)
-    rows = tx.fetch_all(
-        f"select substr(id, 1, {identifiers.REQUEST_ID_BYTES:d}), count(*) from ({jobs}) as g group by 1",
-        (*args, limit),
-    )
-    is_full = sum(count for _, count in rows) >= limit
-    last = tx.fetch_one(f"{jobs} offset ?", (*args, 1, limit - 1)) if is_full else None
-    return WaitingJobs([request_id for request_id, _ in rows], SweepCursor(*last) if last else None)
+    found = []
+    for number, (key, after) in enumerate(lanes):
+        counts = {one: count for lane, one, count in rows if lane == number}
+        last = None
+        if sum(counts.values()) >= limit:
+            args = (*key[1:], after.ready_at, until, *after, 1, limit - 1)
+            last = tx.fetch_one(f"{_JOBS_OF_LANE.format(key[0])} offset ?", args)
+        found.append(WaitingJobs(list(counts), SweepCursor(*last) if last else None))
+    return found
+
+
+def slots_with_late(tx: Tx, slots: Iterable[int], now: Instant) -> set[int]:
+    """Return the slots with requests whose stored deadline has passed."""
+    queries = [
+        (
+            f"select {slot:d} where exists (select 1 from requests where expires_at is not null"
+            f" and expires_at <= ? and slot = {slot:d})",
+            (now,),
+        )
+        for slot in slots
+    ]
+    return {slot for (slot,) in fetch_union(tx, queries)}
 
 
 def find_unwatched(tx: Tx, request_ids: Iterable[bytes]) -> list[bytes]:

@@ -1,14 +1,13 @@
 """The queue: when each message is due, and the lease of the worker that has claimed it."""
 
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from enum import IntEnum
-from types import MappingProxyType
 from typing import NamedTuple
 
 from pabal.domain.base import identifiers
 from pabal.domain.base.dates import Instant
-from pabal.store.engine.base import Tx
+from pabal.store.engine.base import Tx, fetch_union, transaction
 
 
 class Lane(IntEnum):
@@ -24,8 +23,6 @@ class Lane(IntEnum):
 
 UNSENT = f"lane in ({Lane.SMALL:d}, {Lane.CAMPAIGN:d})"
 """SQL condition: the job is still to be sent."""
-MAX_LANES_PER_STATEMENT = 64
-_ONE_TABLE: Mapping[int, str] = MappingProxyType({})
 CAMPAIGN_SHARE = 4
 """A claim reserves one part in this many for campaigns; one too small for that prefers them that often."""
 REFERENCE_SEPARATOR = "\n"
@@ -172,10 +169,24 @@ def find_overdue(tx: Tx, slot: int, carrier: str, now: Instant, limit: int) -> l
     return [OverdueReceipt(*row) for row in rows]
 
 
-def has_overdue(tx: Tx, slot: int, carrier: str, now: Instant) -> bool:
-    """Tell whether the receipt of any job has not arrived in time."""
-    sql = "select 1 from jobs where slot = ? and carrier = ? and lane = ? and ready_at <= ? limit 1"
-    return tx.fetch_one(sql, (slot, carrier, Lane.AWAITING_RECEIPT, now)) is not None
+@transaction(slot_of=lambda places, *_: places[0][0] if places else -1, stays_in_slot=lambda *_: True)
+def find_with_overdue(tx: Tx, places: Sequence[tuple[int, str]], now: Instant) -> list[tuple[int, str]]:
+    """Return in which of these slots which of these carriers have jobs whose receipt has not arrived in time.
+
+    In a distributed store the slots are of one node, which is asked.
+    """
+    found = fetch_union(
+        tx,
+        [
+            (
+                f"select {number:d} where exists (select 1 from jobs where slot = {slot:d} and carrier = ?"
+                " and lane = ? and ready_at <= ?)",
+                (carrier, Lane.AWAITING_RECEIPT, now),
+            )
+            for number, (slot, carrier) in enumerate(places)
+        ],
+    )
+    return [places[number] for (number,) in found]
 
 
 def find_leased(tx: Tx, slot: int, carrier: str, since: Instant, until: Instant) -> list[bytes]:
@@ -187,26 +198,24 @@ def find_leased(tx: Tx, slot: int, carrier: str, since: Instant, until: Instant)
     return [row[0] for row in rows]
 
 
-def next_due_by_lane(
-    tx: Tx, carrier: str, lanes: Iterable[tuple[int, int, Instant]], tables: Mapping[int, str] = _ONE_TABLE
-) -> list[LaneDue]:
+@transaction(slot_of=lambda _, lanes: lanes[0][0] if lanes else -1, stays_in_slot=lambda *_: True)
+def next_due_by_lane(tx: Tx, carrier: str, lanes: Sequence[tuple[int, int, Instant]]) -> list[LaneDue]:
     """Return when the next job of each lane is due, if any; a lane is slot, number, and from when on to look.
 
-    `tables`: where the jobs of each slot are, if not in one table.
+    In a distributed store the slots are of one node, which is asked.
     """
-    found: list[LaneDue] = []
-    wanted = list(lanes)
-    for begin in range(0, len(wanted), MAX_LANES_PER_STATEMENT):
-        some = wanted[begin : begin + MAX_LANES_PER_STATEMENT]
-        selects = [
-            f"select {slot:d}, {lane:d}, min(ready_at) from {tables.get(slot, 'jobs')}"
-            f" where slot = {slot:d} and carrier = ? and lane = {lane:d} and ready_at >= ?"
-            for slot, lane, _ in some
-        ]
-        args = [value for _, _, since in some for value in (carrier, since)]
-        rows = tx.fetch_all(" union all ".join(selects), args)
-        found += [LaneDue(*row) for row in rows if row[2] is not None]
-    return found
+    rows = fetch_union(
+        tx,
+        [
+            (
+                f"select {slot:d}, {lane:d}, min(ready_at) from jobs"
+                f" where slot = {slot:d} and carrier = ? and lane = {lane:d} and ready_at >= ?",
+                (carrier, since),
+            )
+            for slot, lane, since in lanes
+        ],
+    )
+    return [LaneDue(*row) for row in rows if row[2] is not None]
 
 
 def next_due_at(tx: Tx, slot: int, carrier: str, lanes: Sequence[int]) -> Instant | None:

@@ -42,13 +42,6 @@ class ReceiptCode(NamedTuple):
     code: str
 
 
-class FoundMessage(NamedTuple):
-    """The message that a carrier has given a reference to, and whether its next receipt ends it."""
-
-    id: bytes
-    is_last: bool
-
-
 class PostponedReceipt(NamedTuple):
     """A receipt whose message is on a node that cannot be reached, and the slot of that message."""
 
@@ -141,17 +134,16 @@ def find_held(tx: Tx, carrier: str, references: Iterable[str]) -> dict[str, byte
     return {reference: message_id for reference, message_id in rows if message_id is not None}
 
 
-def find_messages(tx: Tx, carrier: str, references: Iterable[str]) -> dict[str, FoundMessage]:
-    """Return the messages with these references."""
-    of_reference = "from receipts where receipts.carrier = ? and receipts.reference = v.reference"
+def find_last(tx: Tx, carrier: str, references: Iterable[str]) -> dict[str, bytes]:
+    """Return the messages with these references that their next receipt ends: those sent in one part."""
     rows = tx.execute_many(
-        f"select v.reference, (select message_id {of_reference}),"
-        f" (select case when parts = 1 and outcome is null then 1 else 0 end {of_reference})"
+        "select v.reference, (select case when parts = 1 and outcome is null then message_id end"
+        " from receipts where receipts.carrier = ? and receipts.reference = v.reference)"
         " from (values {rows}) as v(reference)",
         [(reference,) for reference in references],
-        (carrier, carrier),
+        (carrier,),
     )
-    return {reference: FoundMessage(one, bool(is_last)) for reference, one, is_last in rows if one is not None}
+    return {reference: message_id for reference, message_id in rows if message_id is not None}
 
 
 def delete(tx: Tx, ended: Iterable[EndedReference]) -> list[ReceiptCode]:

@@ -1,14 +1,14 @@
 """On a real Citus, due jobs are looked for on the node that has them, where it can be asked itself."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import pytest
 
 from pabal.domain.base.dates import Instant
 from pabal.service.sending.accept import store_request
 from pabal.service.slots import Nodes
-from pabal.store.engine.base import NodeUnavailable, Tx
-from pabal.store.engine.citus.places import SlotPlace, is_distributed
+from pabal.store.engine.base import NodeUnavailable
+from pabal.store.engine.citus.places import is_distributed
 from pabal.store.engine.postgres.postgres_store import PostgresStore
 from pabal.store.engine.postgres.session import node_address
 from pabal.store.queue import queue
@@ -22,10 +22,6 @@ from tests.store.engine.citus.test_statements import executed, forget_statements
 
 NOBODY = "127.0.0.1:1"
 """Where nobody listens."""
-
-
-def read_due(tx: Tx, tables: Mapping[int, str], lanes: Sequence[tuple[int, int, Instant]]) -> list[LaneDue]:
-    return queue.next_due_by_lane(tx, CARRIER, lanes, tables)
 
 
 def lanes_of(slots: Sequence[int]) -> list[tuple[int, int, Instant]]:
@@ -63,39 +59,39 @@ if citus.is_available():  # else the summary says that it was not run
         address = citus.empty_database()
 
         async def scenario(store: PostgresStore) -> None:
-            nodes, there = await nodes_of(store)
-            await nodes.read_jobs(there, read_due, lanes_of(there))  # which connects
+            _, there = await nodes_of(store)
+            await store.read(queue.next_due_by_lane, CARRIER, lanes_of(there))  # which connects
             forget_statements(address)
 
-            found = await nodes.read_jobs(there, read_due, lanes_of(there))
+            found = await store.read(queue.next_due_by_lane, CARRIER, lanes_of(there))
 
-            assert found is not None
             assert sorted(found) == sorted(LaneDue(slot, Lane.SMALL, NOON) for slot in there)
             assert not executed(address)
 
         run_scenario(address, scenario, writers=1, readers=1)
 
-    def test_node_that_has_not_all_of_the_slots_says_nothing() -> None:
+    def test_coordinator_is_asked_where_a_node_has_not_all_of_the_slots() -> None:
         async def scenario(store: PostgresStore) -> None:
             nodes, there = await nodes_of(store)
             (elsewhere, *_) = [slot for slot in nodes.places if nodes.node_of(slot) != nodes.node_of(there[0])]
-            moved = SlotPlace(nodes.places[elsewhere].shard, nodes.node_of(there[0]))
-            nodes.places = {**nodes.places, elsewhere: moved}
+            lanes = lanes_of([*there, elsewhere])
 
-            assert await nodes.read_jobs([*there, elsewhere], read_due, lanes_of(there)) is None
-            assert await nodes.read_jobs(there, read_due, lanes_of(there)) is not None
+            with pytest.raises(NodeUnavailable):
+                await store.read_at(nodes.node_of(there[0]), queue.next_due_by_lane, CARRIER, lanes)
+            found = await store.read(queue.next_due_by_lane, CARRIER, lanes)
+
+            assert sorted(found) == sorted(LaneDue(slot, Lane.SMALL, NOON) for slot in [*there, elsewhere])
 
         run_scenario(citus.empty_database(), scenario)
 
     def test_node_that_refuses_connections_is_left_to_the_coordinator() -> None:
         async def scenario(store: PostgresStore) -> None:
             nodes, there = await nodes_of(store)
-            nodes.places = {slot: place._replace(node=NOBODY) for slot, place in nodes.places.items()}
+            store.slot_nodes.update(dict.fromkeys(nodes.places, NOBODY))
 
-            assert await nodes.read_jobs(there, read_due, lanes_of(there)) is None
+            assert len(await store.read(queue.next_due_by_lane, CARRIER, lanes_of(there))) == len(there)
 
             assert nodes.lost == []
-            assert len(await store.read(queue.next_due_by_lane, CARRIER, lanes_of(there))) == len(there)
 
         run_scenario(citus.empty_database(), scenario)
 

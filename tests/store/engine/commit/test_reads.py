@@ -8,7 +8,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from pabal.service.upkeep.deadline_sweep import find_unwatched
+from pabal.service.upkeep.deadline_sweep import look_at_lanes
 from pabal.service.upkeep.reports import queue_depths
 from pabal.store.engine.base import Reader, ReadTimedOut, StoreUnavailable, Tx, options_of, transaction
 from pabal.store.engine.group_commit import GroupCommitStore
@@ -115,7 +115,7 @@ async def test_background_reads_delay_neither_other_reads_nor_searches(modes: St
         assert await running
 
 
-@pytest.mark.parametrize("work", [count_messages, first_request_at, queue_digest, find_unwatched, queue_depths])
+@pytest.mark.parametrize("work", [count_messages, first_request_at, queue_digest, look_at_lanes, queue_depths])
 def test_counts_and_walks_are_read_in_the_background(work: Any) -> None:
     assert options_of(work).reader is Reader.BACKGROUND
 

@@ -15,7 +15,7 @@ from pabal.service.context import Context
 from pabal.service.fair_queue import EMPTY_LANE_OFFSET_MS, SWEPT_BEFORE_MS, LaneKey
 from pabal.service.next_due import read_next_due
 from pabal.service.policy import Policy
-from pabal.store.engine.base import Tx
+from pabal.store.engine.base import Tx, transaction
 from pabal.store.messages import requests
 from pabal.store.queue import deadlines, queue_admin
 from pabal.store.queue.queue import Lane
@@ -171,6 +171,7 @@ class _SameTime(NamedTuple):
         return self.is_own(now) or self.ready_at >= identifiers.requested_at(self.request_id) - EMPTY_LANE_OFFSET_MS
 
 
+@transaction(slot_of=lambda slot, *_: slot, stays_in_slot=lambda *_: True)
 def find_due(tx: Tx, slot: int, carrier: str, lane: int, since: Instant, now: Instant, limit: int) -> DuePage:
     """Look at some due jobs of a lane from a time on."""
     jobs, go_on_at = _split(queue_admin.find_since(tx, slot, carrier, lane, since, now, limit), limit)

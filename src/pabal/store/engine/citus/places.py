@@ -1,11 +1,11 @@
 """The nodes of Citus: which slots each has, and whether it can be reached."""
 
 import logging
-from collections.abc import Callable, Collection, Mapping
-from typing import Concatenate, NamedTuple
+from collections.abc import Collection, Mapping
+from typing import NamedTuple
 
 from pabal.domain.base import identifiers
-from pabal.store.engine.base import P, Reader, T, Tx, transaction
+from pabal.store.engine.base import Reader, Tx, transaction
 from pabal.world import World
 
 SLOT_NUMBERS = range(1 << identifiers.SLOT_BITS)
@@ -44,30 +44,6 @@ def find_places(tx: Tx, slots: Collection[int] = SLOT_NUMBERS) -> dict[int, Slot
         [(slot,) for slot in slots],
     )
     return {slot: SlotPlace(shard, node) for slot, shard, node in rows}
-
-
-def read_jobs_here(
-    tx: Tx,
-    places: Mapping[int, SlotPlace],
-    work: Callable[Concatenate[Tx, Mapping[int, str], P], T],
-    /,
-    *args: P.args,
-    **kwargs: P.kwargs,
-) -> T | None:
-    """Run `work` on the node that is asked, with the name that the jobs of each slot have there.
-
-    None where it does not have all of them: a shard that was moved stays there for a while, without what is written
-    from then on.
-    """
-    shards = sorted({place.shard for place in places.values()})
-    row = tx.fetch_one(
-        "select count(*) from pg_dist_placement p join pg_dist_local_group g on g.groupid = p.groupid"
-        f" where p.shardid in ({', '.join('?' * len(shards))})",
-        shards,
-    )
-    if not row or row[0] < len(shards):
-        return None
-    return work(tx, {slot: f"jobs_{place.shard:d}" for slot, place in places.items()}, *args, **kwargs)
 
 
 @transaction(reader=Reader.BACKGROUND)

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from pabal.domain.base import identifiers
-from pabal.store.engine.base import Value
+from pabal.store.engine.base import UNION, Value
 from pabal.store.engine.citus.distribution import DISTRIBUTED_TABLES
 from pabal.store.engine.citus.values import parse
 
@@ -21,11 +21,11 @@ FIND_SHARDS = (
 """The shard of each of some tables that a slot is in."""
 LOCK = b"select lock_shard_metadata(5, array[$1::bigint])"
 """Locks a shard, and all that are moved with it, in the mode of Citus's own statements: no move ends meanwhile."""
-FIND_PLACE = (
-    b"select 1 from pg_dist_placement p join pg_dist_local_group g on g.groupid = p.groupid"
-    b" where p.shardid = $1::bigint and p.xmax = '0'"
+FIND_PLACES = (
+    b"select p.shardid from pg_dist_placement p join pg_dist_local_group g on g.groupid = p.groupid"
+    b" where p.shardid = any ($1::bigint[]) and p.xmax = '0'"
 )
-"""Finds the place of a shard that is locked, if it is this node.
+"""Finds which of some shards are on this node.
 
 A transaction that began before the shard was moved does not see its new place. By `xmax` it sees that the old one
 has been changed.
@@ -55,6 +55,26 @@ def spell(sql: str, shards: tuple[int, ...]) -> str:
 def names_shards(sql: str) -> bool:
     """Return whether a statement is about distributed tables: each slot has tables of its own for these."""
     return _TABLE.search(sql) is not None
+
+
+def split(sql: str, args: Sequence[Value]) -> list[tuple[int, str, Sequence[Value]]]:
+    """Return the parts of a union that are about one slot each, those of a slot that follow each other together.
+
+    There are none unless each part is about distributed tables and names its slot.
+    """
+    parts: list[tuple[int, str, Sequence[Value]]] = []
+    at = 0
+    for part in sql.split(UNION):
+        some = args[at : at + part.count("?")]
+        at += len(some)
+        slot = find_slot(part, some) if names_shards(part) else None
+        if slot is None:
+            return []
+        if parts and parts[-1][0] == slot:
+            _, before, args_before = parts.pop()
+            part, some = f"{before}{UNION}{part}", [*args_before, *some]
+        parts.append((slot, part, some))
+    return parts
 
 
 def find_slot(sql: str, args: Sequence[Value]) -> int | None:

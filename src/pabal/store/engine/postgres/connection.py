@@ -79,8 +79,7 @@ class PostgresConnection:
         if self.tx.has_written:  # on Citus
             if self.tx.needs_two_phases:
                 self._send(USE_TWO_PHASES)
-            self._pipeline.sync()  # what fails before the commit has changed nothing, and callers may try elsewhere
-            self.tx.check_places()
+            self.tx.finish()  # what fails before the commit has changed nothing, and callers may try elsewhere
         self.is_committing = True
         said = self._send(b"commit")
         self._pipeline.sync()

@@ -4,11 +4,11 @@ from collections.abc import Iterable, Sequence
 
 import psycopg
 
-from pabal.store.engine.base import Row, Value
+from pabal.store.engine.base import UNION, Row, Value
 from pabal.store.engine.citus import shards
 from pabal.store.engine.citus.distribution import DISTRIBUTED_TABLES
-from pabal.store.engine.postgres.pipeline import Answer, Pipeline
-from pabal.store.engine.postgres.postgres_tx import Connection, PostgresTx, TextArray
+from pabal.store.engine.postgres.pipeline import Pipeline
+from pabal.store.engine.postgres.postgres_tx import Connection, IntegerArray, PostgresTx, TextArray
 
 
 class ShardMoved(psycopg.OperationalError):
@@ -31,20 +31,24 @@ class NodeTx(PostgresTx):
         """Then it locks nothing: its snapshot has all that was stored before a shard was moved."""
         self._shards: dict[int, tuple[int, ...]] = {}
         """The shards of slots, in the order of DISTRIBUTED_TABLES."""
-        self._places: dict[int, Answer] = {}
-        """What the transaction has seen of the place of each slot."""
+        self._used: set[int] = set()
+        """The slots that the transaction is about."""
 
     def begin(self, *, is_retry: bool) -> None:
         super().begin(is_retry=is_retry)
-        self._places.clear()
+        self._used.clear()
 
     @property
     def has_written(self) -> bool:
         """Whether the places have to be looked at before the commit: also where it has only read."""
-        return bool(self._places)
+        return bool(self._used)
 
-    def check_places(self) -> None:
-        moved = [slot for slot, place in self._places.items() if place.fetchone() is None]
+    def finish(self) -> None:
+        first = {slot: self._shards[slot][0] for slot in self._used}
+        answer = self._line.execute(shards.FIND_PLACES, (IntegerArray(sorted(set(first.values()))),))  # type: ignore[arg-type]
+        super().finish()
+        here = {row[0] for row in answer.fetchall()}
+        moved = [slot for slot, shard in first.items() if shard not in here]
         for slot in moved:
             del self._shards[slot]
         if moved:
@@ -66,18 +70,18 @@ class NodeTx(PostgresTx):
     def _spell(self, sql: str, args: Sequence[Value]) -> str:
         if not shards.names_shards(sql):
             return sql
-        slot = shards.find_slot(sql, args)
-        if slot is None:
+        parts = shards.split(sql, args)
+        if not parts:
             raise UnknownSlot(sql)
-        return self._spell_for(slot, sql)
+        return UNION.join(self._spell_for(slot, part) for slot, part, _ in parts)
 
     def _spell_for(self, slot: int, sql: str) -> str:
         """Return a statement about the tables of a slot, whose shards stay where they are from now on."""
         found = self._shards.get(slot) or self._find_shards(slot)
-        if slot not in self._places:
+        if slot not in self._used:
+            self._used.add(slot)
             if not self._is_reading:
                 self._line.execute(shards.LOCK, found[:1])
-            self._places[slot] = self._line.execute(shards.FIND_PLACE, found[:1])
         return shards.spell(sql, found)
 
     def _find_shards(self, slot: int) -> tuple[int, ...]:

@@ -15,8 +15,9 @@ from psycopg.types.numeric import Int8BinaryDumper
 from psycopg.types.string import BytesBinaryDumper, StrBinaryDumper
 
 from pabal.domain.base import identifiers
-from pabal.store.engine.base import ReadTimedOut, Row, Value, chunks, spell_same, to_dialect
+from pabal.store.engine.base import UNION, ReadTimedOut, Row, Value, chunks, spell_same, to_dialect
 from pabal.store.engine.citus.distribution import MARKER_TABLE, writes_to_workers
+from pabal.store.engine.citus.shards import split
 from pabal.store.engine.citus.values import MAX_ROWS, MAX_SINGLES, RowInsert, by_slot, parse, parse_join, spell
 from pabal.store.engine.postgres.pipeline import Answer, Pipeline
 
@@ -25,6 +26,14 @@ MAX_ROWS_PER_STATEMENT = 5000
 SCHEMA_LOCK = 7_602_115_001
 """The advisory lock that schema changes take."""
 
+_PLACES_OF_REFERENCES = (
+    "select (select r.ctid from receipts r where r.carrier = v.carrier and r.reference = v.reference)"
+    " from (values {rows}) as v(carrier, reference)"
+)
+_PLACES_OF_ENDED_REFERENCES = (
+    "select (select r.ctid from receipts r where r.carrier = v.carrier and r.reference = v.reference"
+    " and r.message_id = v.message_id) from (values {rows}) as v(carrier, reference, message_id)"
+)
 DIALECT = {
     "bytes": "bytea",
     "big": "bigint",
@@ -46,11 +55,9 @@ DIALECT = {
     "for_share": "for share",
     "or_fail": "",
     "may_repeat": "",
-    # Which rows of receipts to delete: a join instead of a list, so that each is looked up by its whole key.
-    "of_references": "using (values {rows}) as v(carrier, reference)"
-    " where receipts.carrier {same} and receipts.reference = v.reference",
-    "of_ended_references": "using (values {rows}) as v(carrier, reference, message_id)"
-    " where receipts.carrier {same} and receipts.reference = v.reference and receipts.message_id = v.message_id",
+    # Which rows of receipts to delete: each is looked up by its key, however few rows the planner expects there.
+    "of_references": f"where receipts.ctid = any (array({_PLACES_OF_REFERENCES}))",
+    "of_ended_references": f"where receipts.ctid = any (array({_PLACES_OF_ENDED_REFERENCES}))",
     "as_big": "::bigint",  # without the cast, a column of nulls alone would be text
     "as_bytes": "::bytea",
     "tables": "(select tablename as name from pg_tables where schemaname = any (current_schemas(false)))",
@@ -198,8 +205,10 @@ class PostgresTx:
         """Whether it has written on the coordinator and on a worker: else Citus commits one after the other."""
         return len(self._written) == 2
 
-    def check_places(self) -> None:
-        """Raise an OperationalError where it must not be committed; all its statements have been answered."""
+    def finish(self) -> None:
+        """Wait until all is executed. Raises psycopg.Error where it must not be committed."""
+        if self._pipeline:
+            self._pipeline.sync()
 
     def _spell(self, sql: str, args: Sequence[Value]) -> str:
         """Return a statement with the names that tables have here."""
@@ -219,6 +228,11 @@ class PostgresTx:
         return max(self._synced(self._send(_translate(self._spell(sql, args)), args)).rowcount, 0)
 
     def fetch_all(self, sql: str, args: Sequence[Value] = ()) -> list[Row]:
+        if self._is_planned_by_citus and UNION in sql and (parts := split(sql, args)):  # each goes to one node
+            return [row for _, part, some in parts for row in self._fetch_all(part, some)]
+        return self._fetch_all(sql, args)
+
+    def _fetch_all(self, sql: str, args: Sequence[Value]) -> list[Row]:
         self._prepare(sql)
         return self._synced(self._send(_translate(self._spell(sql, args)), args)).fetchall()
 
