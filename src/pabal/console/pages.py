@@ -14,11 +14,7 @@ from pabal.console.manage import (
     webhooks_texts,
 )
 from pabal.console.me import me, notices
-from pabal.console.operate import tabs
-from pabal.console.operate.accounts import accounts, keys, quotas
-from pabal.console.operate.carriers import mappings, status
-from pabal.console.operate.system import audit, mail, settings
-from pabal.console.operate.waiting import pending_numbers, reviews, stopped_webhooks
+from pabal.console.operate import accounts, audit, keys, mappings, status, system, waiting
 from pabal.console.overview import overview, statistics, statistics_file
 from pabal.console.phone import phone
 from pabal.console.requests import entry, funnel, requests, sent
@@ -41,30 +37,30 @@ OPERATING = tuple(
         method,
         menu,
         needs_account=False,
-        is_polled=path in (status.STATUS_PATH, tabs.TABS_PATH),
+        is_polled=path in (status.STATUS_PATH, waiting.TABS_PATH),
     )
     for path, handle, method, menu in (
         ("/console/operate", status.show_status, "GET", "menu.operate"),
         (status.STATUS_PATH, status.refresh_status, "GET", ""),
-        (tabs.TABS_PATH, tabs.show_tabs, "GET", ""),
+        (waiting.TABS_PATH, waiting.show_tabs, "GET", ""),
         ("/console/operate/move", status.move_messages, "POST", ""),
-        (reviews.REVIEWS_PATH, reviews.list_reviews, "GET", ""),
-        (f"{reviews.REVIEWS_PATH}/{{template}}", reviews.show_review, "GET", ""),
-        (f"{reviews.REVIEWS_PATH}/{{template}}", reviews.decide, "POST", ""),
-        (f"{reviews.REVIEWS_PATH}/{{template}}/picture", reviews.show_image, "GET", ""),
-        (stopped_webhooks.STOPPED_PATH, stopped_webhooks.list_stopped, "GET", ""),
-        (f"{stopped_webhooks.STOPPED_PATH}/resume", stopped_webhooks.resume, "POST", ""),
-        (pending_numbers.PENDING_PATH, pending_numbers.list_pending, "GET", ""),
-        (f"{pending_numbers.PENDING_PATH}/approve", pending_numbers.approve_number, "POST", ""),
-        (f"{pending_numbers.PENDING_PATH}/reject", pending_numbers.reject_number, "POST", ""),
+        (waiting.REVIEWS_PATH, waiting.list_reviews, "GET", ""),
+        (f"{waiting.REVIEWS_PATH}/{{template}}", waiting.show_review, "GET", ""),
+        (f"{waiting.REVIEWS_PATH}/{{template}}", waiting.decide_review, "POST", ""),
+        (f"{waiting.REVIEWS_PATH}/{{template}}/picture", waiting.show_review_image, "GET", ""),
+        (waiting.STOPPED_PATH, waiting.list_stopped, "GET", ""),
+        (f"{waiting.STOPPED_PATH}/resume", waiting.resume_webhook, "POST", ""),
+        (waiting.PENDING_PATH, waiting.list_pending, "GET", ""),
+        (f"{waiting.PENDING_PATH}/approve", waiting.approve_number, "POST", ""),
+        (f"{waiting.PENDING_PATH}/reject", waiting.reject_number, "POST", ""),
         (mappings.MAPPINGS_PATH, mappings.show_mappings, "GET", ""),
         (mappings.MAPPINGS_PATH, mappings.add_mapping, "POST", ""),
         (f"{mappings.MAPPINGS_PATH}/remove", mappings.remove_mapping, "POST", ""),
         (inbound.UNASSIGNED_PATH, inbound.list_unassigned, "GET", ""),
-        (quotas.QUOTAS_PATH, quotas.show_quotas, "GET", ""),
-        (mail.MAIL_PATH, mail.show_mail, "GET", ""),
-        (f"{mail.MAIL_PATH}/test", mail.send_test, "POST", ""),
-        ("/console/operate/settings", settings.show_settings, "GET", ""),
+        (system.QUOTAS_PATH, system.show_quotas, "GET", ""),
+        (system.MAIL_PATH, system.show_mail, "GET", ""),
+        (f"{system.MAIL_PATH}/test", system.send_test, "POST", ""),
+        ("/console/operate/settings", system.show_settings, "GET", ""),
         ("/console/operate/accounts", accounts.list_accounts, "GET", ""),
         ("/console/operate/accounts", accounts.create_account, "POST", ""),
         (ACCOUNT, accounts.show_account, "GET", ""),
@@ -381,16 +377,12 @@ TEXTS = TextCatalog(
     webhooks_texts.TEXTS,
     status.TEXTS,
     accounts.TEXTS,
-    quotas.TEXTS,
-    pending_numbers.TEXTS,
-    stopped_webhooks.TEXTS,
-    reviews.TEXTS,
+    system.TEXTS,
+    waiting.TEXTS,
     mappings.TEXTS,
-    settings.TEXTS,
     audit.TEXTS,
     team.TEXTS,
     me.TEXTS,
     notices.TEXTS,
-    mail.TEXTS,
     components.TEXTS,
 )

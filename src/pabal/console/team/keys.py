@@ -4,9 +4,9 @@ from collections.abc import Mapping
 
 from starlette.responses import Response
 
-from pabal.console.operate.accounts import keys
-from pabal.console.operate.accounts.accounts import blank_key
-from pabal.console.operate.accounts.keys import Replaced, show_new_key
+from pabal.console.operate import keys
+from pabal.console.operate.accounts import blank_key
+from pabal.console.operate.keys import Replaced, show_new_key
 from pabal.console.shell.form_fields import parse_id
 from pabal.console.shell.page_request import PageRequest
 from pabal.domain.base.codes import Code, Refused

@@ -107,7 +107,7 @@ async def reset_password(request: PageRequest) -> Response:
         return await show_team(request, refused)
     account = await administration.get_account(request.context, request.account_id)
     return request.render(
-        "operate/accounts/secret.html", account=account, back=TEAM_PATH, secret=password, kind="password", name=name
+        "operate/secret.html", account=account, back=TEAM_PATH, secret=password, kind="password", name=name
     )
 
 

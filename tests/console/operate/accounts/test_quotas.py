@@ -2,7 +2,7 @@
 
 import re
 
-from pabal.console.operate.accounts.quotas import ACCOUNTS_PER_PAGE
+from pabal.console.operate.system import ACCOUNTS_PER_PAGE
 from pabal.domain.sends.limits import AccountLimits
 from pabal.domain.users.user import Role
 from pabal.store.accounts import account_limits, accounts

@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 
 from starlette.responses import Response
 
-from pabal.console.operate.accounts.accounts import find_account, render_account
+from pabal.console.operate.accounts import find_account, render_account
 from pabal.console.shell.form_fields import parse_id
 from pabal.console.shell.page_request import PageRequest
 from pabal.domain.base import dates
@@ -125,7 +125,7 @@ def show_new_key(
 ) -> Response:
     """Show a new API key, once; the one that it replaces is revoked from there."""
     return request.render(
-        "operate/accounts/secret.html",
+        "operate/secret.html",
         account=account,
         back=back,
         secret=secret,

@@ -95,7 +95,7 @@ async def reset_password(request: PageRequest) -> Response:
 def _render_password(request: PageRequest, account: Account, password: str, name: str) -> Response:
     back = f"{ACCOUNTS_PATH}/{account.id}"
     return request.render(
-        "operate/accounts/secret.html", account=account, back=back, secret=password, kind="password", name=name
+        "operate/secret.html", account=account, back=back, secret=password, kind="password", name=name
     )
 
 
@@ -120,7 +120,7 @@ async def render_account(
     """Answer with an account's page; after a refusal, with the fields as typed and the errors."""
     keys, users, public_ids = await administration.get_members(request.context, account.id)
     return request.render(
-        "operate/accounts/account.html",
+        "operate/account.html",
         refused.code.http_status if refused else 200,
         account=account,
         keys=keys[::-1],
@@ -164,7 +164,7 @@ async def _code_fields(request: PageRequest, account_id: int) -> dict[str, str]:
 async def list_accounts(request: PageRequest, refused: Refused | None = None) -> Response:
     """Show all accounts."""
     return request.render(
-        "operate/accounts/accounts.html",
+        "operate/accounts.html",
         refused.code.http_status if refused else 200,
         accounts=await administration.list_accounts(request.context),
         typed=request.field("name") if refused else "",

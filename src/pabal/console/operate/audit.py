@@ -61,7 +61,7 @@ async def show_audit(request: PageRequest) -> Response:
     )
     shown = found[:PAGE_SIZE]
     return request.render(
-        "operate/system/audit.html",
+        "operate/audit.html",
         rows=[_audit_row(request, each) for each in shown],
         user=user_name,
         max_characters=MAX_NAME_CHARACTERS,

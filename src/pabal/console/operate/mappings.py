@@ -56,7 +56,7 @@ async def show_mappings(request: PageRequest, refused: Refused | None = None) ->
     listed = await mappings.list_mappings(request.context)
     problems = [request.tell(each) for each in (refused.problems if refused else ())]
     return request.render(
-        "operate/carriers/mappings.html",
+        "operate/mappings.html",
         refused.code.http_status if refused else 200,
         rows=[
             (each, request.translate(mappings.PROBLEMS[each.mapping.problem]) if each.mapping.problem else "")

@@ -169,7 +169,7 @@ class WorkerRow(NamedTuple):
 async def show_status(request: PageRequest, moved: Moved | None = None, refused: Refused | None = None) -> Response:
     """Show the status of carriers, queue and workers, and how long carriers took to answer."""
     return request.render(
-        "operate/carriers/status.html",
+        "operate/status.html",
         refused.code.http_status if refused else 200,
         **await _read_snapshot(request),
         **await read_chart(request),
@@ -192,7 +192,7 @@ async def move_messages(request: PageRequest) -> Response:
 
 async def refresh_status(request: PageRequest) -> Response:
     """Answer with the current status, for the page that polls it."""
-    return request.render("operate/carriers/status_panel.html", **await _read_snapshot(request))
+    return request.render("operate/status_panel.html", **await _read_snapshot(request))
 
 
 async def _read_snapshot(request: PageRequest) -> dict[str, object]:

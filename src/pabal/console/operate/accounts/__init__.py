@@ -1,1 +1,0 @@
-"""Pages of accounts, their keys and limits."""

@@ -1,1 +1,0 @@
-"""Pages of what waits for an operator: numbers, reviews, paused webhooks."""
