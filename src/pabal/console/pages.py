@@ -2,7 +2,7 @@
 
 from pabal.console.components import components
 from pabal.console.contacts import address_book, contact_import, groups, inbound, opt_outs
-from pabal.console.history import codes, export, history, history_texts, waits
+from pabal.console.history import codes, export, history, history_texts, phone
 from pabal.console.manage import (
     numbers,
     privacy,
@@ -13,20 +13,17 @@ from pabal.console.manage import (
     webhooks,
     webhooks_texts,
 )
-from pabal.console.me import me, notices
 from pabal.console.operate import accounts, audit, keys, mappings, status, system, waiting
-from pabal.console.overview import overview, statistics, statistics_file
-from pabal.console.phone import phone
+from pabal.console.overview import overview, statistics, statistics_report
 from pabal.console.requests import entry, funnel, requests, sent
 from pabal.console.send import saved, send, send_texts
 from pabal.console.shell import shell_texts
 from pabal.console.shell.page import OPERATORS, OWNERS, SENDERS, SIGNED_IN, Page
 from pabal.console.shell.page_request import OPENID_CALLBACK
 from pabal.console.shell.rendering import TextCatalog
-from pabal.console.sign_in import provider, sign_in
-from pabal.console.team import join, team
-from pabal.console.team import keys as own_keys
 from pabal.console.upload import approval, campaign_file, group_campaign, upload
+from pabal.console.users import join, me, notices, provider, sign_in, team
+from pabal.console.users import keys as own_keys
 
 ACCOUNT = "/console/operate/accounts/{account}"
 OPERATING = tuple(
@@ -120,10 +117,10 @@ CONTACTS = (
 
 PAGES = (
     Page("/console", overview.show_overview, SIGNED_IN, menu="menu.overview"),
-    Page("/console/statistics.csv", statistics_file.export_statistics, SIGNED_IN),
+    Page("/console/statistics.csv", statistics_report.export_statistics, SIGNED_IN),
     Page(statistics.STATISTICS_PATH, statistics.show_statistics, SIGNED_IN, menu="menu.statistics"),
-    Page(f"{statistics.STATISTICS_PATH}/table.csv", statistics_file.export_csv, SIGNED_IN),
-    Page(f"{statistics.STATISTICS_PATH}/table.xlsx", statistics_file.export_xlsx, SIGNED_IN),
+    Page(f"{statistics.STATISTICS_PATH}/table.csv", statistics_report.export_csv, SIGNED_IN),
+    Page(f"{statistics.STATISTICS_PATH}/table.xlsx", statistics_report.export_xlsx, SIGNED_IN),
     Page("/console/login", sign_in.show_sign_in, None, needs_account=False),
     Page("/console/login/again", sign_in.ask_again, None, needs_account=False),
     *(
@@ -354,7 +351,7 @@ PAGES = (
 
 TEXTS = TextCatalog(
     shell_texts.TEXTS,
-    waits.TEXTS,
+    history_texts.TEXTS,
     sign_in.TEXTS,
     overview.TEXTS,
     statistics.TEXTS,
@@ -363,7 +360,6 @@ TEXTS = TextCatalog(
     entry.TEXTS,
     funnel.TEXTS,
     phone.TEXTS,
-    history_texts.TEXTS,
     templates_texts.TEXTS,
     profiles.TEXTS,
     numbers.TEXTS,

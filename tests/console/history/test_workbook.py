@@ -3,7 +3,7 @@
 import tracemalloc
 from hashlib import sha256
 
-from pabal.console.history.workbook import Workbook
+from pabal.console.shell.download import Workbook
 from tests.fixtures.sheets import read_sheets
 from tests.fixtures.virtual import NOON
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from starlette.responses import Response
 
-from pabal.console.phone.brand_parts import BrandPreview
+from pabal.console.history.phone import BrandPreview
 from pabal.console.send.summary import DAY_MS, MORNING
 from pabal.console.sheets.mapping import PHONE, MappedColumn
 from pabal.console.shell.page_request import PageRequest, Toast

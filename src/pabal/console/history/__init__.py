@@ -1,1 +1,1 @@
-"""Message history."""
+"""Message history, and the simulated phone."""

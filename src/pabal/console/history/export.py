@@ -7,8 +7,7 @@ from functools import partial
 from starlette.responses import Response
 
 from pabal.console.history import filters
-from pabal.console.history.workbook import MEDIA_TYPE, Workbook
-from pabal.console.shell.download import BOM, CSV_TYPE, attach, csv_line, dated_name
+from pabal.console.shell.download import BOM, CSV_TYPE, MEDIA_TYPE, Workbook, attach, csv_line, dated_name
 from pabal.console.shell.page_request import PageRequest
 from pabal.domain.base import identifiers
 from pabal.domain.base.codes import Refused

@@ -9,9 +9,8 @@ from starlette.responses import Response
 from pabal.console.history import filters
 from pabal.console.history.codes import advise
 from pabal.console.history.filters import HistorySearch, list_offered
-from pabal.console.history.waits import describe_wait
-from pabal.console.phone.brand_parts import preview_attachment
-from pabal.console.phone.phone import Bubble, shown_time
+from pabal.console.history.history_texts import describe_wait
+from pabal.console.history.phone import Bubble, preview_attachment, shown_time
 from pabal.console.shell.form_fields import page_url
 from pabal.console.shell.page_request import PageRequest
 from pabal.domain.base import identifiers

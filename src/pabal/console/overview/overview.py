@@ -8,7 +8,6 @@ from urllib.parse import urlencode
 
 from starlette.responses import Response
 
-from pabal.console.overview import today_cards
 from pabal.console.overview.figures import (
     STATES,
     Cells,
@@ -18,8 +17,11 @@ from pabal.console.overview.figures import (
     build_bar,
     by_group,
     by_period,
+    make_cards,
     read_rows,
+    same_time_last_week,
 )
+from pabal.console.overview.figures import TEXTS as CARD_TEXTS
 from pabal.console.shell.column_chart import ChartColumn, DrawnChart, draw_chart
 from pabal.console.shell.page_request import PageRequest
 from pabal.domain.base import dates as dates_module
@@ -89,7 +91,7 @@ async def show_overview(request: PageRequest) -> Response:
     periods = [dates_module.parse_period(day.isoformat(), zone) for day in dates]
     month = dates_module.month_of(request.now, zone)
     report = await reports.get_account_report(
-        request.context, request.account_id, periods, month, today_cards.same_time_last_week(request.now, zone)
+        request.context, request.account_id, periods, month, same_time_last_week(request.now, zone)
     )
     cells = read_rows(report.by_product, {int(each.start or 0): day for day, each in enumerate(periods)})
     in_period = _add_days(report.statistics[-period_days:])
@@ -105,7 +107,7 @@ async def show_overview(request: PageRequest) -> Response:
     return request.render(
         "overview/overview.html",
         first_steps=await _first_steps(request) if is_new else [],
-        cards=today_cards.make_cards(request, daily[-1], _count_reasons(report.statistics[-1]), report, limit_use),
+        cards=make_cards(request, daily[-1], _count_reasons(report.statistics[-1]), report, limit_use),
         today=daily[-1].states,
         today_bar=build_bar(_amounts(daily[-1].states), max(1, daily[-1].states.total)),
         failed_today=_failed_messages_url(dates[-1], dates[-1]),
@@ -267,7 +269,7 @@ def _carrier_summaries(request: PageRequest, states: list[CarrierState]) -> list
     return summaries
 
 
-TEXTS = today_cards.TEXTS | {
+TEXTS = CARD_TEXTS | {
     "menu.overview": Text("현황", "Overview"),
     "first_steps.title": Text("시작하기", "Getting started"),
     "first_steps.about": Text(

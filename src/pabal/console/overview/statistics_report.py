@@ -1,11 +1,12 @@
-"""Reads what the page of statistics is asked for, counts it, and writes it as cells of tables."""
+"""Reads what the page of statistics is asked for, counts it, and exports it as CSV and Excel."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
-from msgspec import UnsetType
+from msgspec import UNSET, UnsetType
+from starlette.responses import Response
 
 from pabal.answers.statistics import (
     KEPT_DAYS,
@@ -16,17 +17,22 @@ from pabal.answers.statistics import (
     Interval,
     ReadsByTemplate,
     StatisticsQuery,
+    build_statistics_items,
     label_group,
+    list_periods,
     read_reads,
     read_statistics_query,
 )
 from pabal.console.overview.figures import Cells, Figure, Group, format_change, read_rows
+from pabal.console.overview.overview import SHOWN_DAYS
+from pabal.console.shell.download import BOM, CSV_TYPE, MEDIA_TYPE, Workbook, attach, csv_line, dated_name
 from pabal.console.shell.page_request import PageRequest
 from pabal.domain.base import dates
 from pabal.domain.base.codes import Code, Refused, Text
 from pabal.domain.base.dates import DAY, SECOND, Instant, Period
 from pabal.models.answers import LabelledValue
-from pabal.models.statistics import ListStatistics
+from pabal.models.statistics import ListStatistics, StatisticsItem
+from pabal.service.access.accounts import audit
 from pabal.service.upkeep.reports import GroupNames, get_grouped_statistics
 
 DEFAULT_DAYS = 7
@@ -245,3 +251,78 @@ def list_before(periods: Sequence[Period], interval: Interval, zone: ZoneInfo, n
 def _days_before(at: Instant, days: int, zone: ZoneInfo) -> Instant:
     """Return the same time of day some days before."""
     return round((datetime.fromtimestamp(at / SECOND, zone) - timedelta(days=days)).timestamp() * SECOND)
+
+
+GROUPS = [GroupColumn.PRODUCT, GroupColumn.STATUS, GroupColumn.RESULT_CODE]
+COLUMNS = ("day", "kind", "status", "code", "reason", "messages", "fallbacks", "reached", "cost")
+
+
+async def export_csv(request: PageRequest) -> Response:
+    """Answer with the counts of a query as CSV.
+
+    Raises Refused for an invalid query.
+    """
+    head, rows = await _read(request)
+    body = (BOM + "".join(map(csv_line, [head, *rows]))).encode()
+    return await _answer(request, body, "csv", CSV_TYPE)
+
+
+async def export_xlsx(request: PageRequest) -> Response:
+    """Answer with the same counts as an Excel workbook.
+
+    Raises Refused for an invalid query.
+    """
+    head, rows = await _read(request)
+    book = Workbook(request.t("menu.statistics"), head, request.now)
+    return await _answer(request, book.start() + book.add_rows(rows) + book.finish(), "xlsx", MEDIA_TYPE)
+
+
+async def _read(request: PageRequest) -> tuple[list[str], list[list[str]]]:
+    """Return the head and the rows of the table, without changes in percent, which a spreadsheet can tell.
+
+    Numbers have no separators, so that it adds them up.
+    """
+    report = await count(request, read_form(request))
+    head, labels = detail_heads(request, report), 1 + len(report.groups)
+    shown = [place for place, name in enumerate(head) if name != request.t("statistics.change")]
+    rows = [
+        [row[place] if place < labels else row[place].replace(",", "") for place in shown]
+        for row in detail_rows(request, report)
+    ]
+    return [head[place] for place in shown], rows
+
+
+async def _answer(request: PageRequest, body: bytes, extension: str, media_type: str) -> Response:
+    await audit.add_entry(request.context, request.audit_entry("statistics.export", extension))
+    return attach(dated_name(request, "pabal-statistics", extension), body, media_type)
+
+
+async def export_statistics(request: PageRequest) -> Response:
+    """Answer with the numbers of the last four weeks by day, message type, status and result code, as CSV."""
+    first = request.now - (SHOWN_DAYS - 1) * DAY
+    periods = list_periods(first, request.now + 1, Interval.DAY, request.locale.zone)
+    columns = [each.column for each in GROUPS]
+    found = await get_grouped_statistics(request.context, request.account_id, periods, columns, MAX_ROWS)
+    items = build_statistics_items(found.rows, GROUPS, found.names, request.locale)
+    lines = [csv_line([request.t(f"overview.export.{each}") for each in COLUMNS]), *map(_line, items)]
+    return await _answer(request, (BOM + "".join(lines)).encode(), "csv", CSV_TYPE)
+
+
+def _line(item: StatisticsItem) -> str:
+    product, status, result = (
+        each if isinstance(each, LabelledValue) else LabelledValue("", "")
+        for each in (item.product, item.status, item.resultCode)
+    )
+    return csv_line(
+        [
+            item.date[:10],
+            product.label,
+            status.label,
+            result.value,
+            result.label,
+            str(item.count),
+            str(item.fallbacks),
+            str(item.reached),
+            "" if item.cost is UNSET else f"{item.cost:.2f}",
+        ]
+    )

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from pabal.console.history.waits import describe_wait
+from pabal.console.history.history_texts import describe_wait
 from pabal.console.overview.figures import format_percent
 from pabal.console.shell.page_request import PageRequest
 from pabal.console.upload.campaign_message import REQUESTS_PATH

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from msgspec import Struct
 
 from pabal.checks.sends.brand import BRAND_TYPES, TARGETINGS
-from pabal.console.phone.brand_parts import BrandPreview, preview_groups
+from pabal.console.history.phone import BrandPreview, preview_groups
 from pabal.console.send import attachment_form
 from pabal.console.send.attachment_form import AttachmentGroup, attachment_of, read_attachment, start_of
 from pabal.console.send.draft_parts import (

@@ -13,7 +13,7 @@ from pabal.checks.sends.alimtalk import make_talk_checker
 from pabal.checks.sends.brand import make_brand_checker
 from pabal.checks.sends.receivers import CheckedText, accept_unchanged
 from pabal.checks.sends.text_messages import make_text_checker, make_text_cleaner, make_value_cleaner
-from pabal.console.phone.brand_parts import BrandPreview, preview_attachment
+from pabal.console.history.phone import BrandPreview, preview_attachment
 from pabal.console.send.draft import ALIMTALK, KINDS, LMS, SMS, MessageDraft
 from pabal.console.shell.page_request import PageRequest
 from pabal.domain.base.codes import Refused, Text

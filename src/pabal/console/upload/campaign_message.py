@@ -2,8 +2,7 @@
 
 from typing import NamedTuple
 
-from pabal.console.phone.brand_parts import preview_attachment
-from pabal.console.phone.phone import Bubble
+from pabal.console.history.phone import Bubble, preview_attachment
 from pabal.console.send import kept_draft
 from pabal.console.send.campaign_body import CampaignMessage
 from pabal.console.send.draft import MessageDraft

@@ -15,9 +15,9 @@ from pabal.console.send.summary import CostEstimate, dearest_fallback, estimate_
 from pabal.console.sheets import sheet, sheet_limits
 from pabal.console.shell.page_request import PageRequest
 from pabal.console.shell.site import FILES_BUSY
+from pabal.console.upload import campaign_file as faults_module
 from pabal.console.upload import campaign_message, row_validation
-from pabal.console.upload import faults as faults_module
-from pabal.console.upload.campaign_file import FILE_REFUSED, is_stale
+from pabal.console.upload.campaign_file import FILE_REFUSED, Faults, is_stale, list_faults
 from pabal.console.upload.campaign_message import (
     REQUESTS_PATH,
     UPLOAD_PATH,
@@ -29,7 +29,6 @@ from pabal.console.upload.campaign_message import (
     load_validator,
     make_bubble,
 )
-from pabal.console.upload.faults import Faults, list_faults
 from pabal.domain.base import dates
 from pabal.domain.base.codes import Code, Problem, Refused, Text
 from pabal.domain.base.dates import Instant

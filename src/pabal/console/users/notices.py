@@ -50,7 +50,7 @@ async def show_confirmation(request: PageRequest) -> Response:
     token = request.field("token")
     is_open = bool(token) and len(token) <= MAX_TOKEN_CHARACTERS and found.new_address is not None
     return request.render(
-        "me/confirm_address.html", token=token if is_open else "", address=found.new_address, problem=""
+        "users/confirm_address.html", token=token if is_open else "", address=found.new_address, problem=""
     )
 
 
@@ -61,7 +61,7 @@ async def confirm_address(request: PageRequest) -> Response:
         await own_notices.confirm(request.context, request.user, request.field("token"), audit_entry)
     except Refused as refused:
         status, problem = refused.code.http_status, request.translate(LINK_GONE)
-        return request.render("me/confirm_address.html", status, token="", address="", problem=problem)
+        return request.render("users/confirm_address.html", status, token="", address="", problem=problem)
     return await show_notices(request, notice="notices.confirmed")
 
 
@@ -71,7 +71,7 @@ async def show_notices(request: PageRequest, refused: Refused | None = None, not
     chosen = found.chosen(request.user.role)
     is_pending = found.new_address is not None and (found.expires_at or 0) > request.now
     return request.render(
-        "me/notices.html",
+        "users/notices.html",
         refused.code.http_status if refused else 200,
         kinds=[(each, each in chosen) for each in NoticeKind],
         language=request.locale.language if found.kinds is None else found.language,

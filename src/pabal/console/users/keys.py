@@ -103,7 +103,7 @@ async def show_keys(
     default_rate = min(request.site.settings.key_rate, max_rate) if max_rate else request.site.settings.key_rate
     problems = refused.problems if refused else ()
     return request.render(
-        "team/keys.html",
+        "users/keys.html",
         refused.code.http_status if refused else 200,
         keys=known[::-1],
         public_ids=public_ids,

@@ -1,18 +1,26 @@
-"""Signing in and out, and choosing a language or an account."""
+"""Signing in and out, the way to the OpenID Connect provider, and choosing a language or an account."""
 
 import math
 
 from starlette.responses import Response
 
 from pabal.console.shell import cookies
-from pabal.console.shell.page_request import CHOOSE_ACCOUNT, SIGN_IN, PageRequest, safe_redirect_path
+from pabal.console.shell.page_request import (
+    CHOOSE_ACCOUNT,
+    OPENID_CALLBACK,
+    SIGN_IN,
+    PageRequest,
+    safe_redirect_path,
+)
 from pabal.domain.base.codes import LANGUAGES, Code, Refused, Text
 from pabal.domain.base.dates import SECOND
 from pabal.domain.users.user import Role
+from pabal.openid.flow import FLOW_LIFETIME_MS
 from pabal.service.access.sign_in import sign_in, two_factor
 from pabal.service.access.sign_in.sign_in import CodeNeeded, NewSession
 from pabal.service.access.sign_in.throttle import DEVICE_LIFETIME_MS
 from pabal.service.access.sign_in.two_factor import WRONG_CODE
+from pabal.service.access.users.provider_sign_in import ProviderRedirect
 
 STATUS_WRONG = 401
 STATUS_THROTTLED = 429
@@ -144,7 +152,7 @@ async def choose_language(request: PageRequest) -> Response:
 async def show_accounts(request: PageRequest) -> Response:
     """Show an operator all accounts to choose from."""
     found = await sign_in.list_accounts(request.context)
-    return request.render("sign_in/accounts.html", accounts=found, wanted=safe_redirect_path(request.field("next")))
+    return request.render("users/accounts.html", accounts=found, wanted=safe_redirect_path(request.field("next")))
 
 
 async def choose_account(request: PageRequest) -> Response:
@@ -174,7 +182,7 @@ async def _attempt(request: PageRequest) -> NewSession | CodeNeeded | None:
 def render_form(request: PageRequest, next_path: str, error: str = "", status: int = 200) -> Response:
     """Answer with the form to sign in, and what is wrong."""
     return request.render(
-        "sign_in/sign_in.html",
+        "users/sign_in.html",
         status,
         told=error,
         wanted=next_path,
@@ -190,15 +198,15 @@ def _render_throttled(request: PageRequest, next_path: str, refused: Refused) ->
 
 
 def _render_again(request: PageRequest, error: str = "", status: int = 200) -> Response:
-    return request.render("sign_in/again.html", status, told=error, name=request.field("name"))
+    return request.render("users/again.html", status, told=error, name=request.field("name"))
 
 
 def _render_code(request: PageRequest, next_path: str, token: str, error: str = "", status: int = 200) -> Response:
-    return request.render("sign_in/code.html", status, told=error, wanted=next_path, token=token)
+    return request.render("users/code.html", status, told=error, wanted=next_path, token=token)
 
 
 def _render_again_code(request: PageRequest, token: str, error: str = "", status: int = 200) -> Response:
-    return request.render("sign_in/again_code.html", status, told=error, token=token, name=request.field("name"))
+    return request.render("users/again_code.html", status, told=error, token=token, name=request.field("name"))
 
 
 def _describe_failure(request: PageRequest) -> str:
@@ -295,3 +303,26 @@ TEXTS = {
         "If you forgot your password, ask an owner of your account, or your operator, for a new one.",
     ),
 }
+
+
+def callback_url(request: PageRequest) -> str:
+    """Return where the provider sends browsers back to; it has to know this address."""
+    return f"{request.origin}{OPENID_CALLBACK}"
+
+
+def leave(request: PageRequest, redirect: ProviderRedirect) -> Response:
+    """Answer with a page that leads to the provider at once, and set its cookie.
+
+    It is no redirect: browsers apply `form-action` of our policy to where the answer to a form redirects, and
+    providers redirect further to addresses that nobody here knows.
+    """
+    response = request.render("shell/leave_page.html", url=redirect.url)
+    response.headers["refresh"] = f"0;url={redirect.url}"
+    cookies.set_secret(
+        response,
+        cookies.OPENID,
+        redirect.cookie,
+        is_https=request.is_https,
+        max_age_s=FLOW_LIFETIME_MS // SECOND,
+    )
+    return response

@@ -2,12 +2,10 @@
 
 from starlette.responses import Response
 
-from pabal.console.me import me
 from pabal.console.shell import cookies
-from pabal.console.shell.leave_page import callback_url, leave
 from pabal.console.shell.page_request import HOME, PageRequest, safe_redirect_path
-from pabal.console.sign_in import sign_in
-from pabal.console.team import join
+from pabal.console.users import join, me, sign_in
+from pabal.console.users.sign_in import callback_url, leave
 from pabal.domain.base.codes import Code, Refused
 from pabal.openid import flow as flows
 from pabal.openid.flow import Flow, Purpose

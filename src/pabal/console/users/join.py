@@ -4,8 +4,8 @@ from urllib.parse import urlencode
 
 from starlette.responses import Response
 
-from pabal.console.shell.leave_page import callback_url, leave
 from pabal.console.shell.page_request import SIGN_IN, PageRequest
+from pabal.console.users.sign_in import callback_url, leave
 from pabal.domain.base.codes import Code, Problem, Refused, Text
 from pabal.domain.users import user
 from pabal.openid.flow import Purpose
@@ -111,7 +111,7 @@ async def render_join(
         raise Refused(Code.NOT_FOUND)
     invite = await team.find_invite(request.context, token)
     return request.render(
-        "team/join.html",
+        "users/join.html",
         refused.code.http_status if refused else status,
         invite=invite,
         token=token,

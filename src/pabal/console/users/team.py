@@ -45,7 +45,7 @@ async def create_invite(request: PageRequest) -> Response:
             context, request.user, account, role, path, address, request.locale.language
         )
     return request.render(
-        "team/invited.html",
+        "users/invited.html",
         role=role.label,
         link=f"{request.origin}{path}",
         hours=INVITE_LIFETIME_MS // HOUR,
@@ -115,7 +115,7 @@ async def show_team(request: PageRequest, refused: Refused | None = None) -> Res
     """Answer with the page of the team; after a refusal, with its reason."""
     found = await team.get_team(request.context, request.account_id)
     return request.render(
-        "team/team.html",
+        "users/team.html",
         refused.code.http_status if refused else 200,
         team=found,
         roles=[(each.code, request.translate(each.label)) for each in ACCOUNT_ROLES],

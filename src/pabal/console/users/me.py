@@ -4,9 +4,9 @@ import math
 
 from starlette.responses import Response
 
-from pabal.console.shell.leave_page import callback_url, leave
 from pabal.console.shell.page_request import PageRequest
-from pabal.console.team.join import check_new_password
+from pabal.console.users.join import check_new_password
+from pabal.console.users.sign_in import callback_url, leave
 from pabal.domain.base.codes import Code, Refused, Text
 from pabal.domain.users import totp, user
 from pabal.openid.flow import Purpose
@@ -221,7 +221,7 @@ async def render_me(
     state = await two_factor.get_state(request.context, request.user)
     link = await provider_sign_in.get_state(request.context, request.user)
     return request.render(
-        "me/me.html",
+        "users/me.html",
         refused.code.http_status if refused else status,
         sessions=[(each, profile_settings.is_of_token(each, request.session_token)) for each in found],
         enabled_at=request.minute(state.enabled_at),
@@ -242,7 +242,7 @@ def _render_setup(request: PageRequest, secret: bytes, refused: Refused | None =
     uri = totp.make_uri(secret, request.user.name)
     picture, picture_size = _draw_code(uri)
     return request.render(
-        "me/two_factor.html",
+        "users/two_factor.html",
         refused.code.http_status if refused else 200,
         secret=totp.spell_secret(secret),
         uri=uri,
@@ -262,7 +262,7 @@ def _draw_code(text: str) -> tuple[str, int]:
 
 
 def _render_codes(request: PageRequest, codes: list[str]) -> Response:
-    return request.render("me/recovery_codes.html", codes=codes)
+    return request.render("users/recovery_codes.html", codes=codes)
 
 
 TEXTS = {

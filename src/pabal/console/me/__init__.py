@@ -1,1 +1,0 @@
-"""What users see and change about themselves."""

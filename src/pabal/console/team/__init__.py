@@ -1,1 +1,0 @@
-"""The team of an account: users, invitations, API keys."""
