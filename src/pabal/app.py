@@ -32,16 +32,8 @@ from pabal.store.engine.base import StoreUnavailable
 from pabal.store.open_store import apply_migrations, open_store
 from pabal.store.queue import slots as kept_slots
 from pabal.web.http.api import Api
+from pabal.web.http.exchange import AsgiApp, HttpApp, HttpResponse, Receive, ReceivedRequest, Scope, Send
 from pabal.web.http.guard import ApiGuard
-from pabal.web.http.messages import (
-    AsgiApp,
-    HttpApp,
-    HttpResponse,
-    Receive,
-    ReceivedRequest,
-    Scope,
-    Send,
-)
 from pabal.web.pages import ServicePages
 from pabal.world import RealWorld, World
 

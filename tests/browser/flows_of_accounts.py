@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from playwright.sync_api import expect
 
-from pabal.domain.users import totp
-from pabal.domain.users.user import Role
+from pabal.domain.people import totp
+from pabal.domain.people.user import Role
 from tests.browser.flows_of_sending import form, row, write
 from tests.browser.steps import SUBMIT, Case, Step, press_through_failures
 from tests.fixtures.web import sms_body

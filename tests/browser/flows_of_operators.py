@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import apsw
 from playwright.sync_api import expect
 
-from pabal.domain.users.user import Role
+from pabal.domain.people.user import Role
 from tests.browser.flows_of_sending import form, row
 from tests.browser.steps import SUBMIT, Case, Step
 from tests.fakes.nhncloud import channel

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from playwright.sync_api import Locator, Page, expect
 
-from pabal.domain.users.user import Role
+from pabal.domain.people.user import Role
 from tests.fixtures.browser import BrowserEnvironment, check_page
 from tests.fixtures.failing_network import FailingNetwork, Loss
 

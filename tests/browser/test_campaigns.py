@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from pabal.console.sheets.sheet_limits import MAX_FILE_BYTES
-from pabal.domain.users.user import Role
+from pabal.domain.people.user import Role
 from tests.fixtures.browser import BrowserEnvironment, check_page, go_to_file, open_send_page
 from tests.fixtures.web import sms_body
 

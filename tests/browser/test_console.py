@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from pabal.domain.users.user import Role
+from pabal.domain.people.user import Role
 from tests.fixtures.browser import BrowserEnvironment, check_page
 from tests.fixtures.sheets import read_sheets
 from tests.fixtures.web import channel_body, image_body, receivers_of, sms_body

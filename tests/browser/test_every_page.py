@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, FilePayload, Page, ViewportSize, expect
 
 from pabal.console.pages import PAGES
 from pabal.console.shell.page_request import OPENID_CALLBACK
-from pabal.domain.users.user import Role
+from pabal.domain.people.user import Role
 from tests.browser.test_console import FIRST_PAGE_BYTES
 from tests.fixtures.browser import (
     BrowserEnvironment,

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, expect
 
-from pabal.domain.users.user import Role
+from pabal.domain.people.user import Role
 from tests.browser import flows_of_accounts as accounts
 from tests.browser import flows_of_operators as operators
 from tests.browser import flows_of_sending as sending

@@ -9,7 +9,7 @@ from random import Random
 import pytest
 from playwright.sync_api import Browser, FilePayload, Page, Request, Route, expect
 
-from pabal.domain.users.user import Role
+from pabal.domain.people.user import Role
 from tests.fixtures.browser import BrowserEnvironment, check_page, go_to_file, open_send_page
 from tests.fixtures.live import serving
 from tests.fixtures.pictures import make_jpeg

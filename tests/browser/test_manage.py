@@ -6,7 +6,7 @@ import httpx
 import pytest
 from playwright.sync_api import expect
 
-from pabal.domain.users.user import Role
+from pabal.domain.people.user import Role
 from tests.browser.test_console import in_each_language_and_screen, send
 from tests.fixtures.browser import BrowserEnvironment, check_page
 from tests.fixtures.web import PHONE, sms_body

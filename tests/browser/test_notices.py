@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
-from pabal.domain.users.user import Role
+from pabal.domain.people.user import Role
 from tests.browser.steps import Behind, Case, Flow, Step, press_through_failures, run
 from tests.fixtures.browser import BrowserEnvironment, check_page
 from tests.fixtures.failing_network import failing_network

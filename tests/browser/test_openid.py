@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from pabal.domain.users.user import Role
+from pabal.domain.people.user import Role
 from tests.browser.steps import Behind, Case, press_through_failures
 from tests.fakes.openid.server import OpenIdServer, running_provider
 from tests.fixtures.browser import BrowserEnvironment, check_page

@@ -7,8 +7,8 @@ import time
 import pytest
 from playwright.sync_api import Page, expect
 
-from pabal.domain.users import totp
-from pabal.domain.users.user import Role
+from pabal.domain.people import totp
+from pabal.domain.people.user import Role
 from tests.fixtures.browser import BrowserEnvironment, check_page, open_send_page, schedule
 from tests.fixtures.web import SENDER
 

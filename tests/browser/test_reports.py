@@ -8,7 +8,7 @@ import apsw
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from pabal.domain.users.user import Role
+from pabal.domain.people.user import Role
 from tests.browser.test_console import FIRST_PAGE_BYTES, in_each_language_and_screen, send
 from tests.fixtures.browser import BrowserEnvironment, check_page, downloaded_bytes
 from tests.fixtures.live import serving

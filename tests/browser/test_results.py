@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from playwright.sync_api import Browser, Download, Page, expect
 
-from pabal.domain.users.user import Role
+from pabal.domain.people.user import Role
 from tests.browser.test_console import in_each_language_and_screen, send
 from tests.fakes.smsc.peer import Peer, running_peer
 from tests.fakes.webhooks.receiver import Receiver, running_receiver

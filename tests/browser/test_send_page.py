@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import FilePayload, Page, Route, expect
 
-from pabal.domain.users.user import Role
+from pabal.domain.people.user import Role
 from tests.fixtures.browser import BrowserEnvironment, check_page, open_send_page, schedule
 from tests.fixtures.web import SENDER, sms_body
 

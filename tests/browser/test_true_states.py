@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, expect
 
-from pabal.domain.users.user import Role
+from pabal.domain.people.user import Role
 from tests.fixtures.browser import BrowserEnvironment, check_page
 from tests.fixtures.live import serving
 from tests.fixtures.web import SENDER, alimtalk_body, image_body, sms_body, template_body

@@ -10,8 +10,8 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from pabal.console.pages import PAGES
-from pabal.domain.users import totp
-from pabal.domain.users.user import Role
+from pabal.domain.people import totp
+from pabal.domain.people.user import Role
 from tests.browser.test_openid import sign_in_there, stay_here
 from tests.fakes.openid.server import OpenIdServer, running_provider
 from tests.fixtures.browser import BrowserEnvironment

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from pabal.domain.users.user import Role
+from pabal.domain.people.user import Role
 from tests.fixtures.console import signed_in_browser
 from tests.fixtures.virtual import Environment
 

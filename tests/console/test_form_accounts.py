@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from pabal.console.pages import PAGES
-from pabal.domain.users.user import Role
+from pabal.domain.people.user import Role
 from pabal.store.accounts import accounts, numbers
 from tests.console.test_roles import every_path, things
 from tests.fixtures.audit import latest_entries

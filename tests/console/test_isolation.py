@@ -13,7 +13,7 @@ from pabal.carriers.base import InboundMessage
 from pabal.console.pages import PAGES
 from pabal.console.shell.page import Page
 from pabal.domain.people.phone import NumberState
-from pabal.domain.users.user import Role
+from pabal.domain.people.user import Role
 from pabal.service.delivery.inbound import store_messages
 from pabal.store.accounts import accounts, numbers
 from pabal.store.engine.base import Tx

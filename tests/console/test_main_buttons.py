@@ -4,7 +4,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from pabal.domain.users.user import Role
+from pabal.domain.people.user import Role
 from tests.console.test_roles import every_path, things
 from tests.fixtures.console import signed_in_browser
 from tests.fixtures.virtual import Environment

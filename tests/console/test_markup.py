@@ -11,7 +11,7 @@ from pabal.carriers.base import InboundMessage
 from pabal.console.history.filters import FIELDS as SEARCH_FIELDS
 from pabal.console.manage.template_form import FIELDS as TEMPLATE_FIELDS
 from pabal.domain.people.phone import NumberState
-from pabal.domain.users.user import Role
+from pabal.domain.people.user import Role
 from pabal.service.delivery.inbound import store_messages
 from pabal.store.accounts import numbers
 from pabal.store.engine.base import Tx

@@ -6,7 +6,7 @@ import pytest
 
 from pabal.console.pages import PAGES
 from pabal.console.shell.page import Page
-from pabal.domain.users.user import Role
+from pabal.domain.people.user import Role
 from pabal.store.accounts import accounts
 from tests.fixtures.audit import latest_entries
 from tests.fixtures.console import Browser, make_user, sign_in, signed_in_browser

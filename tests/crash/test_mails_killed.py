@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pabal.domain.events.notice import NoticeKind
-from pabal.domain.users.user import Role
+from pabal.domain.people.user import Role
 from pabal.service.access.users import users
 from pabal.settings.settings import load
 from pabal.store.engine.base import Tx

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pabal.domain.users.user import Role
+from pabal.domain.people.user import Role
 from tests.fixtures.console import Browser, make_user, signed_in_browser
 from tests.fixtures.console_upload import send_campaign, upload_file
 from tests.fixtures.planted import (

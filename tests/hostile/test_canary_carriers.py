@@ -12,7 +12,7 @@ import pytest
 from pabal.carriers.smpp import protocol
 from pabal.carriers.smpp.carrier import SmppCarrier
 from pabal.carriers.smpp.pdu import Pdu
-from pabal.domain.users.user import Role
+from pabal.domain.people.user import Role
 from pabal.outbound.calls import HttpAnswer, HttpRequest
 from tests.fakes.nhncloud.channel import BRAND_TEMPLATE_CODE
 from tests.fakes.smsc.scripted import (

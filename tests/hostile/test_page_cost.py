@@ -12,7 +12,7 @@ import pytest
 from pabal.console.pages import PAGES
 from pabal.console.send.review import MAX_TYPED_RECEIVERS
 from pabal.console.shell.page import OPERATORS, Page
-from pabal.domain.users.user import Role
+from pabal.domain.people.user import Role
 from tests.fixtures.console import Browser, signed_in_browser
 from tests.fixtures.console_send import form, hidden_fields
 from tests.fixtures.console_upload import create_campaign

@@ -11,7 +11,7 @@ import pytest
 from pabal import console
 from pabal.console.pages import PAGES
 from pabal.console.shell.page import OPERATORS, Page
-from pabal.domain.users.user import Role
+from pabal.domain.people.user import Role
 from tests.fixtures.console import Browser, signed_in_browser
 from tests.fixtures.virtual import Environment
 from tests.fixtures.web import register_channel

@@ -14,7 +14,7 @@ from pabal.carriers.base import InboundMessage
 from pabal.console.pages import PAGES
 from pabal.domain.events.event import format_cursor
 from pabal.domain.people.phone import NumberState
-from pabal.domain.users.user import Role
+from pabal.domain.people.user import Role
 from pabal.service.delivery.inbound import store_messages
 from pabal.store.accounts import accounts, numbers
 from pabal.web.endpoints.table import ENDPOINTS

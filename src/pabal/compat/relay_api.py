@@ -21,9 +21,8 @@ from pabal.service.context import Context
 from pabal.service.errors import describe_error
 from pabal.store.accounts.accounts import ApiKey
 from pabal.store.engine.base import StoreUnavailable
-from pabal.web.http.exchange import read_body
+from pabal.web.http.exchange import ClientDisconnected, HttpResponse, ReceivedRequest, read_body
 from pabal.web.http.guard import ApiGuard
-from pabal.web.http.messages import ClientDisconnected, HttpResponse, ReceivedRequest
 
 MAX_QUERY_FIELDS = 100
 RETRY_AFTER_UNAVAILABLE_S = 1.0

@@ -6,7 +6,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from pabal.domain.base.codes import Refused
-from pabal.domain.users import user
+from pabal.domain.people import user
 from pabal.settings.environment import explain_os_error
 from pabal.settings.field import BadSetting, setting
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pabal.domain.users.user import Role
+from pabal.domain.people.user import Role
 from pabal.mail.mailer import MailOutcome, MailResult
 from pabal.service.notices.dispatch import record_server
 from pabal.store.engine.base import Tx

@@ -6,7 +6,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from pabal.console.contacts.address_book import SHOWN_GROUPS
-from pabal.domain.users.user import Role
+from pabal.domain.people.user import Role
 from pabal.store.people import contact_groups
 from tests.fixtures.audit import latest_entries
 from tests.fixtures.console import Browser, PageResponse, signed_in_browser

@@ -4,7 +4,7 @@ import pytest
 
 from pabal.carriers.base import InboundMessage
 from pabal.console.contacts import inbound
-from pabal.domain.users.user import Role
+from pabal.domain.people.user import Role
 from pabal.service.delivery.inbound import store_messages
 from pabal.store.accounts import numbers
 from tests.fixtures.audit import latest_entries

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pabal.domain.users.user import Role
+from pabal.domain.people.user import Role
 from tests.fixtures.audit import latest_entries
 from tests.fixtures.console import Browser, signed_in_browser
 from tests.fixtures.virtual import Caller, Environment

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from pabal.domain.users.user import Role
+from pabal.domain.people.user import Role
 from tests.console.history.test_history import FORMULAS
 from tests.fixtures.console import Browser, signed_in_browser
 from tests.fixtures.sheets import read_sheets

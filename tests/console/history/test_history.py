@@ -12,8 +12,8 @@ import pytest
 
 from pabal.console.history.export import limit_rows
 from pabal.domain.base.codes import Code
+from pabal.domain.people.user import Role
 from pabal.domain.sends.message import Outcome
-from pabal.domain.users.user import Role
 from tests.fixtures.console import Browser, signed_in_browser
 from tests.fixtures.delivery import disconnected_carrier
 from tests.fixtures.virtual import Caller, Environment

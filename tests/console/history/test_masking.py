@@ -6,7 +6,7 @@ import pytest
 
 from pabal.console.history.filters import FIELDS
 from pabal.console.pages import PAGES
-from pabal.domain.users.user import Role
+from pabal.domain.people.user import Role
 from tests.console.test_roles import paths, things
 from tests.fixtures.console import signed_in_browser
 from tests.fixtures.console_forms import RECEIVER

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pabal.domain.users.user import Role
+from pabal.domain.people.user import Role
 from tests.fixtures.console import signed_in_browser
 from tests.fixtures.console_send import form, send
 from tests.fixtures.console_upload import UPLOAD

@@ -3,7 +3,7 @@
 import pytest
 
 from pabal.domain.people.phone import NumberState
-from pabal.domain.users.user import Role
+from pabal.domain.people.user import Role
 from pabal.service.access.accounts.sender_numbers import MAX_PENDING_NUMBERS, MAX_SENDER_NUMBERS
 from pabal.store.accounts import accounts, numbers
 from pabal.store.engine.base import Tx

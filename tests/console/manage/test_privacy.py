@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from pabal.domain.users.user import Role
+from pabal.domain.people.user import Role
 from pabal.service.upkeep import privacy
 from pabal.store.accounts import accounts
 from tests.fixtures.audit import latest_entries

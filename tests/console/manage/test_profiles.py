@@ -6,7 +6,7 @@ import pytest
 
 from pabal.console.manage.profiles import category_choices, split_levels
 from pabal.domain.kakao.profile import MAX_TOKENS_PER_HOUR, MAX_WRONG_TOKENS, Category, Suspension
-from pabal.domain.users.user import Role
+from pabal.domain.people.user import Role
 from pabal.store.kakao import profiles
 from tests.fixtures.audit import latest_entries
 from tests.fixtures.console import Browser, PageResponse, signed_in_browser

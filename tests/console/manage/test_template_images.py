@@ -3,7 +3,7 @@
 import pytest
 
 from pabal.console.manage.template_form import THUMBNAIL
-from pabal.domain.users.user import Role
+from pabal.domain.people.user import Role
 from pabal.store.kakao import templates as kept_templates
 from tests.console.manage.test_templates import form_fields, only_template, save
 from tests.fixtures.console import Browser, signed_in_browser

@@ -4,7 +4,7 @@ import re
 from typing import Any
 
 from pabal.console.manage.template_form import FIELDS
-from pabal.domain.users.user import Role
+from pabal.domain.people.user import Role
 from pabal.store.kakao import profiles
 from pabal.store.kakao import templates as kept_templates
 from pabal.store.kakao.templates import TemplateFilter

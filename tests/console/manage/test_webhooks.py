@@ -7,7 +7,7 @@ import pytest
 
 from pabal.console.manage.webhooks import SHOWN_DELIVERIES
 from pabal.domain.base.dates import HOUR
-from pabal.domain.users.user import Role
+from pabal.domain.people.user import Role
 from pabal.outbound.calls import NOT_TLS
 from pabal.store.engine.base import Tx
 from pabal.store.events import webhook_posts, webhooks

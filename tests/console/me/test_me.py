@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from pabal.domain.users.user import Role
+from pabal.domain.people.user import Role
 from tests.fixtures.audit import latest_entries
 from tests.fixtures.console import PASSWORD, Browser, make_user, sign_in, signed_in_browser
 from tests.fixtures.console_upload import page_text

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from pabal.domain.events.notice import NoticeKind
-from pabal.domain.users.user import Role
+from pabal.domain.people.user import Role
 from pabal.service.notices.own_notices import ASK_PAUSE_MS, CONFIRM_LIFETIME_MS, MAX_ASKS
 from pabal.store.engine.base import Tx
 from pabal.store.events import mails, notices

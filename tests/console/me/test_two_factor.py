@@ -7,8 +7,8 @@ import re
 import pytest
 import segno
 
-from pabal.domain.users import totp
-from pabal.domain.users.user import Role
+from pabal.domain.people import totp
+from pabal.domain.people.user import Role
 from pabal.service.access.sign_in.sign_in import CODE_TIMEOUT_MS
 from pabal.service.access.sign_in.two_factor import MAX_WRONG_CODES
 from pabal.service.upkeep.stored_secrets import count_states, of_second_factors

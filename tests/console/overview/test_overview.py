@@ -10,8 +10,8 @@ import pytest
 from pabal.console.overview import figures
 from pabal.console.overview.figures import BAR_LENGTH
 from pabal.domain.base.dates import MINUTE
+from pabal.domain.people.user import Role
 from pabal.domain.sends.limits import AccountLimits
-from pabal.domain.users.user import Role
 from pabal.store.accounts import account_limits
 from pabal.store.queue import carriers, slots
 from pabal.store.queue.carriers import CarrierState

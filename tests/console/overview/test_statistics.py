@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from pabal.console.overview.statistics import MAX_COLUMNS
-from pabal.domain.users.user import Role
+from pabal.domain.people.user import Role
 from tests.fixtures.audit import latest_entries
 from tests.fixtures.console import Browser, signed_in_browser
 from tests.fixtures.console_send import send

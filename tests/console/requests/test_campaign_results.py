@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from pabal.domain.users.user import Role
+from pabal.domain.people.user import Role
 from pabal.service.sending.campaigns import progress
 from tests.fixtures.audit import latest_entries
 from tests.fixtures.console import Browser, PageResponse, signed_in_browser

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from pabal.domain.base.dates import HOUR
-from pabal.domain.users.user import Role
+from pabal.domain.people.user import Role
 from pabal.service.sending.campaigns import progress as follow
 from pabal.store.messages import campaign_requests
 from tests.fixtures.audit import latest_entries

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from pabal.domain.users.user import Role
+from pabal.domain.people.user import Role
 from pabal.service.sending import drafts
 from pabal.service.upkeep.housekeeping import run_round
 from pabal.store.accounts import accounts

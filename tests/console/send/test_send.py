@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from pabal.domain.users.user import Role
+from pabal.domain.people.user import Role
 from pabal.store.accounts import numbers
 from pabal.store.messages import requests
 from tests.fixtures.audit import latest_entries

@@ -2,7 +2,7 @@
 
 import re
 
-from pabal.domain.users.user import Role
+from pabal.domain.people.user import Role
 from pabal.store.accounts import accounts
 from tests.fixtures.console import PASSWORD, Browser, PageResponse, make_user, sign_in
 from tests.fixtures.console_send import form

@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from pabal.domain.users import totp
-from pabal.domain.users.user import Role
+from pabal.domain.people import totp
+from pabal.domain.people.user import Role
 from pabal.openid.flow import FLOW_LIFETIME_MS
 from pabal.service.access.users.provider_sign_in import WAY
 from pabal.service.upkeep.housekeeping import run_round

@@ -5,8 +5,8 @@ import re
 import pytest
 
 from pabal.domain.base.dates import HOUR
+from pabal.domain.people.user import Role
 from pabal.domain.sends.limits import AccountLimits
-from pabal.domain.users.user import Role
 from pabal.service.delayed_writes import WRITE_INTERVAL_S
 from pabal.store.accounts import account_limits, accounts
 from tests.fixtures.audit import latest_entries

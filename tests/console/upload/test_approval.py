@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 import pytest
 
+from pabal.domain.people.user import Role
 from pabal.domain.sends.campaign import CampaignState
-from pabal.domain.users.user import Role
 from tests.fixtures.audit import latest_entries
 from tests.fixtures.console import PASSWORD, Browser, PageResponse, make_user, sign_in, signed_in_browser
 from tests.fixtures.console_send import form, hidden_fields, review, send

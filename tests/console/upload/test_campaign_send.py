@@ -6,8 +6,8 @@ import pytest
 
 from pabal.domain.base.codes import Code
 from pabal.domain.base.dates import HOUR
+from pabal.domain.people.user import Role
 from pabal.domain.sends.campaign import CampaignState
-from pabal.domain.users.user import Role
 from pabal.service.sending.campaigns import campaigns as service
 from pabal.store.campaigns import campaigns
 from pabal.store.engine.base import StoreUnavailable

@@ -4,7 +4,7 @@ import pytest
 
 from pabal.domain.base.codes import Code
 from pabal.domain.events.notice import NoticeKind, parse_address, usual_kinds
-from pabal.domain.users.user import Role
+from pabal.domain.people.user import Role
 from tests.fixtures.refusals import refused
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pabal.domain.users import totp
+from pabal.domain.people import totp
 
 SECRET = b"12345678901234567890"
 

@@ -3,8 +3,8 @@
 import pytest
 
 from pabal.domain.base.codes import Code
-from pabal.domain.users import user
-from pabal.domain.users.user import Role
+from pabal.domain.people import user
+from pabal.domain.people.user import Role
 from tests.fixtures.refusals import refused
 
 

@@ -6,8 +6,8 @@ import pytest
 
 from pabal.domain.events.notice import NoticeKind
 from pabal.domain.kakao.template import TemplateStatus
+from pabal.domain.people.user import Role
 from pabal.domain.sends.limits import AccountLimits
-from pabal.domain.users.user import Role
 from pabal.mail.mailer import Mail, MailResult
 from pabal.service.sending.campaigns import approvals
 from pabal.service.setup_cache import MAX_AGE_S

@@ -1,6 +1,6 @@
 """Drafts: one for each form of a user and account, the newest of them, erasable by account."""
 
-from pabal.domain.users.user import Role
+from pabal.domain.people.user import Role
 from pabal.store.accounts import accounts
 from pabal.store.campaigns import drafts
 from pabal.store.campaigns.drafts import DraftKey

@@ -9,8 +9,8 @@ import pytest
 
 from pabal.domain.base.dates import HOUR
 from pabal.domain.people.contact import ContactEntry
+from pabal.domain.people.user import Role
 from pabal.domain.sends.message import Status
-from pabal.domain.users.user import Role
 from pabal.service.access.contacts import contact_groups as group_service
 from pabal.service.access.users import team
 from pabal.service.policy import build_policy

@@ -3,7 +3,7 @@
 import pytest
 
 from pabal.domain.events.notice import CONFIRMATION, NoticeKind
-from pabal.domain.users.user import Role
+from pabal.domain.people.user import Role
 from pabal.store.accounts import accounts
 from pabal.store.engine.base import Tx
 from pabal.store.events import mails, notices

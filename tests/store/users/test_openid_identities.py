@@ -1,6 +1,6 @@
 """Identities of users at OpenID Connect providers, and answers that were used, on both engines."""
 
-from pabal.domain.users.user import Role
+from pabal.domain.people.user import Role
 from pabal.store.accounts import accounts
 from pabal.store.engine.base import Tx
 from pabal.store.users import openid_identities, sign_in_attempts, users

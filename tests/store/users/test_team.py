@@ -1,6 +1,6 @@
 """Invitations, second factors, sign-ins that wait for a code, and rates of keys, on both engines."""
 
-from pabal.domain.users.user import Role
+from pabal.domain.people.user import Role
 from pabal.store.accounts import accounts
 from pabal.store.campaigns import drafts
 from pabal.store.campaigns.drafts import DraftKey

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pabal.domain.users.user import Role
+from pabal.domain.people.user import Role
 from pabal.store.accounts import accounts, audit_log
 from pabal.store.accounts.audit_log import AuditEntry
 from pabal.store.engine.base import Tx

@@ -19,7 +19,7 @@ from pabal.web.http.connections import (
     ConnectionTable,
     max_connections_for,
 )
-from pabal.web.http.messages import AsgiApp, HttpApp, Receive, Scope, Send
+from pabal.web.http.exchange import AsgiApp, HttpApp, Receive, Scope, Send
 from pabal.web.http.server import serving
 from pabal.world import RealWorld
 

@@ -13,9 +13,8 @@ from pabal.domain.base.codes import Text
 from pabal.domain.base.dates import SECOND, Instant
 from pabal.domain.events.webhook import Webhook, WebhookState
 from pabal.domain.people.phone import NumberState, hyphenate
-from pabal.domain.users.user import Role
-from pabal.openid.id_token import TokenRejected
-from pabal.openid.provider import DISCOVERY_PATH, OpenIdUnavailable
+from pabal.domain.people.user import Role
+from pabal.openid.provider import DISCOVERY_PATH, OpenIdUnavailable, TokenRejected
 from pabal.service.metrics import Metrics
 from pabal.service.notices.at_once import MailReport, read_report
 from pabal.settings.carriers import TEXT_PRODUCTS

@@ -12,8 +12,8 @@ from pabal.cli.shared.table import Cell, print_rows
 from pabal.domain.base import dates
 from pabal.domain.base.codes import Text
 from pabal.domain.base.dates import Instant
-from pabal.domain.users import user
-from pabal.domain.users.user import ROLE_BY_CODE, Role, User
+from pabal.domain.people import user
+from pabal.domain.people.user import ROLE_BY_CODE, Role, User
 from pabal.service.access.sign_in import passwords
 from pabal.service.access.users import users
 from pabal.settings.settings import Settings

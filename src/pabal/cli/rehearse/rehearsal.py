@@ -29,7 +29,7 @@ from pabal.outbound.calls import HttpAnswer
 from pabal.service.metrics import Metrics
 from pabal.settings.relays import NhnCloudSettings, SolapiSettings
 from pabal.settings.settings import Settings
-from pabal.web.http.messages import HttpApp
+from pabal.web.http.exchange import HttpApp
 from pabal.web.http.server import serving
 from pabal.world import World
 

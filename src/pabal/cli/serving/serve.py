@@ -19,7 +19,7 @@ from pabal.cli.serving import crash
 from pabal.cli.serving.greeting import FIRST_ACCOUNT, FIRST_USER, FirstCredentials, greet_worker, greeting
 from pabal.cli.serving.supervise import ParentLink
 from pabal.cli.shared.language import CommandError
-from pabal.domain.users.user import Role
+from pabal.domain.people.user import Role
 from pabal.service.access.keys import keys
 from pabal.service.access.keys.keys import NewKey
 from pabal.service.access.sign_in import passwords
@@ -33,7 +33,7 @@ from pabal.store.accounts.audit_log import COMMAND_LINE
 from pabal.store.engine.base import Store, Tx
 from pabal.store.users import users as user_store
 from pabal.web.http.connections import ConnectionLimits, ConnectionTable, max_connections_for
-from pabal.web.http.messages import HttpApp
+from pabal.web.http.exchange import HttpApp
 from pabal.web.http.server import serving
 from pabal.world import RealWorld, new_password
 

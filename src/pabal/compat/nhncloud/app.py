@@ -26,7 +26,7 @@ from pabal.domain.base.codes import Code, Refused
 from pabal.service.access.keys.compat_keys import hide_id
 from pabal.service.access.keys.sent_secrets import SecretVerifier
 from pabal.store.accounts.compat_keys import CompatKey, PublicId
-from pabal.web.http.messages import ReceivedRequest
+from pabal.web.http.exchange import ReceivedRequest
 
 SERVICES = {each.name: each for each in (SMS, *TALK)}
 """The services that are served, by the first part of their paths."""

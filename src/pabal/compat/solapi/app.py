@@ -24,7 +24,7 @@ from pabal.domain.base.codes import Refused
 from pabal.service.access.keys.compat_keys import secret_context
 from pabal.service.access.keys.keys import MAX_CACHED_KEYS
 from pabal.store.accounts.compat_keys import PublicId
-from pabal.web.http.messages import ReceivedRequest
+from pabal.web.http.exchange import ReceivedRequest
 
 ROUTES = (
     route("POST", "messages/v4/send", sending.send_one, "send"),

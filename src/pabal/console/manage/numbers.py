@@ -6,7 +6,7 @@ from pabal.console.shell.page_request import PageRequest
 from pabal.domain.base.codes import Code, Refused, Text
 from pabal.domain.people import phone
 from pabal.domain.people.phone import NumberState
-from pabal.domain.users.user import Role
+from pabal.domain.people.user import Role
 from pabal.service.access.accounts import sender_numbers
 
 NUMBERS_PATH = "/console/numbers"

@@ -9,7 +9,7 @@ from pabal.console.shell.page_request import PageRequest
 from pabal.console.upload.campaign_message import REQUESTS_PATH
 from pabal.domain.base import identifiers
 from pabal.domain.base.codes import Text
-from pabal.domain.users.user import MAX_NAME_CHARACTERS, ROLE_BY_CODE, Role
+from pabal.domain.people.user import MAX_NAME_CHARACTERS, ROLE_BY_CODE, Role
 from pabal.service.access.accounts import audit
 from pabal.service.access.accounts.audit import (
     API_KEY_NAME,

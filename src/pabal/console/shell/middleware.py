@@ -27,7 +27,7 @@ from pabal.console.shell.page_request import (
 from pabal.console.shell.repeats import RepeatedForms
 from pabal.console.shell.site import Site
 from pabal.domain.base.codes import Code, Problem, Refused
-from pabal.domain.users.user import Role
+from pabal.domain.people.user import Role
 from pabal.service.access.keys.limits import BodyBudget, HeldBody
 from pabal.service.access.sign_in import sign_in
 from pabal.service.access.sign_in.sign_in import ConsoleSession, new_secret

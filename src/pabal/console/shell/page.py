@@ -7,7 +7,7 @@ from starlette.responses import Response
 
 from pabal.console.shell.page_request import PageRequest
 from pabal.console.shell.site import MenuItem, Roles
-from pabal.domain.users.user import Role
+from pabal.domain.people.user import Role
 
 Handler = Callable[[PageRequest], Awaitable[Response]]
 """Answers a request. It may raise Refused, which the console shows: for what another account has, NOT_FOUND too."""

@@ -24,7 +24,7 @@ from pabal.domain.base.codes import LANGUAGES, Code, Problem, Refused, Text
 from pabal.domain.base.dates import Instant
 from pabal.domain.content.text import mask_digits
 from pabal.domain.people import phone
-from pabal.domain.users.user import Role, User
+from pabal.domain.people.user import Role, User
 from pabal.service.access.accounts.audit import Actor, AuditEntry
 from pabal.service.access.sign_in.sign_in import ConsoleSession, SignInSource
 from pabal.service.access.sign_in.throttle import IpAddress

@@ -7,7 +7,7 @@ from starlette.responses import Response
 from pabal.console.shell.page_request import SIGN_IN, PageRequest
 from pabal.console.users.sign_in import callback_url, leave
 from pabal.domain.base.codes import Code, Problem, Refused, Text
-from pabal.domain.users import user
+from pabal.domain.people import user
 from pabal.openid.flow import Purpose
 from pabal.service.access.sign_in import passwords
 from pabal.service.access.users import provider_sign_in, team

@@ -10,7 +10,7 @@ from pabal.console.operate.keys import Replaced, show_new_key
 from pabal.console.shell.form_fields import parse_id
 from pabal.console.shell.page_request import PageRequest
 from pabal.domain.base.codes import Code, Refused
-from pabal.domain.users.user import Role
+from pabal.domain.people.user import Role
 from pabal.service.access.accounts import account_limits, administration
 from pabal.service.access.keys.keys import SCOPES
 from pabal.settings.tables import KIND_NAMES

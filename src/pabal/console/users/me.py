@@ -8,7 +8,7 @@ from pabal.console.shell.page_request import PageRequest
 from pabal.console.users.join import check_new_password
 from pabal.console.users.sign_in import callback_url, leave
 from pabal.domain.base.codes import Code, Refused, Text
-from pabal.domain.users import totp, user
+from pabal.domain.people import totp, user
 from pabal.openid.flow import Purpose
 from pabal.service.access.sign_in import passwords, sign_in, two_factor
 from pabal.service.access.users import profile_settings, provider_sign_in

@@ -14,7 +14,7 @@ from pabal.console.shell.page_request import (
 )
 from pabal.domain.base.codes import LANGUAGES, Code, Refused, Text
 from pabal.domain.base.dates import SECOND
-from pabal.domain.users.user import Role
+from pabal.domain.people.user import Role
 from pabal.openid.flow import FLOW_LIFETIME_MS
 from pabal.service.access.sign_in import sign_in, two_factor
 from pabal.service.access.sign_in.sign_in import CodeNeeded, NewSession

@@ -10,7 +10,7 @@ from pabal.console.shell.page_request import PageRequest
 from pabal.domain.base.codes import Code, Refused, Text
 from pabal.domain.base.dates import HOUR
 from pabal.domain.events.notice import parse_address
-from pabal.domain.users.user import ACCOUNT_ROLES, ROLE_BY_CODE, Role
+from pabal.domain.people.user import ACCOUNT_ROLES, ROLE_BY_CODE, Role
 from pabal.mail.mailer import MailOutcome, MailResult
 from pabal.service.access.accounts import administration
 from pabal.service.access.accounts.audit import AuditEntry

@@ -4,7 +4,7 @@ import re
 from enum import Enum
 
 from pabal.domain.base.codes import Code, Refused, Text
-from pabal.domain.users.user import Role
+from pabal.domain.people.user import Role
 
 MAX_ADDRESS_CHARACTERS = 254
 MAX_LOCAL_PART_CHARACTERS = 64

@@ -1,1 +1,1 @@
-"""Recipients: phone numbers, contacts, opt-outs, replies."""
+"""People: recipients with their numbers, contacts, opt-outs and replies, and users of the console."""

@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from pabal.domain.base.codes import Code, Refused, Text
-from pabal.domain.users.user import Role, User
+from pabal.domain.people.user import Role, User
 from pabal.mail.mailer import Mail, MailResult
 from pabal.service.context import Context
 from pabal.service.notices.compose import compose_invitation, compose_test

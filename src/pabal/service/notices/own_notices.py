@@ -6,7 +6,7 @@ from typing import NamedTuple
 from pabal.domain.base.codes import Code, Refused, Text
 from pabal.domain.base.dates import HOUR, MINUTE, SECOND, Instant
 from pabal.domain.events.notice import CONFIRMATION, NoticeKind, parse_address
-from pabal.domain.users.user import User
+from pabal.domain.people.user import User
 from pabal.service.access.sign_in.sign_in import new_secret
 from pabal.service.access.sign_in.throttle import hash_token
 from pabal.service.context import Context

@@ -8,7 +8,7 @@ import msgspec
 from pabal.domain.base.codes import LANGUAGES
 from pabal.domain.base.dates import DAY, Instant
 from pabal.domain.events.notice import NOTICE_KIND_BY_CODE, NoticeKind, usual_kinds
-from pabal.domain.users.user import ROLE_BY_CODE, Role
+from pabal.domain.people.user import ROLE_BY_CODE, Role
 from pabal.store.engine.base import Reader, Row, Tx, transaction
 from pabal.store.rows import deletion, read_rows
 

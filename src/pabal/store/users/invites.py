@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from pabal.domain.base.dates import Instant
-from pabal.domain.users.user import ROLE_BY_CODE, Role, User
+from pabal.domain.people.user import ROLE_BY_CODE, Role, User
 from pabal.store.engine.base import Row, Tx
 from pabal.store.rows import deletion
 from pabal.store.users import users

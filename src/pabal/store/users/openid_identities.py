@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from pabal.domain.base.dates import Instant
-from pabal.domain.users.user import User
+from pabal.domain.people.user import User
 from pabal.store.engine.base import Tx
 from pabal.store.rows import deletion
 from pabal.store.users import users

@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from pabal.domain.base.dates import Instant
-from pabal.domain.users.user import User
+from pabal.domain.people.user import User
 from pabal.store.campaigns.campaign_list import WAITS_FOR_USER
 from pabal.store.engine.base import Tx
 from pabal.store.events import webhooks

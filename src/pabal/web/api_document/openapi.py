@@ -10,9 +10,8 @@ from pabal.domain.base.codes import Text
 from pabal.web.api_document.example_bodies import EXAMPLE_BODIES
 from pabal.web.api_document.responses import HEADERS, build_responses, build_webhooks
 from pabal.web.api_document.schemas import build_schemas, find_referred, pick_language, query_fields, refer_to
-from pabal.web.endpoints.endpoint import Endpoint
+from pabal.web.endpoints.endpoint import MAX_IDEMPOTENCY_KEY_CHARACTERS, Endpoint
 from pabal.web.endpoints.table import ENDPOINTS
-from pabal.web.http.call_options import MAX_IDEMPOTENCY_KEY_CHARACTERS
 
 MAX_RECEIVERS = 1000
 """Receivers of a request, unless the operator has set another number."""

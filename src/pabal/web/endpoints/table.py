@@ -4,27 +4,18 @@ import difflib
 from collections.abc import Iterable
 
 from pabal.domain.base.codes import Text
-from pabal.web.endpoints import (
-    history,
-    lookups,
-    profiles,
-    recipients,
-    sending,
-    simulated_phone,
-    templates,
-    webhooks,
-)
+from pabal.web.endpoints import history, lookups, profiles, recipients, sending, webhooks
 
 ENDPOINTS = (
-    *profiles.ENDPOINTS,
+    *profiles.PROFILE_ENDPOINTS,
     *sending.ENDPOINTS,
     *history.ENDPOINTS,
     *lookups.ENDPOINTS,
-    *templates.ENDPOINTS,
+    *profiles.TEMPLATE_ENDPOINTS,
     *recipients.OPT_OUT_ENDPOINTS,
     *webhooks.ENDPOINTS,
     *recipients.PRIVACY_ENDPOINTS,
-    *simulated_phone.ENDPOINTS,
+    *lookups.PHONE_ENDPOINTS,
 )
 
 ENDPOINT_BY_PATH = {endpoint.path: endpoint for endpoint in ENDPOINTS}

@@ -20,12 +20,10 @@ from pabal.service.context import Context
 from pabal.service.errors import describe_error
 from pabal.store.engine.base import StoreUnavailable
 from pabal.web import envelope
-from pabal.web.endpoints.endpoint import Endpoint
+from pabal.web.endpoints.endpoint import Endpoint, read_options
 from pabal.web.endpoints.table import ENDPOINT_BY_PATH, suggest_path
-from pabal.web.http.call_options import read_options
-from pabal.web.http.exchange import read_body, too_large_refusal
+from pabal.web.http.exchange import ClientDisconnected, HttpResponse, ReceivedRequest, read_body, too_large_refusal
 from pabal.web.http.guard import ApiGuard
-from pabal.web.http.messages import ClientDisconnected, HttpResponse, ReceivedRequest
 
 PREFIX = "/api/"
 SEND_SCOPE = "send"

@@ -4,8 +4,7 @@ import re
 from collections.abc import MutableMapping
 from typing import Any
 
-from pabal.web.http.exchange import HttpExchange
-from pabal.web.http.messages import AsgiApp, ClientDisconnected, HeaderLines
+from pabal.web.http.exchange import AsgiApp, ClientDisconnected, HeaderLines, HttpExchange
 
 _VERSIONS = {"version": "3.0", "spec_version": "2.3"}
 CALLER_LEFT = "pabal.caller_left"

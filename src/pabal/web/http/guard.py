@@ -8,7 +8,7 @@ from pabal.service.access.keys.keys import KeyCache
 from pabal.service.access.keys.limits import RateLimiter, RateLimitResult, SharedRateLimiter
 from pabal.service.delayed_writes import KeyUses
 from pabal.store.accounts.accounts import ApiKey
-from pabal.web.http.messages import ReceivedRequest
+from pabal.web.http.exchange import ReceivedRequest
 
 _ADDRESS_NOT_ALLOWED = Text("허용되지 않은 IP 주소입니다.", "Your IP address is not on the key's allow list.")
 

@@ -9,16 +9,7 @@ import httptools
 from pabal.service.errors import describe_error
 from pabal.web.http.asgi import run_asgi
 from pabal.web.http.connections import HEALTH_PATHS, ByteFlow, CloseReason, ConnectionTable
-from pabal.web.http.exchange import HttpExchange, encode_head
-from pabal.web.http.head import (
-    MAX_HEAD_BYTES,
-    MAX_HEADERS,
-    UnacceptableHead,
-    asks_for_upgrade,
-    encode_plain_head,
-    read_head,
-)
-from pabal.web.http.messages import (
+from pabal.web.http.exchange import (
     FAILED,
     MALFORMED,
     TIMED_OUT,
@@ -26,6 +17,16 @@ from pabal.web.http.messages import (
     ClientDisconnected,
     ConnectionRefusal,
     HttpApp,
+    HttpExchange,
+    encode_head,
+)
+from pabal.web.http.head import (
+    MAX_HEAD_BYTES,
+    MAX_HEADERS,
+    UnacceptableHead,
+    asks_for_upgrade,
+    encode_plain_head,
+    read_head,
 )
 
 MAX_PIPELINED = 16

@@ -7,7 +7,7 @@ import socket
 from collections.abc import AsyncIterator, Mapping
 
 from pabal.web.http.connections import ConnectionTable
-from pabal.web.http.messages import HttpApp
+from pabal.web.http.exchange import HttpApp
 from pabal.web.http.protocol import HttpProtocol
 
 LISTEN_BACKLOG = 2048

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pabal.domain.users.user import Role
+from pabal.domain.people.user import Role
 from pabal.store.accounts import accounts
 from pabal.store.users import users
 from tests.fixtures.console import PASSWORD, Browser, make_user, sign_in

@@ -3,8 +3,8 @@
 import re
 
 from pabal.console.operate.system import ACCOUNTS_PER_PAGE
+from pabal.domain.people.user import Role
 from pabal.domain.sends.limits import AccountLimits
-from pabal.domain.users.user import Role
 from pabal.store.accounts import account_limits, accounts
 from pabal.store.engine.base import Tx
 from pabal.store.queue import carriers, slots

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from pabal.domain.users.user import Role
+from pabal.domain.people.user import Role
 from tests.fakes.nhncloud.channel import CHANNEL, TEMPLATE
 from tests.fixtures.console import signed_in_browser
 from tests.fixtures.console_operate import audit_lines

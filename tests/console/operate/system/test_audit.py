@@ -7,7 +7,7 @@ from typing import Concatenate
 
 import pabal
 from pabal.console.pages import TEXTS
-from pabal.domain.users.user import Role
+from pabal.domain.people.user import Role
 from pabal.store.accounts import accounts, audit_log
 from pabal.store.accounts.audit_log import AuditEntry, run_audited
 from pabal.store.engine.base import StoreUnavailable, Tx

@@ -6,7 +6,7 @@ import re
 
 from pabal.console.app import build_console
 from pabal.domain.base.codes import LANGUAGES
-from pabal.domain.users.user import Role
+from pabal.domain.people.user import Role
 from pabal.settings.carriers import CarrierSettings, SmppSettings
 from pabal.settings.field import fields
 from pabal.settings.relays import NhnCloudSettings

@@ -3,7 +3,7 @@
 import pytest
 
 from pabal.domain.base.codes import Code, Refused
-from pabal.domain.users.user import Role
+from pabal.domain.people.user import Role
 from pabal.service.access.sign_in import passwords, sign_in
 from pabal.service.access.sign_in.sign_in import IDLE_TIMEOUT_MS, SESSION_LIFETIME_MS
 from pabal.service.access.users import users

@@ -6,7 +6,7 @@ from functools import partial
 from typing import NamedTuple
 
 from pabal.domain.base.codes import Code, Refused
-from pabal.domain.users.user import Role, User
+from pabal.domain.people.user import Role, User
 from pabal.service.access.accounts import accounts
 from pabal.service.access.accounts.audit import Actor, AuditEntry
 from pabal.service.access.keys import compat_keys, keys

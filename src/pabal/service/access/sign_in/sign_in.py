@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from pabal.domain.base.codes import Code, Refused
 from pabal.domain.base.dates import HOUR, MINUTE, SECOND, Instant
-from pabal.domain.users import user
-from pabal.domain.users.user import Role, User
+from pabal.domain.people import user
+from pabal.domain.people.user import Role, User
 from pabal.service.access.sign_in import passwords, throttle
 from pabal.service.access.sign_in.passwords import WorkerThreads
 from pabal.service.access.sign_in.throttle import Admission, IpAddress, SignInAttempt, hash_token

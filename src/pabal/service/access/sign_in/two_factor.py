@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 from pabal.domain.base.codes import Code, Refused, Text
 from pabal.domain.base.dates import Instant
-from pabal.domain.users import totp
-from pabal.domain.users.user import User
+from pabal.domain.people import totp
+from pabal.domain.people.user import User
 from pabal.service.access.sign_in import sign_in, throttle
 from pabal.service.access.sign_in.sign_in import NewSession, SessionStart, SignInSource, new_secret
 from pabal.service.access.sign_in.throttle import Admission, hash_token

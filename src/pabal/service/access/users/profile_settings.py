@@ -1,7 +1,7 @@
 """What users change about themselves: the password, and the browsers that they are signed in with."""
 
 from pabal.domain.base.codes import Code, Refused
-from pabal.domain.users.user import User
+from pabal.domain.people.user import User
 from pabal.service.access.sign_in.sign_in import IDLE_TIMEOUT_MS
 from pabal.service.access.sign_in.throttle import hash_token
 from pabal.service.context import Context

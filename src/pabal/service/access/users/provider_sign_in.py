@@ -10,11 +10,10 @@ from typing import NamedTuple
 
 from pabal.domain.base.codes import Code, Refused, Text
 from pabal.domain.base.dates import Instant
-from pabal.domain.users.user import User
+from pabal.domain.people.user import User
 from pabal.openid import flow as flows
 from pabal.openid.flow import FLOW_LIFETIME_MS, Flow, Purpose
-from pabal.openid.id_token import TokenRejected
-from pabal.openid.provider import CodeRejected, OpenIdProvider, OpenIdUnavailable
+from pabal.openid.provider import CodeRejected, OpenIdProvider, OpenIdUnavailable, TokenRejected
 from pabal.service.access.sign_in import sign_in, throttle
 from pabal.service.access.sign_in.sign_in import NewSession, SignInSource, new_secret
 from pabal.service.access.sign_in.throttle import DEVICE_LIFETIME_MS, hash_token

@@ -4,8 +4,8 @@ from typing import NamedTuple
 
 from pabal.domain.base.codes import Code, Refused, Text
 from pabal.domain.base.dates import HOUR, Instant
-from pabal.domain.users import user
-from pabal.domain.users.user import Role, User
+from pabal.domain.people import user
+from pabal.domain.people.user import Role, User
 from pabal.service.access.sign_in import throttle
 from pabal.service.access.sign_in.sign_in import new_secret
 from pabal.service.access.sign_in.throttle import hash_token

@@ -2,8 +2,8 @@
 
 from pabal.domain.base.codes import Code, Refused, Text
 from pabal.domain.base.dates import Instant
-from pabal.domain.users import user
-from pabal.domain.users.user import Role, User
+from pabal.domain.people import user
+from pabal.domain.people.user import Role, User
 from pabal.service.access.sign_in import throttle
 from pabal.service.access.sign_in.two_factor import delete_factor
 from pabal.store.accounts import accounts, audit_log

@@ -8,9 +8,9 @@ from typing import NamedTuple
 from pabal.domain.base.codes import LANGUAGES, Code, Refused, Text
 from pabal.domain.base.dates import DAY, Instant
 from pabal.domain.events.notice import NoticeKind
+from pabal.domain.people.user import Role, User
 from pabal.domain.sends.limits import approval_threshold
 from pabal.domain.sends.sending import Sending, encode_shared
-from pabal.domain.users.user import Role, User
 from pabal.service.context import Context
 from pabal.service.sending import send_now
 from pabal.service.sending.campaigns.campaigns import WAKE_EVENT, encode_receivers, with_audit_entry

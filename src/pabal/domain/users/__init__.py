@@ -1,1 +1,0 @@
-"""The console's users and their second factors."""
