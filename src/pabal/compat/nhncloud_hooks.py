@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from pabal.compat.nhncloud.call import KIND, SEOUL, format_request_id
-from pabal.compat.nhncloud.sms.kinds import result_code as text_result_code
+from pabal.compat.nhncloud.sms.words import result_code as text_result_code
 from pabal.compat.nhncloud.talk.codes import message_result
 from pabal.compat.nhncloud.talk.rows import is_added_channel, sequence_of
 from pabal.domain.base import identifiers

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pabal.compat.nhncloud.sms.codes import MESSAGES
+from pabal.compat.nhncloud.sms.words import MESSAGES
 from tests.fixtures.nhncloud_calls import SENDER, SETTINGS, nhn_caller
 from tests.fixtures.pictures import JPEG
 from tests.fixtures.virtual import ApiResponse, Environment

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from pabal.compat.nhncloud.sms.routes import SMS
+from pabal.compat.nhncloud.routes import SMS
 from pabal.store.accounts import numbers
 from tests.fixtures.nhncloud_calls import SENDER, SETTINGS, nhn_caller
 from tests.fixtures.pictures import JPEG

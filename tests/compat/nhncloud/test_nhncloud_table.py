@@ -7,7 +7,7 @@ import pytest
 
 from pabal.compat.nhncloud.app import SERVICES
 from pabal.compat.nhncloud.call import Endpoints
-from pabal.compat.nhncloud.talk.routes import TALK
+from pabal.compat.nhncloud.routes import TALK
 from pabal.compat.relay_api import Route
 from tests.fixtures.nhncloud_talk_calls import SETTINGS, TalkCaller, day, talk_caller
 from tests.fixtures.virtual import Caller, Environment

@@ -4,20 +4,20 @@ from random import Random
 
 import pytest
 
-from pabal.compat import ids
+from pabal.compat.own_values import decode_id, encode_id
 
 
 @pytest.mark.parametrize("size", [1, 2, 13, 16])
 def test_ids_are_read_back_and_sort_as_they_do(size: int) -> None:
     random = Random(size)
     given = sorted({bytes(size), b"\xff" * size, *(random.randbytes(size) for _ in range(200))})
-    spelt = [ids.encode(each) for each in given]
+    spelt = [encode_id(each) for each in given]
 
     assert spelt == sorted(spelt)
-    assert {len(each) for each in spelt} == {len(ids.encode(b"\xff" * size))}
-    assert [ids.decode(each, size) for each in spelt] == given
+    assert {len(each) for each in spelt} == {len(encode_id(b"\xff" * size))}
+    assert [decode_id(each, size) for each in spelt] == given
 
 
 @pytest.mark.parametrize("spelling", ["", "0" * 17, "0" * 19, "z" * 18, "0" * 17 + "가", "0" * 17 + "-"])
 def test_what_is_no_id_is_none(spelling: str) -> None:
-    assert ids.decode(spelling, 13) is None
+    assert decode_id(spelling, 13) is None

@@ -19,8 +19,7 @@ from pabal.compat.nhncloud.call import (
     invalid,
     not_found,
 )
-from pabal.compat.nhncloud.sms.routes import SMS
-from pabal.compat.nhncloud.talk.routes import TALK
+from pabal.compat.nhncloud.routes import SMS, TALK
 from pabal.compat.relay_api import AdmittedKey, CallRefused, ReceivedCall, RelayApi, Route, parse_pairs
 from pabal.domain.base.codes import Code, Refused
 from pabal.service.access.keys.compat_keys import hide_id

@@ -1,5 +1,6 @@
-"""One call of NHN Cloud's endpoints, after its key was checked, and the errors that end whole calls."""
+"""One call of NHN Cloud's endpoints, after its key was checked: its body, its errors, and what it sends, once."""
 
+import asyncio
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
@@ -12,14 +13,17 @@ import msgspec
 
 from pabal.carriers.nhncloud.client import TOO_LARGE
 from pabal.checks.body.locale import Locale
-from pabal.compat import ids
 from pabal.compat.differences import CallDifference, Query, decode_short, list_ignored, note
+from pabal.compat.own_values import decode_id, encode_id
 from pabal.compat.relay_api import CallRefused, RouteTable
 from pabal.domain.base import dates
 from pabal.domain.base.codes import Code, Problem, Refused
-from pabal.domain.base.dates import Instant
-from pabal.domain.base.identifiers import REQUEST_ID_BYTES
+from pabal.domain.base.dates import MINUTE, Instant
+from pabal.domain.base.identifiers import REQUEST_ID_BYTES, requested_at
+from pabal.domain.sends.sending import SMALL_RECEIVERS, Sending
 from pabal.service.context import Context
+from pabal.service.sending.accept import IdempotencyKey, choose_slot, prepare_request
+from pabal.service.sending.accept_call import CallSize, accept_call
 from pabal.store.accounts.accounts import ApiKey
 
 S = TypeVar("S", bound=msgspec.Struct)
@@ -187,12 +191,12 @@ class NhnCall(NamedTuple):
 
 def format_request_id(request_id: bytes) -> str:
     """Return a requestId: 18 letters and digits, where NHN Cloud's have 25."""
-    return ids.encode(request_id)
+    return encode_id(request_id)
 
 
 def parse_request_id(spelling: str) -> bytes | None:
     """Return the id of a request, None where it is malformed."""
-    return ids.decode(spelling, REQUEST_ID_BYTES)
+    return decode_id(spelling, REQUEST_ID_BYTES)
 
 
 def format_time(at: Instant | None) -> str | None:
@@ -219,3 +223,47 @@ def parse_time(spelling: str, units: Sequence[str] = ("minutes", "seconds")) -> 
 def page_of(number: int, size: int, total: int, rows: Sequence[Any]) -> dict[str, Any]:
     """Return a page as the lists of SMS have it."""
     return {"pageNum": number, "pageSize": size, "totalCount": total, "data": list(rows)}
+
+
+REPEAT_MS = 10 * MINUTE
+"""How long an idempotency key may not be used again; after that, it is a new one."""
+_USED = "The same 'X-NC-API-IDEMPOTENCY-KEY' was used within the last 10 minute."
+
+
+async def accept_once(call: NhnCall, sends: Sequence[Sending], size: CallSize) -> list[bytes]:
+    """Store the sends of a call, which are at most `MAX_STORED_TOGETHER` messages, in one transaction.
+
+    Returns the ids of their requests. Raises NhnRefused where its idempotency key was used minutes ago, and Refused
+    as `accept_call` and `prepare_request` do.
+    """
+    await asyncio.sleep(0)  # where many calls are at this step together, each costs less than by itself
+    context, account_id = call.context, call.account_id
+    slot = choose_slot(context, account_id, call.idempotency)
+    lane = int(sum(len(each.receivers) for each in sends) > SMALL_RECEIVERS)
+    name = call.idempotency
+    while True:
+        prepared = [
+            await prepare_request(
+                context,
+                account_id,
+                each,
+                _key_of(call, name) if number == 0 else None,
+                drops_duplicates=True,  # a refusal would be one of all recipients
+                key_id=call.key.id,
+                slot=slot,
+                lane=lane,
+            )
+            for number, each in enumerate(sends)
+        ]
+        accepted = await accept_call(context, account_id, prepared, size._replace(is_once=True))
+        first = accepted[0]
+        if first.is_new:
+            return [each.request_id for each in accepted]
+        if call.now - requested_at(first.request_id) < REPEAT_MS:
+            raise NhnRefused(DUPLICATE_CALL, _USED)
+        name = f"{call.idempotency}:{first.request_id.hex()}"  # it was used long ago: look for a later use
+
+
+def _key_of(call: NhnCall, name: str | None) -> IdempotencyKey | None:
+    """Return the key of a call; a repeat is refused whatever its body is, so that the digest says nothing of it."""
+    return IdempotencyKey(f"{KIND}:{call.path}:{name}", b"") if name else None

@@ -17,8 +17,7 @@ from pabal.compat.relay_api import (
     route,
 )
 from pabal.compat.solapi import groups, kakao, lookups, open_groups, sending, storage
-from pabal.compat.solapi.authentication import check_signature, make_signer, parse_header
-from pabal.compat.solapi.call import KIND, CompatCall
+from pabal.compat.solapi.call import KIND, CompatCall, check_signature, make_signer, parse_header
 from pabal.compat.solapi.codes import from_refusal, invalid, not_found
 from pabal.domain.base.codes import Refused
 from pabal.service.access.keys.compat_keys import secret_context

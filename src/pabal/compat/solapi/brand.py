@@ -8,7 +8,7 @@ import msgspec
 from pabal.carriers.relay.kakao import CHAT_BUBBLE_TYPES
 from pabal.carriers.solapi.client import find_file_id
 from pabal.compat.differences import find_ignored
-from pabal.compat.own_bodies import image_body
+from pabal.compat.own_values import image_body
 from pabal.compat.solapi.bodies import Bms
 from pabal.compat.solapi.translation import (
     Item,

@@ -10,9 +10,8 @@ from pabal.checks.sends.brand import check_brand_message
 from pabal.checks.sends.friendtalk import apply_ad_hours, check_friendtalk
 from pabal.checks.sends.text_messages import check_text_message
 from pabal.compat.differences import CallDifference
-from pabal.compat.own_bodies import receiver_of
+from pabal.compat.own_values import receiver_of
 from pabal.compat.solapi import codes
-from pabal.compat.solapi.authentication import parse_time
 from pabal.compat.solapi.bodies import MessageBody, SendManyBody, SendOneBody
 from pabal.compat.solapi.brand import build_brand_body
 from pabal.compat.solapi.call import (
@@ -21,6 +20,7 @@ from pabal.compat.solapi.call import (
     format_group_id,
     format_message_id,
     let_others_run,
+    parse_time,
 )
 from pabal.compat.solapi.codes import CallRefused, from_refusal, invalid, is_other_use
 from pabal.compat.solapi.groups import describe_new_group

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from pabal.carriers.relay.kakao import CHAT_BUBBLE_TYPES
-from pabal.compat.own_bodies import image_body
+from pabal.compat.own_values import image_body
 from pabal.compat.solapi import codes
 from pabal.compat.solapi.bodies import Bms, KakaoOptions, MessageBody
 from pabal.domain.base.codes import Code, Refused

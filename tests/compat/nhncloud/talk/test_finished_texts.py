@@ -6,9 +6,9 @@ import msgspec
 import pytest
 
 from pabal.carriers.nhncloud.templates import buttons_to_remote, parts_to_remote
+from pabal.compat.nhncloud.talk.alimtalk import Differs, find_values
 from pabal.compat.nhncloud.talk.bodies import FinishedRecipient
 from pabal.compat.nhncloud.talk.codes import TalkCode
-from pabal.compat.nhncloud.talk.finished_texts import Differs, find_values
 from pabal.domain.content import variables
 from pabal.domain.content.button import Button
 from pabal.domain.kakao.template import TemplateContent

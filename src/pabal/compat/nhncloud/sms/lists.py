@@ -13,8 +13,7 @@ from pabal.compat.nhncloud.call import (
     parse_request_id,
     parse_time,
 )
-from pabal.compat.nhncloud.sms.codes import refuse
-from pabal.compat.nhncloud.sms.kinds import (
+from pabal.compat.nhncloud.sms.words import (
     AUTH,
     DUPLICATE_STATE,
     MESSAGE_STATES,
@@ -22,6 +21,7 @@ from pabal.compat.nhncloud.sms.kinds import (
     TEXTS,
     Kind,
     message_type,
+    refuse,
     result_code,
     result_name,
     send_type,

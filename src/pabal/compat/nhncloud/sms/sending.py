@@ -1,27 +1,37 @@
-"""Sends texts, answers what became of each recipient, and cancels scheduled ones."""
+"""Sends texts with uploaded pictures, answers what became of each recipient, and cancels scheduled ones."""
 
+import base64
+import hashlib
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from pabal.checks.body.forms import Form
 from pabal.checks.sends.friendtalk import apply_ad_hours
 from pabal.checks.sends.text_messages import check_text_message
-from pabal.compat.nhncloud.accept import accept_once
-from pabal.compat.nhncloud.call import KIND, NhnCall, format_request_id, parse_request_id
-from pabal.compat.nhncloud.sms.bodies import CancelBody, Reservation, SendBody, SmsRecipient
-from pabal.compat.nhncloud.sms.codes import MESSAGES, code_of, refuse
-from pabal.compat.nhncloud.sms.files import get_files
-from pabal.compat.nhncloud.sms.kinds import Kind
-from pabal.compat.nhncloud.sms.translation import build_body, check_call, find_refusals, read_date
-from pabal.compat.own_bodies import receiver_of
+from pabal.compat.nhncloud.call import KIND, NhnCall, accept_once, format_request_id, format_time, parse_request_id
+from pabal.compat.nhncloud.sms.translation import (
+    CancelBody,
+    Reservation,
+    SendBody,
+    SmsRecipient,
+    UploadBody,
+    build_body,
+    check_call,
+    find_refusals,
+    read_date,
+)
+from pabal.compat.nhncloud.sms.words import MESSAGES, Kind, code_of, refuse
+from pabal.compat.own_values import receiver_of
 from pabal.domain.base.codes import Code, Problem, Refused
 from pabal.domain.base.identifiers import MAX_MESSAGE_NUMBER, make_message_id
-from pabal.domain.content.image import Image
+from pabal.domain.content.image import MAX_IMAGES, Image, parse_image
 from pabal.domain.sends.message import Product
 from pabal.domain.sends.sending import Receiver, Sending
 from pabal.service.access.accounts.accounts import get_codes
 from pabal.service.sending.accept_call import CallSize
 from pabal.service.sending.cancel import cancel_request
+from pabal.store.messages import compat_files
+from pabal.store.messages.compat_files import NUMBER_BYTES
 from pabal.world import new_request_id
 
 COMPLETED, FAILED = "2", "3"
@@ -184,3 +194,79 @@ async def _cancel(call: NhnCall, given: Reservation) -> int:
         if refused.code is not Code.REQUEST_NOT_FOUND:
             raise
         return 0
+
+
+MAX_FILE_NAME_CHARACTERS, MAX_USER_CHARACTERS = 45, 100
+MAX_FILES = 10_000
+"""Pictures of an account that are kept."""
+_LARGEST_NUMBER = 2**31 - 1
+"""Programs keep these numbers in 32 bits."""
+_BYTE = range(-128, 256)
+
+
+async def upload(call: NhnCall) -> dict[str, Any]:
+    """Store a picture and return its number; the same picture has the same number."""
+    body = call.decode(UploadBody)
+    name = body.fileName or ""
+    if not 0 < len(name) <= MAX_FILE_NAME_CHARACTERS:
+        raise refuse(-2002)
+    if not name.lower().endswith((".jpg", ".jpeg")):
+        raise refuse(-2003)
+    if not 0 < len(body.createUser or "") <= MAX_USER_CHARACTERS:
+        raise refuse(4, f"createUser: 1 ~ {MAX_USER_CHARACTERS}")
+    try:
+        limits = call.context.policy.image_limits_of(Product.MMS)
+        image = parse_image("image/jpeg", name, _read_file(body.fileBody), limits)
+    except Refused as refused:
+        raise refuse(-2005 if body.fileBody else -2009, refused.problems[0].message("ko")) from None
+    number = await _store(call, image)
+    day = (format_time(call.now) or "")[: len("yyyy-MM-dd")]
+    return {"body": {"data": {"fileId": number, "fileName": name, "filePath": f"0/pabal-{day}/{number}"}}}
+
+
+def _read_file(given: str | list[int] | None) -> str:
+    """Return a file in Base64.
+
+    Raises NhnRefused.
+    """
+    if isinstance(given, str):
+        return given
+    if not given or not all(each in _BYTE for each in given):
+        raise refuse(-2009)
+    return base64.b64encode(bytes(each & 0xFF for each in given)).decode()
+
+
+async def _store(call: NhnCall, image: Image) -> int:
+    """Store a picture under a number that is made of its digest, or the next one that is free.
+
+    Raises NhnRefused where the account has very many.
+    """
+    store = call.context.store
+    if await store.read(compat_files.count, call.account_id) >= MAX_FILES:
+        raise refuse(-2009, f"이미지는 최대 {MAX_FILES:,}개까지 보관합니다.")
+    digest = hashlib.sha256(image.body).digest()
+    number = int.from_bytes(digest[:NUMBER_BYTES], "big") % _LARGEST_NUMBER + 1
+    while not await store.write(compat_files.put, call.account_id, _id_of(number), image, call.now):
+        number = number % _LARGEST_NUMBER + 1
+    return number
+
+
+async def get_files(call: NhnCall, numbers: Sequence[int]) -> list[Image]:
+    """Return pictures by their numbers.
+
+    Raises NhnRefused.
+    """
+    if len(numbers) > MAX_IMAGES:
+        raise refuse(4, f"attachFileIdList: 0 ~ {MAX_IMAGES}")
+    found: list[Image] = []
+    for number in numbers:
+        known = 0 < number <= _LARGEST_NUMBER
+        image = await call.context.store.read(compat_files.get, call.account_id, _id_of(number)) if known else None
+        if image is None:
+            raise refuse(-2004)
+        found.append(image)
+    return found
+
+
+def _id_of(number: int) -> bytes:
+    return number.to_bytes(NUMBER_BYTES, "big")

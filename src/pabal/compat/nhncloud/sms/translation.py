@@ -1,22 +1,76 @@
-"""From a call of SMS to the body of our own endpoints, and what cannot be sent here."""
+"""The bodies of the SMS calls, from them to the bodies of our own endpoints, and what cannot be sent here."""
 
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import msgspec
+
 from pabal.carriers.nhncloud.calls import AUTH_WORDS, MAX_RECIPIENTS
 from pabal.compat.differences import CallDifference
 from pabal.compat.nhncloud.call import INVALID_PARAMETER, NhnCall, parse_time
-from pabal.compat.nhncloud.sms.bodies import SendBody, SmsRecipient
-from pabal.compat.nhncloud.sms.codes import NO_RECIPIENT, refuse
-from pabal.compat.nhncloud.sms.kinds import Kind
-from pabal.compat.own_bodies import image_body
+from pabal.compat.nhncloud.sms.words import NO_RECIPIENT, Kind, refuse
+from pabal.compat.own_values import image_body
 from pabal.domain.base import dates
 from pabal.domain.base.dates import DAY, MINUTE
 from pabal.domain.content import advertising
 from pabal.domain.content.image import Image
 from pabal.domain.sends.sending import CODE_PURPOSE
 from pabal.models.bodies import ReceiverBody, SendLms, SendMms, SendSms
+
+
+class SmsRecipient(msgspec.Struct, gc=False):
+    """One recipient of a text."""
+
+    recipientNo: str | None = None
+    countryCode: str | int | None = None
+    internationalRecipientNo: str | None = None
+    templateParameter: dict[str, Any] | None = None
+    recipientGroupingKey: str | None = None
+
+    @property
+    def number(self) -> str:
+        """The number as it is shown in answers."""
+        return self.recipientNo or self.internationalRecipientNo or ""
+
+
+class SendBody(msgspec.Struct):
+    """A text to up to 1,000 recipients."""
+
+    body: str | None = None
+    title: str | None = None
+    sendNo: str | None = None
+    recipientList: list[SmsRecipient] | None = None
+    attachFileIdList: list[int] | None = None
+    templateId: str | None = None
+    requestDate: str | None = None
+    senderGroupingKey: str | None = None
+    userId: str | None = None
+    statsId: str | None = None
+    originCode: str | None = None
+    useConversion: bool | None = None
+
+
+class UploadBody(msgspec.Struct):
+    """A picture: in Base64, or its bytes as signed or unsigned numbers."""
+
+    fileName: str | None = None
+    fileBody: str | list[int] | None = None
+    createUser: str | None = None
+
+
+class Reservation(msgspec.Struct, gc=False):
+    """A scheduled message."""
+
+    requestId: str
+    recipientSeq: int
+
+
+class CancelBody(msgspec.Struct):
+    """The messages to cancel."""
+
+    reservationList: list[Reservation] | None = None
+
 
 KOREA = "82"
 MAX_NAME_CHARACTERS = 100

@@ -10,21 +10,25 @@ from pabal.checks.sends.brand import check_brand_message
 from pabal.compat.nhncloud.call import NhnCall
 from pabal.compat.nhncloud.talk.bodies import BasicBody, BrandBody, BrandRecipient, FreestyleBody
 from pabal.compat.nhncloud.talk.codes import TalkCode, refuse
-from pabal.compat.nhncloud.talk.fallbacks import Resend, ResendRefused, join_contents, read_resend, shared_of
 from pabal.compat.nhncloud.talk.images import find_image, is_ours, names_ours
 from pabal.compat.nhncloud.talk.sends import (
     RecipientPart,
+    Resend,
+    ResendRefused,
     TalkItem,
     api_call,
     check_call,
     cut,
+    join_contents,
     keep_literal,
     opt_out_number_of,
     read_date,
+    read_resend,
     refuse_malformed,
     send_parts,
+    shared_of,
 )
-from pabal.compat.own_bodies import image_body
+from pabal.compat.own_values import image_body
 from pabal.domain.sends.sending import Sending
 from pabal.models.bodies import FriendtalkReceiverBody, ImageBody
 from pabal.models.brand_bodies import AttachmentBody, SendBrandMessage

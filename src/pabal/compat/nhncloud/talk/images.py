@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 from starlette.datastructures import Headers
 
-from pabal.compat import ids
 from pabal.compat.nhncloud.call import NhnCall
 from pabal.compat.nhncloud.talk.codes import TalkCode, refuse
+from pabal.compat.own_values import decode_id, encode_id
 from pabal.console.shell.form_body import MULTIPART_TYPE, parse_form
 from pabal.domain.base.codes import Refused
 from pabal.domain.content.image import Image, parse_image
@@ -64,7 +64,7 @@ async def upload_for_brand(call: NhnCall) -> dict[str, Any]:
 async def find_image(call: NhnCall, address: str) -> Uploaded | None:
     """Return the picture of an address, None where the account has none there."""
     kind, _, name = address.removeprefix(_ADDRESS).partition("/")
-    file_id = ids.decode(name.removesuffix(_SUFFIX), FILE_ID_BYTES)
+    file_id = decode_id(name.removesuffix(_SUFFIX), FILE_ID_BYTES)
     if not is_ours(address) or kind not in (_NORMAL, _WIDE) or file_id is None:
         return None
     image = await call.context.store.read(compat_files.get, call.account_id, file_id)
@@ -128,7 +128,7 @@ async def _store(call: NhnCall, form: _Form, product: Product, kind: str) -> dic
     return {
         "image": {
             "imageSeq": int.from_bytes(file_id[:4], "big") >> 1,
-            "imageUrl": f"{_ADDRESS}{kind}/{ids.encode(file_id)}{_SUFFIX}",
+            "imageUrl": f"{_ADDRESS}{kind}/{encode_id(file_id)}{_SUFFIX}",
             "imageName": name,
         }
     }

@@ -1,9 +1,12 @@
-"""The tables of the endpoints of KakaoTalk Bizmessage."""
+"""The tables of NHN Cloud's endpoints: SMS, and the services of KakaoTalk Bizmessage."""
 
 from functools import partial
 from typing import Any
 
 from pabal.compat.nhncloud.call import Endpoints, NhnCall
+from pabal.compat.nhncloud.sms import lists, sending, words
+from pabal.compat.nhncloud.sms.words import AD_MMS, AD_SMS, AUTH, MMS
+from pabal.compat.nhncloud.sms.words import SMS as PLAIN_SMS
 from pabal.compat.nhncloud.talk import alimtalk, brand, friendtalk, images, kakao, lookups
 from pabal.compat.nhncloud.talk.bodies import AlimtalkBody, FinishedBody
 from pabal.compat.nhncloud.talk.codes import BAD_SECRET, code_of
@@ -82,3 +85,24 @@ TALK = (
     _service("brand-message", frozenset(("1.0",)), _BRAND),
 )
 """The services of KakaoTalk Bizmessage."""
+
+
+_SECRETLESS = frozenset(("2.2", "2.3", "2.4"))
+_ROUTES = (
+    route("POST", "sender/sms", partial(sending.send, kind=PLAIN_SMS), "send"),
+    route("POST", "sender/mms", partial(sending.send, kind=MMS), "send"),
+    route("POST", "sender/auth/sms", partial(sending.send, kind=AUTH), "send"),
+    route("POST", "sender/ad-sms", partial(sending.send, kind=AD_SMS), "send"),
+    route("POST", "sender/ad-mms", partial(sending.send, kind=AD_MMS), "send"),
+    route("POST", "attachfile/binaryUpload", sending.upload, "send"),
+    route("GET", "sender/sms", partial(lists.list_texts, kind=PLAIN_SMS), "read"),
+    route("GET", "sender/mms", partial(lists.list_texts, kind=MMS), "read"),
+    route("GET", "sender/auth/sms", partial(lists.list_texts, kind=AUTH), "read"),
+    route("GET", "sender/sms/*", partial(lists.show_text, kind=PLAIN_SMS), "read"),
+    route("GET", "sender/mms/*", partial(lists.show_text, kind=MMS), "read"),
+    route("GET", "sender/auth/sms/*", partial(lists.show_text, kind=AUTH), "read"),
+    route("PUT", "reservations/cancel", sending.cancel, "send"),
+    route("GET", "message-results", lists.list_results, "read"),
+    route("GET", "sendNos", lists.list_numbers, "read"),
+)
+SMS = Endpoints("sms", _SECRETLESS | {"3.0"}, _SECRETLESS, RouteTable(_ROUTES), words.code_of)
