@@ -13,10 +13,10 @@ from pabal.build_context import build_context
 from pabal.compat.nhncloud.app import NhnCloudApi
 from pabal.compat.relay_api import RelayApi
 from pabal.compat.solapi.app import SolapiApi
-from pabal.service.access.contacts import hash_keys
-from pabal.service.access.keys.compat_keys import CompatKeyCache
-from pabal.service.access.keys.keys import KeyCache
-from pabal.service.access.keys.limits import BodyBudget, RateLimiter, SharedRateLimiter
+from pabal.service.access.accounts.compat_keys import CompatKeyCache
+from pabal.service.access.accounts.keys import KeyCache
+from pabal.service.access.accounts.rate_limits import BodyBudget, RateLimiter, SharedRateLimiter
+from pabal.service.access.contacts import opt_outs
 from pabal.service.context import Context
 from pabal.service.delayed_writes import KeyUses
 from pabal.service.delivery.carrier.known_carriers import register_carriers
@@ -24,8 +24,7 @@ from pabal.service.metrics import Metrics, watch_loop_lag
 from pabal.service.next_due import stop_reads
 from pabal.service.slots import Slots
 from pabal.service.upkeep.nodes import watch_nodes
-from pabal.service.wake_socket import listen_for_wake_ups, wake_through_socket
-from pabal.service.work import BackgroundWork, run_forever
+from pabal.service.work import BackgroundWork, listen_for_wake_ups, run_forever, wake_through_socket
 from pabal.settings.settings import Settings
 from pabal.settings.tables import find_unrouted
 from pabal.store.engine.base import StoreUnavailable
@@ -226,7 +225,7 @@ async def build_service(
         slots = Slots(worker=worker if shares_slots else "", numbers=numbers)
         context = build_context(settings, store, world, metrics, slots=slots)
         await store.write(register_carriers, context.kinds)
-        await hash_keys.check(context)
+        await opt_outs.check(context)
         for name in find_unrouted(settings.routes, settings.carriers):
             log.warning("no route names this carrier; nothing is sent through it", extra={"carrier": name})
         return Service(settings, context, delivers=delivers, link=link)

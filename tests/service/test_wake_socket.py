@@ -9,7 +9,7 @@ import pytest
 from pabal.build_context import build_context
 from pabal.service.metrics import Metrics
 from pabal.service.sending.campaigns.campaigns import WAKE_EVENT
-from pabal.service.wake_socket import RemoteEvent, WakeSocket, listen_for_wake_ups, wake_through_socket
+from pabal.service.work import RemoteEvent, WakeSocket, listen_for_wake_ups, wake_through_socket
 from pabal.store.open_store import open_store
 from pabal.world import RealWorld
 from tests.fixtures.virtual import settings_for

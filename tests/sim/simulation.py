@@ -12,8 +12,8 @@ from pabal.domain.base.dates import Instant, format_timestamp
 from pabal.domain.events.event import EventType
 from pabal.domain.events.webhook import secret_context
 from pabal.domain.kakao.template import TemplateContent, TemplateStatus
-from pabal.service.access.keys import keys
-from pabal.service.access.keys.keys import NewKey
+from pabal.service.access.accounts import keys
+from pabal.service.access.accounts.keys import NewKey
 from pabal.settings.carriers import SENDABLE, SimulatorSettings
 from pabal.settings.settings import load
 from pabal.store.accounts import accounts

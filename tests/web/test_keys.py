@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pabal.service.access.keys.keys import SCOPES
+from pabal.service.access.accounts.keys import SCOPES
 from pabal.store.accounts import accounts
 from pabal.web.endpoints.endpoint import Endpoint
 from pabal.web.endpoints.table import ENDPOINTS

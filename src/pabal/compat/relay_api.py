@@ -15,8 +15,8 @@ from pabal.checks.body.locale import Locale
 from pabal.compat.differences import CallDifference, note
 from pabal.domain.base.codes import Code, Refused
 from pabal.domain.base.dates import Instant
-from pabal.service.access.keys.compat_keys import CompatKeyCache
-from pabal.service.access.keys.limits import BodyBudget
+from pabal.service.access.accounts.compat_keys import CompatKeyCache
+from pabal.service.access.accounts.rate_limits import BodyBudget
 from pabal.service.context import Context
 from pabal.service.errors import describe_error
 from pabal.store.accounts.accounts import ApiKey

@@ -14,8 +14,8 @@ from zoneinfo import ZoneInfo
 from pabal.app import Service, build_service
 from pabal.cli.serving.serve import build_table, new_event_loop
 from pabal.domain.base.dates import SECOND, Instant, parse_minute
-from pabal.service.access.keys import keys
-from pabal.service.access.keys.keys import NewKey
+from pabal.service.access.accounts import keys
+from pabal.service.access.accounts.keys import NewKey
 from pabal.settings.settings import load
 from pabal.web.http.server import serving
 from pabal.world import RealWorld

@@ -16,7 +16,7 @@ from starlette.staticfiles import StaticFiles
 from pabal.carriers.base import Receipt
 from pabal.checks.body.locale import Locale, choose_language
 from pabal.domain.base.codes import LANGUAGES, Code, Problem, Refused, Text
-from pabal.service.access.keys.limits import BodyBudget, HeldBody
+from pabal.service.access.accounts.rate_limits import BodyBudget, HeldBody
 from pabal.service.context import Context
 from pabal.service.delivery.receipts import build_inbox, store_receipts
 from pabal.service.errors import describe_error

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from pabal.service.access.keys.keys import hash_key
+from pabal.service.access.accounts.keys import hash_key
 from pabal.store.accounts import accounts
 from tests.fixtures.cli import CommandLine
 

@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from pabal.service.access.sign_in import passwords, throttle
+from pabal.service.access.users import passwords, throttle
 from pabal.store.users import openid_identities, second_factors, users
 from pabal.store.users.openid_identities import Identity
 from tests.fixtures.cli import CommandLine

@@ -9,8 +9,8 @@ import segno
 
 from pabal.domain.people import totp
 from pabal.domain.people.user import Role
-from pabal.service.access.sign_in.sign_in import CODE_TIMEOUT_MS
-from pabal.service.access.sign_in.two_factor import MAX_WRONG_CODES
+from pabal.service.access.users.sign_in import CODE_TIMEOUT_MS
+from pabal.service.access.users.two_factor import MAX_WRONG_CODES
 from pabal.service.upkeep.stored_secrets import count_states, of_second_factors
 from pabal.store.users import second_factors, users
 from tests.fixtures.audit import latest_entries

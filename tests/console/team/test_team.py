@@ -5,9 +5,9 @@ import re
 import pytest
 
 from pabal.domain.people.user import Role
-from pabal.service.access.sign_in.throttle import FREE_ATTEMPTS_PER_NAME_AND_ADDRESS
 from pabal.service.access.users import users as user_service
 from pabal.service.access.users.team import INVITE_LIFETIME_MS, MAX_OPEN_INVITES
+from pabal.service.access.users.throttle import FREE_ATTEMPTS_PER_NAME_AND_ADDRESS
 from pabal.service.upkeep.housekeeping import run_round
 from pabal.store.users import users
 from tests.fixtures.audit import latest_entries

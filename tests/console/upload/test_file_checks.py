@@ -15,8 +15,8 @@ from pabal.domain.base.codes import Code, Refused, Text
 from pabal.domain.sends.campaign import CampaignState
 from pabal.domain.sends.sending import Sending
 from pabal.models import bodies
-from pabal.service.access.sign_in import passwords
-from pabal.service.access.sign_in.passwords import MAX_WAITING, MAX_WORKER_THREADS, WorkerThreads
+from pabal.service.access.users import passwords
+from pabal.service.access.users.passwords import MAX_WAITING, MAX_WORKER_THREADS, WorkerThreads
 from pabal.service.sending.campaigns.campaign_files import FileFindings
 from pabal.world import RealWorld
 from tests.fixtures.console import Browser

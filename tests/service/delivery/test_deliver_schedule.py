@@ -6,7 +6,7 @@ from pabal.carriers.base import Busy
 from pabal.domain.base.dates import SECOND
 from pabal.domain.sends.message import Outcome, Status
 from pabal.service.relay.profiles import delete
-from pabal.service.sending.cancel import cancel_request
+from pabal.service.sending.waiting import cancel_request
 from tests.fixtures.delivery import accept_without_receipt, at, friendtalk_ad
 from tests.fixtures.service import FakeCarrier, Start, account_id_of, alimtalk, later, message_id_of, sms
 from tests.fixtures.virtual import NOON, Environment, VirtualWorld

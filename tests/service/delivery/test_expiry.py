@@ -6,7 +6,7 @@ from pabal.carriers.base import Accepted, Busy, NotSent, Rejected, Unknown, Verd
 from pabal.domain.base.dates import MINUTE, SECOND, Instant
 from pabal.domain.sends.message import Attempt, Outcome, Product, Status
 from pabal.service.delivery.claiming.claim_tx import ClaimRequest, claim
-from pabal.service.sending.send_now import send_now
+from pabal.service.sending.waiting import send_now
 from pabal.service.upkeep.deadline_sweep import DeadlineSweep, expire_request
 from pabal.service.upkeep.housekeeping import ROUND_INTERVAL_S
 from pabal.store.messages import requests

@@ -7,7 +7,7 @@ from pabal.domain.base.dates import DAY, MINUTE
 from pabal.domain.events.event import Event, EventType
 from pabal.domain.sends.message import Outcome
 from pabal.service.events import GATHER_PAUSE_S, POLL_INTERVAL_S
-from pabal.service.sending.cancel import cancel_request
+from pabal.service.sending.waiting import cancel_request
 from pabal.service.work import CHECK_INTERVAL_S
 from pabal.store.engine.base import Store
 from pabal.store.events import events

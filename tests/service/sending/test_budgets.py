@@ -15,7 +15,7 @@ from pabal.domain.base.codes import Refused
 from pabal.domain.sends.limits import AccountLimits, Limit
 from pabal.domain.sends.message import Outcome, Product
 from pabal.domain.sends.sending import Receiver, Sending
-from pabal.service.sending.cancel import cancel_request
+from pabal.service.sending.waiting import cancel_request
 from pabal.service.upkeep.housekeeping import run_round
 from pabal.settings.carriers import CarrierSettings, SimulatorSettings
 from pabal.store.accounts import account_limits

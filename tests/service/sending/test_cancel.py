@@ -10,7 +10,7 @@ from pabal.domain.base.dates import DAY, HOUR
 from pabal.domain.sends.message import Status
 from pabal.service.relay.profiles import delete
 from pabal.service.sending.accept import accept
-from pabal.service.sending.cancel import SWEEP_BATCH_REQUESTS, CancelResult, cancel_request
+from pabal.service.sending.waiting import SWEEP_BATCH_REQUESTS, CancelResult, cancel_request
 from tests.fixtures.service import (
     PHONE,
     FakeCarrier,

@@ -9,9 +9,8 @@ from pabal.domain.base.codes import Code, Refused
 from pabal.domain.sends.message import Status
 from pabal.domain.sends.sending import Sending
 from pabal.service.sending.accept import IdempotencyKey
-from pabal.service.sending.cancel import cancel_request
 from pabal.service.sending.replace import replace_request
-from pabal.service.sending.send_now import send_now
+from pabal.service.sending.waiting import cancel_request, send_now
 from pabal.store.accounts.audit_log import AuditEntry
 from tests.fixtures.delivery import accept_without_receipt
 from tests.fixtures.service import PHONE, FakeCarrier, Start, account_id_of, count_rows, later, sms

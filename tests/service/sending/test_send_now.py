@@ -8,8 +8,7 @@ from pabal.domain.base.codes import Code, Refused
 from pabal.domain.base.dates import HOUR
 from pabal.domain.sends.message import Product, Status
 from pabal.service.sending.accept import accept
-from pabal.service.sending.cancel import cancel_request
-from pabal.service.sending.send_now import Expedited, send_now
+from pabal.service.sending.waiting import Expedited, cancel_request, send_now
 from pabal.store.messages import requests
 from tests.fixtures.delivery import accept_without_receipt
 from tests.fixtures.service import (

@@ -8,7 +8,7 @@ from pabal.carriers.base import Accepted, Rejected, Verdict
 from pabal.domain.base.dates import DAY, HOUR, MINUTE, Period, month_of
 from pabal.domain.sends.message import PRODUCT_BY_NUMBER, STATUS_BY_NUMBER, Outcome
 from pabal.service.sending.accept import accept
-from pabal.service.sending.cancel import cancel_request
+from pabal.service.sending.waiting import cancel_request
 from pabal.service.upkeep.housekeeping import run_round
 from pabal.service.upkeep.statistics import (
     GRACE_MS,

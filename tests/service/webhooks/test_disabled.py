@@ -7,7 +7,7 @@ import pytest
 from pabal.domain.base.dates import DAY, MINUTE
 from pabal.domain.events.webhook import Webhook, WebhookState
 from pabal.service.webhooks import manage
-from pabal.service.webhooks.backlog import CUT_INTERVAL_S
+from pabal.service.webhooks.fan_out import CUT_INTERVAL_S
 from pabal.service.webhooks.manage import ListedWebhook, WebhookFields
 from pabal.service.webhooks.retries import must_disable
 from pabal.store.accounts import accounts

@@ -8,7 +8,7 @@ from pabal.domain.base.dates import SECOND
 from pabal.domain.sends.campaign import UNSENT_STATES, CampaignState
 from pabal.domain.sends.message import Outcome, Product
 from pabal.service.sending.campaigns import campaigns as service
-from pabal.service.sending.send_now import expedite
+from pabal.service.sending.waiting import expedite
 from pabal.store.campaigns import campaign_list, campaigns
 from pabal.store.campaigns.campaigns import CampaignDraft, FileFindings, FileSummary, InvalidRow, ReceiverBlock
 from pabal.store.engine.base import Tx

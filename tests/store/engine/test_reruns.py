@@ -15,7 +15,7 @@ from pabal.service.delivery.outcome import settle
 from pabal.service.delivery.receipts import receive
 from pabal.service.policy import build_policy
 from pabal.service.relay import profiles
-from pabal.service.sending import accept, cancel
+from pabal.service.sending import accept, waiting
 from pabal.service.upkeep import housekeeping
 from pabal.settings.settings import load
 from pabal.store.accounts import accounts
@@ -71,7 +71,7 @@ def expired(tx: Tx) -> Any:
 
 
 def cancelled(tx: Tx) -> Any:
-    return cancel.cancel(tx, POLICY, ACCOUNT, request_id(1), None, NOON)
+    return waiting.cancel(tx, POLICY, ACCOUNT, request_id(1), None, NOON)
 
 
 def registered(tx: Tx) -> None:

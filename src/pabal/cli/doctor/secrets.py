@@ -3,8 +3,8 @@
 from pabal.build_context import build_context
 from pabal.cli.doctor.finding import Finding, note, wrong
 from pabal.domain.base.codes import Text
-from pabal.service.access.contacts import hash_keys
-from pabal.service.access.contacts.hash_keys import KeyState
+from pabal.service.access.contacts import opt_outs
+from pabal.service.access.contacts.opt_outs import KeyState
 from pabal.service.metrics import Metrics
 from pabal.service.upkeep import stored_secrets
 from pabal.service.upkeep.stored_secrets import SecretStates, count_states
@@ -69,7 +69,7 @@ async def check_secrets(store: Store, settings: Settings, world: World) -> list[
         found.append(note(*message, ROTATE))
     factors = await count_states(context, stored_secrets.of_second_factors(context))
     found += _describe_factors(factors, has_key=context.secrets.has_key)
-    return found + _describe_hash_key(await hash_keys.get_state(context), has_key=context.secrets.has_key)
+    return found + _describe_hash_key(await opt_outs.get_state(context), has_key=context.secrets.has_key)
 
 
 def _describe_factors(states: SecretStates, *, has_key: bool) -> list[Finding]:

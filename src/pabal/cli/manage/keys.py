@@ -19,9 +19,9 @@ from pabal.cli.shared.table import Cell, print_rows
 from pabal.domain.base import dates
 from pabal.domain.base.codes import Text
 from pabal.domain.base.dates import Instant
-from pabal.service.access.keys import keys
-from pabal.service.access.keys.compat_keys import SIGNING_KINDS, issue_compat_key, issue_secretless_key
-from pabal.service.access.keys.keys import NewKey
+from pabal.service.access.accounts import keys
+from pabal.service.access.accounts.compat_keys import SIGNING_KINDS, issue_compat_key, issue_secretless_key
+from pabal.service.access.accounts.keys import NewKey
 from pabal.settings.settings import Settings
 from pabal.settings.tables import KINDS
 from pabal.store.accounts import accounts, compat_keys

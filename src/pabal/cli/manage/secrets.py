@@ -7,8 +7,8 @@ from pabal.cli.shared.command import WORLD, make_context, record, with_store
 from pabal.cli.shared.language import CommandError, say
 from pabal.cli.shared.options import add_command, add_group
 from pabal.domain.base.codes import Text
-from pabal.service.access.contacts import hash_keys
-from pabal.service.access.contacts.hash_keys import KeyState
+from pabal.service.access.contacts import opt_outs
+from pabal.service.access.contacts.opt_outs import KeyState
 from pabal.service.upkeep import stored_secrets
 from pabal.service.upkeep.stored_secrets import SecretStates, encrypt_all
 from pabal.settings.settings import Settings
@@ -60,7 +60,7 @@ def _rotate(settings: Settings, given: argparse.Namespace) -> int:
             await encrypt_all(context, stored_secrets.of_webhooks(context)),
             factors,
             await encrypt_all(context, stored_secrets.of_signing_keys(context)),
-            await hash_keys.encrypt(context),
+            await opt_outs.encrypt(context),
         )
 
     done, factors, signing, key = with_store(settings, work)
@@ -104,13 +104,13 @@ def _rotate(settings: Settings, given: argparse.Namespace) -> int:
 def _rebuild(settings: Settings, given: argparse.Namespace) -> None:
     async def work(store: Store) -> tuple[int, int]:
         context = make_context(settings, store)
-        if await hash_keys.get_state(context) is not KeyState.UNREADABLE:
+        if await opt_outs.get_state(context) is not KeyState.UNREADABLE:
             raise CommandError(
                 "설정된 키로 수신거부를 읽을 수 있습니다. 아무것도 바꾸지 않았습니다",
                 "the opt-outs can be read with the keys that are set; nothing was changed",
             )
         await record(store, "secrets.rebuild")
-        return await hash_keys.rebuild(context)
+        return await opt_outs.rebuild(context)
 
     kept, lost = with_store(settings, work)
     say(

@@ -14,8 +14,7 @@ from pabal.domain.base.codes import Text
 from pabal.domain.base.dates import Instant
 from pabal.domain.people import user
 from pabal.domain.people.user import ROLE_BY_CODE, Role, User
-from pabal.service.access.sign_in import passwords
-from pabal.service.access.users import users
+from pabal.service.access.users import passwords, users
 from pabal.settings.settings import Settings
 from pabal.store.accounts.audit_log import Actor
 from pabal.store.engine.base import Tx

@@ -20,10 +20,9 @@ from pabal.cli.serving.greeting import FIRST_ACCOUNT, FIRST_USER, FirstCredentia
 from pabal.cli.serving.supervise import ParentLink
 from pabal.cli.shared.language import CommandError
 from pabal.domain.people.user import Role
-from pabal.service.access.keys import keys
-from pabal.service.access.keys.keys import NewKey
-from pabal.service.access.sign_in import passwords
-from pabal.service.access.users import users
+from pabal.service.access.accounts import keys
+from pabal.service.access.accounts.keys import NewKey
+from pabal.service.access.users import passwords, users
 from pabal.service.metrics import Metrics
 from pabal.settings.data_directory import process_lock
 from pabal.settings.environment import explain_os_error

@@ -22,8 +22,7 @@ from pabal.compat.nhncloud.call import (
 from pabal.compat.nhncloud.routes import SMS, TALK
 from pabal.compat.relay_api import AdmittedKey, CallRefused, ReceivedCall, RelayApi, Route, parse_pairs
 from pabal.domain.base.codes import Code, Refused
-from pabal.service.access.keys.compat_keys import hide_id
-from pabal.service.access.keys.sent_secrets import SecretVerifier
+from pabal.service.access.accounts.compat_keys import SecretVerifier, hide_id
 from pabal.store.accounts.compat_keys import CompatKey, PublicId
 from pabal.web.http.exchange import ReceivedRequest
 

@@ -20,8 +20,8 @@ from pabal.compat.solapi import groups, kakao, lookups, open_groups, sending, st
 from pabal.compat.solapi.call import KIND, CompatCall, check_signature, make_signer, parse_header
 from pabal.compat.solapi.codes import from_refusal, invalid, not_found
 from pabal.domain.base.codes import Refused
-from pabal.service.access.keys.compat_keys import secret_context
-from pabal.service.access.keys.keys import MAX_CACHED_KEYS
+from pabal.service.access.accounts.compat_keys import secret_context
+from pabal.service.access.accounts.keys import MAX_CACHED_KEYS
 from pabal.store.accounts.compat_keys import PublicId
 from pabal.web.http.exchange import ReceivedRequest
 

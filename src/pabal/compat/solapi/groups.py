@@ -9,7 +9,7 @@ from pabal.domain.base import dates, identifiers
 from pabal.domain.base.dates import Instant, Period
 from pabal.domain.base.identifiers import REQUEST_ID_BYTES
 from pabal.domain.sends.message import Status
-from pabal.service.sending.cancel import cancel_request
+from pabal.service.sending.waiting import cancel_request
 from pabal.store.engine.base import Tx
 from pabal.store.messages import compat_requests, messages, requests
 from pabal.store.messages.compat_requests import CompatRequest

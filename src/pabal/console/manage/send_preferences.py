@@ -5,8 +5,7 @@ from starlette.responses import Response
 from pabal.console.shell.page_request import PageRequest
 from pabal.domain.base.codes import Refused, Text
 from pabal.domain.people import phone
-from pabal.service.access.accounts import send_preferences
-from pabal.service.sending import choices
+from pabal.service.access.accounts import send_preferences, sender_numbers
 
 PREFERENCES_PATH = "/console/preferences"
 
@@ -42,7 +41,7 @@ async def _render(request: PageRequest, typed: dict[str, str], refused: Refused 
         refused.code.http_status if refused else 200,
         typed=typed,
         errors={each.field: request.tell(each) for each in problems},
-        numbers=await choices.list_sender_numbers(request.context, request.account_id),
+        numbers=await sender_numbers.list_usable(request.context, request.account_id),
         operators_threshold=request.context.policy.approval_receivers,
         is_done=bool(request.field("done")) and refused is None,
     )

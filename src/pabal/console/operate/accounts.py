@@ -13,8 +13,8 @@ from pabal.service.access.accounts import account_limits, administration
 from pabal.service.access.accounts import accounts as account_service
 from pabal.service.access.accounts.accounts import MAX_NAME_CHARACTERS
 from pabal.service.access.accounts.administration import Account
-from pabal.service.access.keys.keys import DEFAULT_SCOPES, SCOPES
-from pabal.service.access.sign_in import passwords
+from pabal.service.access.accounts.keys import DEFAULT_SCOPES, SCOPES
+from pabal.service.access.users import passwords
 from pabal.settings.tables import KIND_NAMES, KINDS
 from pabal.world import new_password
 

@@ -16,7 +16,7 @@ from pabal.domain.base.codes import Code, Problem, Refused, Text
 from pabal.domain.base.dates import Instant
 from pabal.service.access.accounts import administration
 from pabal.service.access.accounts.administration import Account, ApiKey, NewCompatKey, PublicId
-from pabal.service.access.keys.keys import SCOPES, NewKey
+from pabal.service.access.accounts.keys import SCOPES, NewKey
 from pabal.settings.tables import KINDS
 from pabal.world import new_api_key, new_app_key
 

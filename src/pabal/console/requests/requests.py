@@ -26,7 +26,7 @@ from pabal.domain.sends.campaign import MAX_NAME_CHARACTERS, CampaignState
 from pabal.domain.sends.message import PRODUCT_BY_CODE
 from pabal.domain.sends.sending import Sending
 from pabal.service.errors import RecordDamaged
-from pabal.service.sending import send_now
+from pabal.service.sending import waiting
 from pabal.service.sending.campaigns import approvals, campaign_files, campaigns
 from pabal.service.sending.campaigns import progress as progress_service
 from pabal.service.sending.campaigns.campaign_files import Campaign
@@ -40,7 +40,7 @@ from pabal.service.sending.campaigns.progress import (
     SentPage,
     SentState,
 )
-from pabal.service.sending.cancel import cancel_request
+from pabal.service.sending.waiting import cancel_request
 
 UNSENT_PATH = f"{REQUESTS_PATH}/unsent"
 APPROVALS_PATH = f"{REQUESTS_PATH}/approvals"
@@ -251,7 +251,7 @@ async def send_request_now(request: PageRequest) -> Response:
             await campaigns.send_campaign_now(request.context, sent.campaign, deed)
         else:
             deed = request.audit_entry("request.now", sent.id.hex())
-            await send_now.send_now(request.context, request.account_id, sent.id, deed)
+            await waiting.send_now(request.context, request.account_id, sent.id, deed)
     except Refused as refused:
         return await _render_request(request, sent, refused)
     return request.redirect(f"{REQUESTS_PATH}/{sent.id.hex()}")

@@ -13,7 +13,7 @@ from pabal.console.send.draft_parts import IMAGE_FIELDS
 from pabal.console.send.review import Review
 from pabal.console.shell.form_fields import GROUP, new_tab_id, tab_id, ticked_ids
 from pabal.console.shell.page_request import PageRequest
-from pabal.service.access.sign_in.sign_in import new_secret
+from pabal.service.access.users.sign_in import new_secret
 from pabal.service.sending import drafts as draft_service
 from pabal.service.sending.drafts import DraftKey, Keeping
 

@@ -39,7 +39,7 @@ from pabal.domain.sends.message import Product
 from pabal.domain.sends.sending import Sending
 from pabal.service.access.accounts import send_preferences, sender_numbers
 from pabal.service.access.contacts import contacts
-from pabal.service.sending import choices
+from pabal.service.relay import lookup
 from pabal.service.sending.accept import IdempotencyKey, accept, find_accepted
 from pabal.service.sending.campaigns import approvals
 from pabal.service.sending.preconditions import choose_carrier
@@ -221,7 +221,7 @@ async def send_test(request: PageRequest) -> Response:
     draft = replace(draft, checkboxes={**draft.checkboxes, "later": False})
     try:
         number = phone.parse_mobile(request.field("own_number"))
-        await choices.set_test_number(request.context, request.user.id, number)
+        await send_preferences.set_test_number(request.context, request.user.id, number)
         review = await review_draft(request, draft)
         values = {name: f"#{{{name}}}" for name in review.message.variables} | first_values(review.receivers)
         found = await validate_send(request, review.sent_draft, [TypedReceiver(1, number, values)])
@@ -300,17 +300,17 @@ async def _load_choices(request: PageRequest, draft: MessageDraft, chosen: Colle
 
 async def _load_senders(request: PageRequest, draft: MessageDraft) -> FormChoices:
     context, account_id = request.context, request.account_id
-    numbers = await choices.list_sender_numbers(context, account_id)
-    stored_number = await choices.get_test_number(context, request.user.id)
+    numbers = await sender_numbers.list_usable(context, account_id)
+    stored_number = await send_preferences.get_test_number(context, request.user.id)
     test_number = request.field("own_number") or (phone.hyphenate(stored_number) if stored_number else "")
     if draft.product.is_text:
         opt_out_number = await sender_numbers.get_default_opt_out_number(context, account_id)
         shown_number = phone.hyphenate(opt_out_number) if opt_out_number else ""
         return FormChoices([], [], numbers, test_number, shown_number)
-    profiles = await choices.list_usable_profiles(context, account_id)
+    profiles = await lookup.list_usable_profiles(context, account_id)
     templates: list[Template] = []
     if draft.kind.word == ALIMTALK and draft.texts["senderKey"]:
-        templates = await choices.list_usable_templates(context, account_id, draft.texts["senderKey"])
+        templates = await lookup.list_usable_templates(context, account_id, draft.texts["senderKey"])
     return FormChoices(profiles, templates, numbers, test_number)
 
 
@@ -321,14 +321,14 @@ async def _with_default_sender(request: PageRequest, draft: MessageDraft) -> Mes
     """
     context, account_id = request.context, request.account_id
     if draft.product.is_text:
-        field, senders = "sender", await choices.list_sender_numbers(context, account_id)
+        field, senders = "sender", await sender_numbers.list_usable(context, account_id)
     else:
-        profiles = await choices.list_usable_profiles(context, account_id)
+        profiles = await lookup.list_usable_profiles(context, account_id)
         field, senders = "senderKey", [profile.sender_key or "" for profile in profiles]
     if draft.texts[field] or not senders:
         return draft
     if draft.kind.word == ALIMTALK:
-        ready = {each.sender_key for each in await choices.list_usable_templates(context, account_id)}
+        ready = {each.sender_key for each in await lookup.list_usable_templates(context, account_id)}
         senders.sort(key=lambda sender: sender not in ready)
     sender = phone.hyphenate(senders[0]) if field == "sender" else senders[0]
     return replace(draft, texts={**draft.texts, field: sender})

@@ -6,7 +6,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from pabal.domain.base.codes import LANGUAGES
-from pabal.service.access.sign_in import sign_in
+from pabal.service.access.users import sign_in
 
 SESSION = "pabal_session"
 FORM = "pabal_form"

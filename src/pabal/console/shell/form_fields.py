@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 
 from pabal.console.shell.page_request import PageRequest
 from pabal.domain.base.codes import Code, Refused
-from pabal.service.access.sign_in.sign_in import new_secret
+from pabal.service.access.users.sign_in import new_secret
 
 MAX_ID_DIGITS = 18
 CONTACT, GROUP = "c", "g"

@@ -28,10 +28,10 @@ from pabal.console.shell.repeats import RepeatedForms
 from pabal.console.shell.site import Site
 from pabal.domain.base.codes import Code, Problem, Refused
 from pabal.domain.people.user import Role
-from pabal.service.access.keys.limits import BodyBudget, HeldBody
-from pabal.service.access.sign_in import sign_in
-from pabal.service.access.sign_in.sign_in import ConsoleSession, new_secret
-from pabal.service.access.sign_in.throttle import IpAddress
+from pabal.service.access.accounts.rate_limits import BodyBudget, HeldBody
+from pabal.service.access.users import sign_in
+from pabal.service.access.users.sign_in import ConsoleSession, new_secret
+from pabal.service.access.users.throttle import IpAddress
 from pabal.service.errors import RecordDamaged, StoreUnavailable, describe_error
 
 CSRF_FIELD = "csrf"

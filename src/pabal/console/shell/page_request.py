@@ -26,8 +26,8 @@ from pabal.domain.content.text import mask_digits
 from pabal.domain.people import phone
 from pabal.domain.people.user import Role, User
 from pabal.service.access.accounts.audit import Actor, AuditEntry
-from pabal.service.access.sign_in.sign_in import ConsoleSession, SignInSource
-from pabal.service.access.sign_in.throttle import IpAddress
+from pabal.service.access.users.sign_in import ConsoleSession, SignInSource
+from pabal.service.access.users.throttle import IpAddress
 from pabal.service.context import Context
 from pabal.service.history.timeline import Request as SendRequest
 from pabal.service.sending.compose import hides_digits

@@ -11,7 +11,7 @@ from pabal.console.shell.page import Page
 from pabal.console.shell.page_request import PageRequest
 from pabal.domain.base.codes import Refused
 from pabal.domain.base.dates import MINUTE, Instant
-from pabal.service.access.sign_in import form_idempotency
+from pabal.service.access.users import form_idempotency
 
 ANSWER_LIFETIME_MS = 10 * MINUTE
 """How long answers are kept for those who have lost them; they may contain secrets, so they are never stored."""

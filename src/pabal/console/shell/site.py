@@ -11,7 +11,7 @@ from pabal.console.shell.file_processes import FileProcesses
 from pabal.console.shell.rendering import TextCatalog, load_assets, load_templates
 from pabal.domain.base.codes import LANGUAGES, Code, Refused, Text
 from pabal.domain.people.user import Role
-from pabal.service.access.sign_in.passwords import WorkerThreads
+from pabal.service.access.users.passwords import WorkerThreads
 from pabal.service.context import Context
 from pabal.service.errors import describe_error
 from pabal.settings.settings import Settings

@@ -9,8 +9,7 @@ from pabal.console.users.sign_in import callback_url, leave
 from pabal.domain.base.codes import Code, Problem, Refused, Text
 from pabal.domain.people import user
 from pabal.openid.flow import Purpose
-from pabal.service.access.sign_in import passwords
-from pabal.service.access.users import provider_sign_in, team
+from pabal.service.access.users import passwords, provider_sign_in, team
 
 NOT_REPEATED = Text("두 비밀번호가 서로 다릅니다.", "The two passwords differ.")
 

@@ -12,7 +12,7 @@ from pabal.console.shell.page_request import PageRequest
 from pabal.domain.base.codes import Code, Refused
 from pabal.domain.people.user import Role
 from pabal.service.access.accounts import account_limits, administration
-from pabal.service.access.keys.keys import SCOPES
+from pabal.service.access.accounts.keys import SCOPES
 from pabal.settings.tables import KIND_NAMES
 
 KEYS_PATH = "/console/keys"

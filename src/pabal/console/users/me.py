@@ -10,8 +10,7 @@ from pabal.console.users.sign_in import callback_url, leave
 from pabal.domain.base.codes import Code, Refused, Text
 from pabal.domain.people import totp, user
 from pabal.openid.flow import Purpose
-from pabal.service.access.sign_in import passwords, sign_in, two_factor
-from pabal.service.access.users import profile_settings, provider_sign_in
+from pabal.service.access.users import passwords, provider_sign_in, sign_in, two_factor, users
 
 ME_PATH = "/console/me"
 WRONG_PASSWORD = Text("현재 비밀번호가 올바르지 않습니다.", "This is not your current password.")
@@ -40,7 +39,7 @@ async def change_password(request: PageRequest) -> Response:
         return await render_me(request, refused)
     salt = passwords.new_salt(request.context.world)
     hash = await request.site.password_threads.run(passwords.hash_with_salt, fields["password"], salt)
-    await profile_settings.change_password(
+    await users.change_own_password(
         request.context,
         request.user,
         hash,
@@ -58,7 +57,7 @@ async def change_full_name(request: PageRequest) -> Response:
     except Refused as refused:
         return await render_me(request, refused)
     audit_entry = request.own_audit_entry("user.full_name", request.user.name)
-    await profile_settings.change_full_name(request.context, request.user, full_name, audit_entry)
+    await users.change_full_name(request.context, request.user, full_name, audit_entry)
     return request.redirect(f"{ME_PATH}?named=1")
 
 
@@ -67,14 +66,14 @@ async def end_session(request: PageRequest) -> Response:
     word = request.field("session")
     if len(word) == _HASH_CHARACTERS and set(word) <= set("0123456789abcdef"):
         audit_entry = request.own_audit_entry("session.revoke")
-        await profile_settings.end_session(request.context, request.user, bytes.fromhex(word), audit_entry)
+        await users.end_session(request.context, request.user, bytes.fromhex(word), audit_entry)
     return await render_me(request, notice="me.session.done")
 
 
 async def end_other_sessions(request: PageRequest) -> Response:
     """Sign out in all other browsers."""
     audit_entry = request.own_audit_entry("session.revoke")
-    await profile_settings.end_other_sessions(request.context, request.user, request.session_token, audit_entry)
+    await users.end_other_sessions(request.context, request.user, request.session_token, audit_entry)
     return await render_me(request, notice="me.sessions.done")
 
 
@@ -217,13 +216,13 @@ async def render_me(
     request: PageRequest, refused: Refused | None = None, notice: str = "", *, told: str = "", status: int = 200
 ) -> Response:
     """Answer with the page, and what was done or is wrong: at its fields, or `told` above them."""
-    found = await profile_settings.list_sessions(request.context, request.user)
+    found = await users.list_sessions(request.context, request.user)
     state = await two_factor.get_state(request.context, request.user)
     link = await provider_sign_in.get_state(request.context, request.user)
     return request.render(
         "users/me.html",
         refused.code.http_status if refused else status,
-        sessions=[(each, profile_settings.is_of_token(each, request.session_token)) for each in found],
+        sessions=[(each, users.is_of_token(each, request.session_token)) for each in found],
         enabled_at=request.minute(state.enabled_at),
         recovery_codes=state.recovery_codes,
         all_codes=totp.RECOVERY_CODES,

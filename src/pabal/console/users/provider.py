@@ -9,9 +9,9 @@ from pabal.console.users.sign_in import callback_url, leave
 from pabal.domain.base.codes import Code, Refused
 from pabal.openid import flow as flows
 from pabal.openid.flow import Flow, Purpose
-from pabal.service.access.sign_in.throttle import place_of
 from pabal.service.access.users import provider_sign_in
 from pabal.service.access.users.provider_sign_in import START_AGAIN, ProviderIdentity
+from pabal.service.access.users.throttle import place_of
 
 
 async def begin_sign_in(request: PageRequest) -> Response:

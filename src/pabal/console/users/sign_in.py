@@ -16,11 +16,11 @@ from pabal.domain.base.codes import LANGUAGES, Code, Refused, Text
 from pabal.domain.base.dates import SECOND
 from pabal.domain.people.user import Role
 from pabal.openid.flow import FLOW_LIFETIME_MS
-from pabal.service.access.sign_in import sign_in, two_factor
-from pabal.service.access.sign_in.sign_in import CodeNeeded, NewSession
-from pabal.service.access.sign_in.throttle import DEVICE_LIFETIME_MS
-from pabal.service.access.sign_in.two_factor import WRONG_CODE
+from pabal.service.access.users import sign_in, two_factor
 from pabal.service.access.users.provider_sign_in import ProviderRedirect
+from pabal.service.access.users.sign_in import CodeNeeded, NewSession
+from pabal.service.access.users.throttle import DEVICE_LIFETIME_MS
+from pabal.service.access.users.two_factor import WRONG_CODE
 
 STATUS_WRONG = 401
 STATUS_THROTTLED = 429

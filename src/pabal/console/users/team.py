@@ -14,8 +14,7 @@ from pabal.domain.people.user import ACCOUNT_ROLES, ROLE_BY_CODE, Role
 from pabal.mail.mailer import MailOutcome, MailResult
 from pabal.service.access.accounts import administration
 from pabal.service.access.accounts.audit import AuditEntry
-from pabal.service.access.sign_in import passwords
-from pabal.service.access.users import team
+from pabal.service.access.users import passwords, team
 from pabal.service.access.users.team import INVITE_LIFETIME_MS
 from pabal.service.context import Context
 from pabal.service.notices import at_once

@@ -7,8 +7,8 @@ from pabal.domain.base.codes import Code, Refused, Text
 from pabal.domain.base.dates import HOUR, MINUTE, SECOND, Instant
 from pabal.domain.events.notice import CONFIRMATION, NoticeKind, parse_address
 from pabal.domain.people.user import User
-from pabal.service.access.sign_in.sign_in import new_secret
-from pabal.service.access.sign_in.throttle import hash_token
+from pabal.service.access.users.sign_in import new_secret
+from pabal.service.access.users.throttle import hash_token
 from pabal.service.context import Context
 from pabal.service.notices.compose import secret_context
 from pabal.service.notices.dispatch import MAIL_ID_BITS
@@ -18,9 +18,7 @@ from pabal.store.engine.base import Tx
 from pabal.store.events import mails, notices
 from pabal.store.events.mails import NewMail
 from pabal.store.events.notices import ASK_PERIOD_MS
-from pabal.store.events.notices import (
-    NoticeSettings as NoticeSettings,  # for pages, which do not import the store
-)
+from pabal.store.events.notices import NoticeSettings as NoticeSettings  # for pages, which do not import the store
 
 CONFIRM_LIFETIME_MS = 24 * HOUR
 ASK_PAUSE_MS = 1 * MINUTE

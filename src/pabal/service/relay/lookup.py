@@ -24,8 +24,8 @@ from pabal.store.kakao.templates import TemplateFilter
 
 log = logging.getLogger("pabal.profiles")
 
-MAX_APPROVED_PROFILES = 1000
-"""The most profiles that a form offers."""
+MAX_CHOICES = 1000
+"""The most profiles or templates that a form offers."""
 
 
 class ProfileDetails(NamedTuple):
@@ -43,8 +43,13 @@ async def find_profiles(context: Context, account_id: int, page: int, page_size:
 
 async def list_approved_profiles(context: Context, account_id: int) -> list[Profile]:
     approved = ProfileFilter(account_id, status=AuthStatus.APPROVAL)
-    _, found = await context.store.read(profiles.find, approved, 1, MAX_APPROVED_PROFILES)
+    _, found = await context.store.read(profiles.find, approved, 1, MAX_CHOICES)
     return found
+
+
+async def list_usable_profiles(context: Context, account_id: int) -> list[Profile]:
+    """Return the profiles of an account that messages can be sent from."""
+    return [each for each in await list_approved_profiles(context, account_id) if each.is_usable]
 
 
 async def get_profile(context: Context, account_id: int, channel_id: str) -> ProfileDetails:
@@ -63,6 +68,12 @@ async def find_templates(
 ) -> tuple[int, list[Template]]:
     """Return how many templates of a status an account has, and a page of them, newest first."""
     return await context.store.read(templates.find, TemplateFilter(account_id, status=status), page, page_size)
+
+
+async def list_usable_templates(context: Context, account_id: int, sender_key: str | None = None) -> list[Template]:
+    """Return the templates that messages can be sent with, of one profile or of all."""
+    _, found = await context.store.read(templates.find, TemplateFilter(account_id, sender_key), 1, MAX_CHOICES)
+    return [each for each in found if each.is_usable]
 
 
 async def get_template(context: Context, account_id: int, template_id: int) -> Template:

@@ -20,7 +20,7 @@ from pabal.domain.kakao.profile import (
 )
 from pabal.service.context import Context
 from pabal.service.relay import categories
-from pabal.service.sending.cancel import cancel_profile_messages
+from pabal.service.sending.waiting import cancel_profile_messages
 from pabal.store.accounts import accounts, audit_log
 from pabal.store.accounts.audit_log import AuditEntry
 from pabal.store.engine.base import StoreUnavailable, Tx

@@ -11,7 +11,7 @@ from pabal.service.context import Context
 from pabal.service.policy import Policy
 from pabal.service.sending import accept, compose
 from pabal.service.sending.accept import AcceptedRequest, IdempotencyKey, NewRequest
-from pabal.service.sending.cancel import cancel
+from pabal.service.sending.waiting import cancel
 from pabal.store.accounts.audit_log import AuditEntry
 from pabal.store.engine.base import Tx, transaction
 from pabal.store.messages import campaign_requests, messages, recent_texts, requests

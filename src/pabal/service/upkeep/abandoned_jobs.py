@@ -12,7 +12,7 @@ from pabal.domain.sends.route import SIMULATOR_KIND
 from pabal.service.delivery.claiming.claim_tx import hold_in_doubt
 from pabal.service.delivery.outcome.finish import finish
 from pabal.service.policy import Policy
-from pabal.service.sending.cancel import cancel_messages
+from pabal.service.sending.waiting import cancel_messages
 from pabal.store.campaigns import campaigns
 from pabal.store.engine.base import Priority, Tx, transaction
 from pabal.store.messages import messages

@@ -17,7 +17,7 @@ from pabal.service.delivery.workers import reassign_unknown_carriers
 from pabal.service.policy import Policy
 from pabal.service.sending.budgets import correct_some
 from pabal.service.sending.campaigns.approvals import COUNTED_MS, DEPENDENCE_MS
-from pabal.service.sending.cancel import cancel_deleted_profiles
+from pabal.service.sending.waiting import cancel_deleted_profiles
 from pabal.service.slots import HOUSEKEEPING_SLOT
 from pabal.service.upkeep.deadline_sweep import DeadlineSweep
 from pabal.service.upkeep.latency import LATENCY_RETENTION_MS, LatencyReporter, ThroughputReporter

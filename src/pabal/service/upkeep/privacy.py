@@ -15,9 +15,9 @@ from pabal.domain.people.opt_out import OptOut
 from pabal.domain.sends.message import Status
 from pabal.service.context import Context
 from pabal.service.policy import Policy
-from pabal.service.sending.cancel import cancel_messages
 from pabal.service.sending.compose import hides_digits
 from pabal.service.sending.drafts import contains_number, find_lines
+from pabal.service.sending.waiting import cancel_messages
 from pabal.service.slots import HOUSEKEEPING_SLOT
 from pabal.store.accounts import audit_log
 from pabal.store.accounts.audit_log import AuditEntry

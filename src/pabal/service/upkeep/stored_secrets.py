@@ -4,9 +4,9 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from typing import NamedTuple
 
 from pabal.domain.events.webhook import Webhook, secret_context
-from pabal.service.access.keys.compat_keys import SIGNING_KINDS
-from pabal.service.access.keys.compat_keys import secret_context as secret_context_of_key
-from pabal.service.access.sign_in import two_factor
+from pabal.service.access.accounts.compat_keys import SIGNING_KINDS
+from pabal.service.access.accounts.compat_keys import secret_context as secret_context_of_key
+from pabal.service.access.users import two_factor
 from pabal.service.context import Context
 from pabal.store.accounts import compat_keys
 from pabal.store.accounts.compat_keys import SigningKey

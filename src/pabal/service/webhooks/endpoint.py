@@ -11,8 +11,7 @@ from pabal.domain.events.webhook import Webhook, WebhookState
 from pabal.service.context import Context
 from pabal.service.errors import describe_error
 from pabal.service.webhooks import retries
-from pabal.service.webhooks.backlog import BACKLOG_MS, MAX_BACKLOG, cut_backlog
-from pabal.service.webhooks.fan_out import PostBatch, read_batch, store_batch
+from pabal.service.webhooks.fan_out import BACKLOG_MS, MAX_BACKLOG, PostBatch, cut_backlog, read_batch, store_batch
 from pabal.service.webhooks.posting import FailureLog, decode_answer, log_delivery, post_once
 from pabal.service.webhooks.retries import (
     MAX_UNFINISHED,

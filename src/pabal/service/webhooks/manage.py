@@ -9,7 +9,7 @@ from pabal.domain.events.event import EventType
 from pabal.domain.events.webhook import MAX_WEBHOOKS, Webhook, WebhookFormat, WebhookState, secret_context
 from pabal.domain.sends.message import Product
 from pabal.service.context import Context
-from pabal.service.webhooks.backlog import skip_backlog
+from pabal.service.webhooks.fan_out import skip_backlog
 from pabal.store.accounts import accounts, audit_log
 from pabal.store.accounts.audit_log import AuditEntry
 from pabal.store.engine.base import Tx

@@ -22,7 +22,7 @@ from pabal.domain.sends.sending import Sending
 from pabal.models import operations
 from pabal.models.operations import Operation
 from pabal.models.send_answers import AcceptedItem, CancelItem, DryRunReceiverItem
-from pabal.service.sending import cancel
+from pabal.service.sending import waiting
 from pabal.service.sending.accept import accept_request, find_accepted
 from pabal.service.sending.dry_run import dry_run, fill_texts
 from pabal.web.endpoints.endpoint import FIELD_CODES, Endpoint, Group
@@ -38,7 +38,7 @@ async def _cancel_request(call: ApiCall) -> dict[str, Any]:
     message_id = identifiers.parse_message_id(message_spelling) if message_spelling is not None else None
     if message_spelling is not None and message_id is None:
         raise Refused(Code.REQUEST_NOT_FOUND, "messageId")
-    result = await cancel.cancel_request(
+    result = await waiting.cancel_request(
         call.context, call.account_id, identifiers.parse_request_id(request_spelling), message_id
     )
     return {"item": CancelItem(result.requested, result.canceled)}

@@ -15,7 +15,7 @@ from pabal.checks.body.large_bodies import parse_large_json
 from pabal.checks.body.locale import Locale, choose_language
 from pabal.checks.body.unknown_fields import check_body, check_query
 from pabal.domain.base.codes import LANGUAGES, Code, Problem, Refused, Text
-from pabal.service.access.keys.limits import BodyBudget, RateLimitResult
+from pabal.service.access.accounts.rate_limits import BodyBudget, RateLimitResult
 from pabal.service.context import Context
 from pabal.service.errors import describe_error
 from pabal.store.engine.base import StoreUnavailable

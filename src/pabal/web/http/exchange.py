@@ -11,7 +11,7 @@ from wsgiref.handlers import format_date_time
 from pabal.checks.body.locale import DEFAULT_LOCALE
 from pabal.domain.base.codes import Code, Problem, Refused, Text
 from pabal.domain.base.dates import Instant
-from pabal.service.access.keys.limits import HeldBody
+from pabal.service.access.accounts.rate_limits import HeldBody
 from pabal.web import envelope
 from pabal.web.http.connections import ByteFlow
 from pabal.web.http.head import RequestHead

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from pabal.checks.body.addresses import IpNetwork, get_caller_address, is_in_networks
 from pabal.domain.base.codes import Code, Refused, Text
-from pabal.service.access.keys.keys import KeyCache
-from pabal.service.access.keys.limits import RateLimiter, RateLimitResult, SharedRateLimiter
+from pabal.service.access.accounts.keys import KeyCache
+from pabal.service.access.accounts.rate_limits import RateLimiter, RateLimitResult, SharedRateLimiter
 from pabal.service.delayed_writes import KeyUses
 from pabal.store.accounts.accounts import ApiKey
 from pabal.web.http.exchange import ReceivedRequest

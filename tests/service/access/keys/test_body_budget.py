@@ -3,7 +3,7 @@
 import pytest
 
 from pabal.domain.base.codes import Code, Refused
-from pabal.service.access.keys.limits import BodyBudget
+from pabal.service.access.accounts.rate_limits import BodyBudget
 
 
 def test_caller_beyond_its_share_is_refused_and_others_are_not() -> None:

@@ -7,8 +7,8 @@ import pytest
 
 from pabal.domain.base.codes import Code, Refused
 from pabal.domain.base.dates import SECOND
-from pabal.service.access.keys import keys
-from pabal.service.access.keys.keys import KeyCache, NewKey, hash_key
+from pabal.service.access.accounts import keys
+from pabal.service.access.accounts.keys import KeyCache, NewKey, hash_key
 from pabal.store.accounts import accounts
 from pabal.store.engine.base import Tx
 from tests.fixtures.virtual import NOON, Environment, open_store

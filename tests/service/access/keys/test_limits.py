@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pabal.domain.base.dates import HOUR, SECOND
-from pabal.service.access.keys.limits import MAX_BUCKETS, PREFETCH_TTL_MS, RateLimiter, SharedRateLimiter
+from pabal.service.access.accounts.rate_limits import MAX_BUCKETS, PREFETCH_TTL_MS, RateLimiter, SharedRateLimiter
 from pabal.store.engine.base import Tx
 from pabal.store.engine.migrate import migrate
 from pabal.world import RealWorld

@@ -1,7 +1,7 @@
 """Claims of forms: each form is claimed once, for as long as an idempotency key, whichever nodes are lost."""
 
 from pabal.domain.base.dates import DAY, HOUR
-from pabal.service.access.sign_in import form_idempotency
+from pabal.service.access.users import form_idempotency
 from tests.fixtures.cluster import Cluster
 from tests.fixtures.nodes import NODES, NodedStore
 from tests.fixtures.service import Start, count_rows

@@ -4,9 +4,8 @@ import pytest
 
 from pabal.domain.base.codes import Code, Refused
 from pabal.domain.people.user import Role
-from pabal.service.access.sign_in import passwords, sign_in
-from pabal.service.access.sign_in.sign_in import IDLE_TIMEOUT_MS, SESSION_LIFETIME_MS
-from pabal.service.access.users import users
+from pabal.service.access.users import passwords, sign_in, users
+from pabal.service.access.users.sign_in import IDLE_TIMEOUT_MS, SESSION_LIFETIME_MS
 from pabal.store.accounts import accounts
 from pabal.store.engine.base import Tx
 from pabal.store.events import webhooks

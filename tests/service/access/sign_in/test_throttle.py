@@ -6,14 +6,14 @@ from typing import Any
 import pytest
 
 from pabal.domain.base.codes import Code, Refused
-from pabal.service.access.sign_in.throttle import (
+from pabal.service.access.users import users
+from pabal.service.access.users.throttle import (
     FREE_ATTEMPTS_PER_ADDRESS,
     FREE_ATTEMPTS_PER_NAME,
     FREE_ATTEMPTS_PER_NAME_AND_ADDRESS,
     MAX_DELAY_PER_NAME_MS,
     MAX_FAILURES_OF_DEVICE,
 )
-from pabal.service.access.users import users
 from pabal.store.engine.base import Tx
 from pabal.store.users.sign_in_attempts import RESERVATION_MS
 from tests.fixtures.audit import latest_entries

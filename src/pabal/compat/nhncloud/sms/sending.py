@@ -29,7 +29,7 @@ from pabal.domain.sends.message import Product
 from pabal.domain.sends.sending import Receiver, Sending
 from pabal.service.access.accounts.accounts import get_codes
 from pabal.service.sending.accept_call import CallSize
-from pabal.service.sending.cancel import cancel_request
+from pabal.service.sending.waiting import cancel_request
 from pabal.store.messages import compat_files
 from pabal.store.messages.compat_files import NUMBER_BYTES
 from pabal.world import new_request_id

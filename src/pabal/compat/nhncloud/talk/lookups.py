@@ -15,7 +15,7 @@ from pabal.domain.people import phone
 from pabal.domain.sends.message import Product, Status
 from pabal.service.history.history import take_search_turn
 from pabal.service.sending import compose
-from pabal.service.sending.cancel import cancel_request
+from pabal.service.sending.waiting import cancel_request
 from pabal.store.engine.base import Reader, Tx, transaction
 from pabal.store.messages import compat_names, compat_requests, history, message_search, messages
 from pabal.store.messages.history import MessageFilter

@@ -1,1 +1,1 @@
-"""Accounts, their numbers and limits, and the audit log."""
+"""Accounts: their keys, numbers and limits, and the audit log."""

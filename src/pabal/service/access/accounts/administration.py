@@ -7,10 +7,9 @@ from typing import NamedTuple
 
 from pabal.domain.base.codes import Code, Refused
 from pabal.domain.people.user import Role, User
-from pabal.service.access.accounts import accounts
+from pabal.service.access.accounts import accounts, compat_keys, keys
 from pabal.service.access.accounts.audit import Actor, AuditEntry
-from pabal.service.access.keys import compat_keys, keys
-from pabal.service.access.keys.keys import NewKey
+from pabal.service.access.accounts.keys import NewKey
 from pabal.service.access.users import users
 from pabal.service.context import Context
 from pabal.store.accounts import accounts as account_store

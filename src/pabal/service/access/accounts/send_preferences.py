@@ -1,4 +1,4 @@
-"""Reads and changes how the users of an account send in the console."""
+"""Reads and changes how the users of an account send in the console, and where they send their tests to."""
 
 from collections.abc import Mapping
 
@@ -9,6 +9,7 @@ from pabal.service.context import Context
 from pabal.store.accounts import accounts, audit_log
 from pabal.store.accounts.audit_log import AuditEntry
 from pabal.store.engine.base import Tx
+from pabal.store.users import users
 
 
 def parse(typed: Mapping[str, str]) -> SendPreferences:
@@ -59,3 +60,13 @@ def _change(tx: Tx, account_id: int, chosen: SendPreferences, audit_entry: Audit
         if old != new
     ]
     audit_log.add(tx, audit_entry._replace(target=" ".join(changes)))
+
+
+async def get_test_number(context: Context, user_id: int) -> str:
+    """Return the number that a user last sent a test to, empty if none."""
+    return await context.store.read(users.get_test_number, user_id)
+
+
+async def set_test_number(context: Context, user_id: int, number: str) -> None:
+    """Store the number that a user sends tests to."""
+    await context.store.write(users.set_test_number, user_id, number)

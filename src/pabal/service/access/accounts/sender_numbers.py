@@ -147,6 +147,16 @@ async def list_pending(context: Context) -> list[SenderNumber]:
     return await context.store.read(numbers.list_pending, MAX_LISTED)
 
 
+async def list_usable(context: Context, account_id: int) -> list[str]:
+    """Return the sender numbers that an account may use; where all may be used, those that are pending too."""
+    usable = {NumberState.APPROVED} if context.policy.checks_sender_numbers else set(NumberState)
+    return [
+        each.number
+        for each in await context.store.read(numbers.list_by_account, account_id)
+        if each.state in usable
+    ]
+
+
 async def has_number(context: Context, account_id: int, number: str) -> bool:
     """Return whether an account has a number, in any state."""
     return await context.store.read(numbers.get, account_id, number) is not None

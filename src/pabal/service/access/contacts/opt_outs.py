@@ -1,6 +1,7 @@
-"""Adds, removes and lists the opt-outs of accounts."""
+"""Adds, removes and lists the opt-outs of accounts, and keeps the key that their numbers are hashed by."""
 
 from collections.abc import Sequence
+from enum import Enum
 
 from pabal.domain.base.dates import Instant
 from pabal.domain.events.event import EventType
@@ -9,15 +10,17 @@ from pabal.domain.people.opt_out import OptOut as OptOut
 from pabal.domain.people.opt_out import OptOutSource as OptOutSource
 from pabal.service.context import Context
 from pabal.service.policy import Policy
+from pabal.settings.field import BadSetting
 from pabal.store.accounts import audit_log
 from pabal.store.accounts.audit_log import AuditEntry
 from pabal.store.engine.base import Reader, Store, Tx, transaction
 from pabal.store.events import events
 from pabal.store.events.events import NewEvent
-from pabal.store.people import opt_outs
+from pabal.store.people import hash_keys, opt_outs
 from pabal.store.people.hash_keys import HashKeys
 from pabal.store.people.opt_outs import NewOptOuts as NewOptOuts
 from pabal.store.people.opt_outs import OptOutEntry as OptOutEntry
+from pabal.webhooks.secrets import UnreadableSecret
 from pabal.world import World
 
 ADD_ACTION = "opt_out.add"
@@ -123,3 +126,57 @@ def _remove_one(tx: Tx, account_id: int, opt_out_id: int, audit_entry: AuditEntr
         opt_outs.add_changes(tx, account_id, [removed.phone], is_removed=True, now=audit_entry.created_at)
     audit_log.add(tx, audit_entry)
     return True
+
+
+class KeyState(Enum):
+    """How the key is stored."""
+
+    ABSENT = "absent"
+    """Nobody has opted out yet."""
+    CURRENT = "current"
+    """As a new one would be."""
+    OTHER = "other"
+    """With another key, or without one."""
+    UNREADABLE = "unreadable"
+    """No key that is set can decrypt it."""
+
+
+async def get_state(context: Context) -> KeyState:
+    """Return how the key is stored."""
+    stored = await context.store.read(hash_keys.get_stored)
+    if stored is None:
+        return KeyState.ABSENT
+    try:
+        context.policy.hash_keys.seal_again(stored)
+    except UnreadableSecret:
+        return KeyState.UNREADABLE
+    return KeyState.CURRENT if context.secrets.is_current(stored) else KeyState.OTHER
+
+
+async def check(context: Context) -> None:
+    """Raise BadSetting if the key cannot be decrypted: advertising would go to people who have opted out."""
+    if await get_state(context) is KeyState.UNREADABLE:
+        raise BadSetting(
+            "secret_key: 수신거부를 저장할 때 쓴 키가 설정에 없습니다. 그대로는 수신거부한 사람에게 광고가 갈 수"
+            " 있습니다. 그 키를 추가하세요. 잃어버렸다면 `pabal secrets rebuild-opt-outs --help`를 보세요",
+            "secret_key: the opt-outs were stored with a key that is not set, so advertising could not be kept from"
+            " who has opted out; add that key. If it is lost, see `pabal secrets rebuild-opt-outs --help`",
+        )
+
+
+async def encrypt(context: Context) -> KeyState:
+    """Encrypt the key as a new one would be; return how it was stored."""
+    state = await get_state(context)
+    stored = await context.store.read(hash_keys.get_stored)
+    if state is KeyState.OTHER and stored is not None:
+        await context.store.write(hash_keys.replace, stored, context.policy.hash_keys.seal_again(stored))
+    return state
+
+
+async def rebuild(context: Context) -> tuple[int, int]:
+    """Replace a key that is lost: hash all numbers again; return how many opt-outs stay, and how many are gone.
+
+    Those of which only the hash was left cannot be recognized any more.
+    """
+    sealed = context.policy.hash_keys.seal(key := new_hash_key(context.world))
+    return await context.store.write(opt_outs.hash_again, key, sealed)

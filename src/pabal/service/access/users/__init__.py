@@ -1,1 +1,1 @@
-"""The console's users and teams, and who signs in through a provider."""
+"""The console's users and teams: sign-in, second factors, and who signs in through a provider."""

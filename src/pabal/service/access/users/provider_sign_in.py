@@ -14,10 +14,9 @@ from pabal.domain.people.user import User
 from pabal.openid import flow as flows
 from pabal.openid.flow import FLOW_LIFETIME_MS, Flow, Purpose
 from pabal.openid.provider import CodeRejected, OpenIdProvider, OpenIdUnavailable, TokenRejected
-from pabal.service.access.sign_in import sign_in, throttle
-from pabal.service.access.sign_in.sign_in import NewSession, SignInSource, new_secret
-from pabal.service.access.sign_in.throttle import DEVICE_LIFETIME_MS, hash_token
-from pabal.service.access.users import team
+from pabal.service.access.users import sign_in, team, throttle
+from pabal.service.access.users.sign_in import NewSession, SignInSource, new_secret
+from pabal.service.access.users.throttle import DEVICE_LIFETIME_MS, hash_token
 from pabal.service.context import Context
 from pabal.store.accounts import audit_log
 from pabal.store.accounts.audit_log import AuditEntry

@@ -6,11 +6,10 @@ from pabal.domain.base.codes import Code, Refused, Text
 from pabal.domain.base.dates import HOUR, Instant
 from pabal.domain.people import user
 from pabal.domain.people.user import Role, User
-from pabal.service.access.sign_in import throttle
-from pabal.service.access.sign_in.sign_in import new_secret
-from pabal.service.access.sign_in.throttle import hash_token
-from pabal.service.access.sign_in.two_factor import delete_factor
-from pabal.service.access.users import users
+from pabal.service.access.users import throttle, users
+from pabal.service.access.users.sign_in import new_secret
+from pabal.service.access.users.throttle import hash_token
+from pabal.service.access.users.two_factor import delete_factor
 from pabal.service.context import Context
 from pabal.store.accounts import accounts, audit_log
 from pabal.store.accounts.audit_log import Actor, AuditEntry

@@ -12,7 +12,7 @@ from pabal.domain.sends.message import Outcome, Status
 from pabal.service.delivery.claiming.ad_rules import hold_back_ads, is_ad
 from pabal.service.delivery.outcome.finish import FinishResult, finish
 from pabal.service.policy import Policy
-from pabal.service.sending.cancel import cancel_messages
+from pabal.service.sending.waiting import cancel_messages
 from pabal.store.engine.base import Tx
 from pabal.store.kakao import profile_mappings, profiles
 from pabal.store.messages import messages, requests

@@ -12,7 +12,7 @@ from pabal.domain.people.user import Role, User
 from pabal.domain.sends.limits import approval_threshold
 from pabal.domain.sends.sending import Sending, encode_shared
 from pabal.service.context import Context
-from pabal.service.sending import send_now
+from pabal.service.sending import waiting
 from pabal.service.sending.campaigns.campaigns import WAKE_EVENT, encode_receivers, with_audit_entry
 from pabal.store.accounts import accounts, audit_log
 from pabal.store.accounts.audit_log import AuditEntry
@@ -191,7 +191,7 @@ async def approve(
     if campaign.scheduled_at is not None and campaign.scheduled_at <= now:
         raise Refused(Code.INVALID_STATE, "", TIME_PASSED)
     if campaign.scheduled_at is None:
-        send_now.check_ad_hours(sending.is_ad, context.policy, now)
+        waiting.check_ad_hours(sending.is_ad, context.policy, now)
     done = await context.store.write(
         with_audit_entry,
         campaign_list.approve,

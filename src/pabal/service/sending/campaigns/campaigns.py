@@ -16,7 +16,7 @@ from pabal.domain.sends.campaign import UNSENT_STATES, CampaignState
 from pabal.domain.sends.message import Product
 from pabal.domain.sends.sending import Receiver, Sending, decode_shared
 from pabal.service.context import Context
-from pabal.service.sending import accept, cancel, send_now
+from pabal.service.sending import accept, waiting
 from pabal.service.sending.accept import IdempotencyKey, NewRequest
 from pabal.service.sending.campaigns.campaign_events import record_if_finished, settle_state
 from pabal.service.sending.preconditions import get_usable_profile, get_usable_template
@@ -187,7 +187,7 @@ async def send_campaign_now(context: Context, campaign: Campaign, audit_entry: A
     Raises Refused(NIGHT_AD_RESTRICTED).
     """
     shared = await context.store.read(campaigns.get_sending, campaign.id)
-    send_now.check_ad_hours(shared is not None and decode_shared(shared).is_ad, context.policy, context.world.now())
+    waiting.check_ad_hours(shared is not None and decode_shared(shared).is_ad, context.policy, context.world.now())
     begun = await context.store.write(
         with_audit_entry, campaigns.expedite, audit_entry, campaign.id, context.world.now()
     )
@@ -329,7 +329,7 @@ async def _check_usable(context: Context, campaign: Campaign, sending: Sending) 
 async def _cancel_requests(context: Context, campaign: Campaign) -> None:
     for part in await context.store.read(campaign_requests.list_unfinished, campaign.id):
         done = await context.store.write(
-            cancel.cancel, context.policy, campaign.account_id, part.request_id, None, context.world.now()
+            waiting.cancel, context.policy, campaign.account_id, part.request_id, None, context.world.now()
         )
         context.count_cancelled(done.canceled)
     await context.store.write(
@@ -340,7 +340,7 @@ async def _cancel_requests(context: Context, campaign: Campaign) -> None:
 async def _expedite_requests(context: Context, campaign: Campaign) -> None:
     for part in await context.store.read(campaign_requests.list_unfinished, campaign.id):
         if part.scheduled_at > context.world.now():
-            hurried = await context.store.write(send_now.expedite, part.request_id, context.world.now())
+            hurried = await context.store.write(waiting.expedite, part.request_id, context.world.now())
             context.wake(hurried.carriers)
     await context.store.write(campaigns.end_expedite, campaign.id)
 

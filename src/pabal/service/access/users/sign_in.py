@@ -8,9 +8,9 @@ from pabal.domain.base.codes import Code, Refused
 from pabal.domain.base.dates import HOUR, MINUTE, SECOND, Instant
 from pabal.domain.people import user
 from pabal.domain.people.user import Role, User
-from pabal.service.access.sign_in import passwords, throttle
-from pabal.service.access.sign_in.passwords import WorkerThreads
-from pabal.service.access.sign_in.throttle import Admission, IpAddress, SignInAttempt, hash_token
+from pabal.service.access.users import passwords, throttle
+from pabal.service.access.users.passwords import WorkerThreads
+from pabal.service.access.users.throttle import Admission, IpAddress, SignInAttempt, hash_token
 from pabal.service.context import Context
 from pabal.store.accounts import accounts, audit_log
 from pabal.store.accounts.accounts import Account

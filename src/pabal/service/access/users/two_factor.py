@@ -7,9 +7,9 @@ from pabal.domain.base.codes import Code, Refused, Text
 from pabal.domain.base.dates import Instant
 from pabal.domain.people import totp
 from pabal.domain.people.user import User
-from pabal.service.access.sign_in import sign_in, throttle
-from pabal.service.access.sign_in.sign_in import NewSession, SessionStart, SignInSource, new_secret
-from pabal.service.access.sign_in.throttle import Admission, hash_token
+from pabal.service.access.users import sign_in, throttle
+from pabal.service.access.users.sign_in import NewSession, SessionStart, SignInSource, new_secret
+from pabal.service.access.users.throttle import Admission, hash_token
 from pabal.service.context import Context
 from pabal.store.accounts import audit_log
 from pabal.store.accounts.audit_log import AuditEntry

@@ -1,1 +1,0 @@
-"""Keys of the API, and what a caller may use."""

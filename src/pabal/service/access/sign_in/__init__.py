@@ -1,1 +1,0 @@
-"""Sign-in to the console: passwords, second factors, waits after failures."""
