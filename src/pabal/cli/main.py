@@ -9,10 +9,10 @@ from importlib.util import find_spec
 from typing import NamedTuple
 
 from pabal import __version__
-from pabal.cli.serving.crash import hide_error_messages
 from pabal.cli.shared.language import choose, say, translate_argparse
 from pabal.cli.shared.options import CommandParser
 from pabal.domain.base.codes import Refused, TextError
+from pabal.logs import hide_error_messages
 
 
 class Command(NamedTuple):
@@ -35,7 +35,7 @@ CLIENT_COMMANDS = {
         "List messages, newest first; without options those since yesterday.",
     ),
     "phone": Command(
-        "calling.phone",
+        "calling.history",
         "시뮬레이터의 휴대폰을 봅니다: 있는 것과 도착하는 것을 출력합니다.",
         "Watch a simulated phone: print what it has, and what arrives.",
     ),
@@ -76,12 +76,12 @@ SERVER_COMMANDS = {
         "Run a small SMSC to try an SMPP set-up with.",
     ),
     "migrate": Command(
-        "data.migrate",
+        "manage.migrate",
         "저장소 스키마에 빠진 마이그레이션을 적용합니다.",
         "Apply missing migrations to the store's schema.",
     ),
     "settings": Command(
-        "manage.settings", "모든 설정의 값과 뜻을 보여 줍니다.", "List every setting with its value and meaning."
+        "serving.commands", "모든 설정의 값과 뜻을 보여 줍니다.", "List every setting with its value and meaning."
     ),
     "doctor": Command(
         "doctor.doctor",
@@ -89,22 +89,22 @@ SERVER_COMMANDS = {
         "Check the installation, and say how to fix what is wrong.",
     ),
     "backup": Command(
-        "data.backup",
+        "manage.backup",
         "SQLite 저장소를 서비스 실행 중에도 파일로 복사합니다.",
         "Copy the SQLite store to a file, even while the service runs.",
     ),
     "restore": Command(
-        "data.restore",
+        "manage.backup",
         "SQLite 저장소를 백업으로 바꿉니다. 먼저 서비스를 멈추세요.",
         "Replace the SQLite store by a backup. Stop the service first.",
     ),
     "cancel-after-restore": Command(
-        "data.restore",
+        "manage.backup",
         "다른 방법으로 복원한 저장소의 대기 메시지를 취소합니다. 먼저 서비스를 멈추세요.",
         "Cancel due messages in a store that you restored by other means. Stop the service first.",
     ),
     "move": Command(
-        "data.move",
+        "manage.move",
         "SQLite 저장소를 설정의 PostgreSQL 데이터베이스로 옮깁니다. 먼저 서비스를 멈추세요.",
         "Move a SQLite store to the PostgreSQL database of the settings. Stop the service first.",
     ),
@@ -112,12 +112,12 @@ SERVER_COMMANDS = {
     "account": Command("manage.accounts", "계정을 관리합니다.", "Manage accounts."),
     "profile": Command("manage.profiles", "발신 프로필을 관리합니다.", "Manage sender profiles."),
     "template": Command("manage.profiles", "알림톡 템플릿을 관리합니다.", "Manage Alimtalk templates."),
-    "number": Command("manage.numbers", "등록된 발신번호를 관리합니다.", "Manage the registered sender numbers."),
+    "number": Command("manage.accounts", "등록된 발신번호를 관리합니다.", "Manage the registered sender numbers."),
     "opt-out": Command(
-        "manage.opt_outs", "광고를 거부한 수신자를 관리합니다.", "Manage the receivers who want no advertising."
+        "manage.recipients", "광고를 거부한 수신자를 관리합니다.", "Manage the receivers who want no advertising."
     ),
     "mapping": Command(
-        "manage.mappings",
+        "manage.profiles",
         "발신 프로필과 템플릿을 다른 중계사의 것에 연결합니다.",
         "Map sender profiles and templates to those of other relays.",
     ),
@@ -128,12 +128,12 @@ SERVER_COMMANDS = {
         "Try a relay, and manage the messages of carriers that are not configured any more.",
     ),
     "compat": Command(
-        "manage.compat",
+        "manage.keys",
         "다른 중계사의 API로 만든 프로그램의 호출이 여기서 무엇이 다른지 보여 줍니다.",
         "Show how calls of programs that were written for another relay differ here.",
     ),
     "privacy": Command(
-        "manage.privacy",
+        "manage.recipients",
         "전화번호 하나에 대해 저장된 것을 내보내거나 파기합니다.",
         "Export or erase what is stored about one phone number.",
     ),

@@ -3,7 +3,7 @@
 import json
 import signal
 
-from pabal.cli.calling.phone import count_new
+from pabal.cli.calling.history import count_new
 from pabal.models.lookup import PhoneAnswer, PhoneItem
 from tests.fixtures.calling import SENDER, CallingLine
 

@@ -5,13 +5,8 @@ import asyncio
 import shutil
 from ipaddress import ip_address
 
-from pabal.cli.doctor.database import check_server
-from pabal.cli.doctor.delivery import (
-    check_carriers,
-    check_keys,
-    check_numbers,
-    check_reachable_queue,
-)
+from pabal.cli.doctor.database import check_secrets, check_server
+from pabal.cli.doctor.delivery import check_carriers, check_keys, check_numbers, check_reachable_queue
 from pabal.cli.doctor.finding import Finding, note, ok, print_findings, wrong
 from pabal.cli.doctor.machine import check_disk, check_files, check_port, explain_directory, explain_store
 from pabal.cli.doctor.other_servers import (
@@ -21,7 +16,6 @@ from pabal.cli.doctor.other_servers import (
     check_relay_numbers,
     check_webhooks,
 )
-from pabal.cli.doctor.secrets import check_secrets
 from pabal.cli.shared.options import add_settings_options
 from pabal.domain.base.codes import Text
 from pabal.settings.carriers import SENDABLE

@@ -1,1 +1,1 @@
-"""The commands that manage accounts, keys, users, numbers and the like."""
+"""The commands that manage what is in a store: accounts, keys, users, numbers and the like; and copies of it."""

@@ -1,15 +1,16 @@
-"""`pabal account`: lists accounts, disables them, and sets their limits, opt-out numbers and reseller codes."""
+"""`pabal account` and `pabal number`: accounts, their limits, reseller codes, and numbers to send from."""
 
 import argparse
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import TypeVar
 
 from pabal.cli.shared.command import WORLD, audit_entry, current_actor, find_account_id, with_store
 from pabal.cli.shared.language import CommandError, say
 from pabal.cli.shared.options import add_command, add_group, add_list, add_option
 from pabal.cli.shared.table import print_rows
 from pabal.domain.base import dates
-from pabal.domain.base.codes import Refused, Text
+from pabal.domain.base.codes import Code, Refused, Text
 from pabal.domain.people import phone
 from pabal.domain.sends.limits import AccountLimits
 from pabal.domain.sends.sender_codes import NO_CODES, SenderCodes, parse_codes
@@ -18,6 +19,7 @@ from pabal.service.access.accounts import accounts as account_service
 from pabal.settings.settings import Settings
 from pabal.store.accounts import account_limits as limit_store
 from pabal.store.accounts import accounts
+from pabal.store.accounts import numbers as number_store
 from pabal.store.engine.base import Store
 
 COLUMNS = {
@@ -193,3 +195,113 @@ def _opt_out(settings: Settings, given: argparse.Namespace) -> None:
 
     found = with_store(settings, work)
     print(phone.hyphenate(found) if found else "none")
+
+
+T = TypeVar("T")
+
+NUMBER_COLUMNS = {
+    "account": Text("계정", "Account"),
+    "number": Text("발신번호", "Number"),
+    "state": Text("상태", "Status"),
+    "note": Text("비고", "Note"),
+}
+
+
+def declare_number(parser: argparse.ArgumentParser) -> None:
+    """Declare `pabal number`."""
+    group = add_group(parser)
+    add_list(group, _list_numbers, "모든 발신번호를 보여 줍니다.", "List all sender numbers.")
+    for name, run, ko, en in (
+        ("add", _add_number, "계정의 발신번호를 등록합니다.", "Register a sender number for an account."),
+        (
+            "approve",
+            _approve_number,
+            "관리자가 등록한 발신번호를 승인합니다.",
+            "Approve a sender number that an owner has registered.",
+        ),
+        ("reject", _reject_number, "대기 중인 발신번호를 반려합니다.", "Reject a pending sender number."),
+        ("remove", _remove_number, "계정의 발신번호를 삭제합니다.", "Remove a sender number from an account."),
+    ):
+        parser = add_command(group, name, run, ko, en)
+        add_option(parser, "number", "번호. 하이픈은 없어도 됩니다", "the number, with or without hyphens")
+        add_option(parser, "--account", "계정의 이름", "the account's name", required=True)
+        if name == "reject":
+            add_option(parser, "--comment", "관리자에게 알릴 이유", "why, for the owner", default="")
+
+
+def _list_numbers(settings: Settings, given: argparse.Namespace) -> None:
+    rows = [
+        (
+            each.account,
+            phone.hyphenate(each.number),
+            each.state.code,
+            f"held by {each.held_by}" if each.held_by else "",
+        )
+        for each in with_store(settings, lambda store: store.read(number_store.list_all))
+    ]
+    print_rows(NUMBER_COLUMNS, rows, as_json=given.json)
+
+
+def _add_number(settings: Settings, given: argparse.Namespace) -> None:
+    is_new = _change_number(settings, given, sender_numbers.register, "number.add")
+    number, account = _spelled(given), given.account
+    if is_new:
+        say(f"{account}의 발신번호로 {number}을(를) 등록했습니다", f"{number} is registered for {account}")
+    else:
+        say(f"{number}은(는) 이미 {account}의 발신번호입니다", f"{number} was already registered for {account}")
+
+
+def _approve_number(settings: Settings, given: argparse.Namespace) -> None:
+    _change_number(settings, given, sender_numbers.approve, "number.approve")
+    say(
+        f"{given.account}의 발신번호 {_spelled(given)}을(를) 승인했습니다",
+        f"{_spelled(given)} is approved for {given.account}",
+    )
+
+
+def _reject_number(settings: Settings, given: argparse.Namespace) -> None:
+    _change_number(settings, given, sender_numbers.reject, "number.reject", given.comment)
+    say(
+        f"{given.account}의 발신번호 {_spelled(given)}을(를) 반려했습니다",
+        f"{_spelled(given)} is rejected for {given.account}",
+    )
+
+
+def _remove_number(settings: Settings, given: argparse.Namespace) -> None:
+    _change_number(settings, given, sender_numbers.remove, "number.remove")
+    say(
+        f"{given.account}의 발신번호에서 {_spelled(given)}을(를) 삭제했습니다",
+        f"{_spelled(given)} is no longer registered for {given.account}",
+    )
+
+
+def _spelled(given: argparse.Namespace) -> str:
+    return phone.hyphenate(phone.parse_sender(given.number))
+
+
+def _change_number(
+    settings: Settings, given: argparse.Namespace, change: Callable[..., T], action: str, *words: str
+) -> T:
+    """Change a number of an account, with an audit entry."""
+    number = phone.parse_sender(given.number)
+
+    async def work(store: Store) -> T:
+        account_id = await find_account_id(store, given.account)
+        entry = audit_entry(account_id, action, phone.mask(number))
+        try:
+            return await store.write(change, account_id, number, *words, entry)
+        except Refused as refused:
+            if refused.code not in (Code.NOT_FOUND, Code.INVALID_STATE):
+                raise
+            spelled, account = phone.hyphenate(number), given.account
+            if refused.code is Code.NOT_FOUND:
+                raise CommandError(
+                    f"{spelled}은(는) {account}의 발신번호가 아닙니다. `pabal number list`를 보세요",
+                    f"{spelled} is not registered for {account}; see `pabal number list`",
+                ) from None
+            raise CommandError(
+                f"{account}의 {spelled}은(는) 승인 대기 중이 아닙니다. `pabal number list`를 보세요",
+                f"{spelled} is not pending for {account}; see `pabal number list`",
+            ) from None
+
+    return with_store(settings, work)

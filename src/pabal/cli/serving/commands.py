@@ -1,4 +1,4 @@
-"""`pabal serve` and `pabal work`: the commands that run the service, in one process or several."""
+"""`pabal serve`, `work` and `settings`: run the service, in one process or several, as the settings say."""
 
 import argparse
 import asyncio
@@ -16,10 +16,10 @@ from pabal.app import build_service
 from pabal.cli.serving import serve
 from pabal.cli.serving.greeting import greet_workers, greeting
 from pabal.cli.serving.supervise import ChildCommand, supervise
-from pabal.cli.shared.language import CommandError
+from pabal.cli.shared.language import CommandError, choose
 from pabal.cli.shared.options import add_option, add_settings_options
 from pabal.settings.data_directory import process_lock
-from pabal.settings.settings import Settings
+from pabal.settings.settings import Settings, describe_settings
 from pabal.store.engine.base import Store
 
 log = logging.getLogger("pabal.processes")
@@ -240,3 +240,13 @@ async def _checked_store(settings: Settings, deliverers: int) -> AsyncIterator[S
 
 def _stop_timeout_s(settings: Settings) -> float:
     return 2 * settings.stop_seconds + STOP_MARGIN_S
+
+
+def declare_settings(parser: argparse.ArgumentParser) -> None:
+    """Declare `pabal settings`."""
+    add_settings_options(parser, _show)
+
+
+def _show(settings: Settings, given: argparse.Namespace) -> None:
+    for name, value, meaning in describe_settings(settings):
+        print(f"{name} = {value}\n    {choose(*meaning)}")

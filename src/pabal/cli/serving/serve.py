@@ -15,7 +15,6 @@ from typing import Any, NamedTuple
 
 from pabal import logs
 from pabal.app import Service, build_service
-from pabal.cli.serving import crash
 from pabal.cli.serving.greeting import FIRST_ACCOUNT, FIRST_USER, FirstCredentials, greet_worker, greeting
 from pabal.cli.serving.supervise import ParentLink
 from pabal.cli.shared.language import CommandError
@@ -81,10 +80,10 @@ def serve_child(settings: Settings, inherited: InheritedSockets, *, delivers: bo
 
 def run(main: Coroutine[Any, Any, int], new_loop: Callable[[], asyncio.AbstractEventLoop] | None = None) -> int:
     """Run the coroutine of a process of the service; return its exit status."""
-    crash.disable_core_dumps()
+    logs.disable_core_dumps()
     # A stop signal may come before the coroutine has begun.
     with contextlib.closing(main), asyncio.Runner(loop_factory=new_loop or new_event_loop) as runner:
-        runner.get_loop().set_exception_handler(crash.log_loop_error)
+        runner.get_loop().set_exception_handler(logs.log_loop_error)
         return runner.run(main)
 
 

@@ -1,1 +1,0 @@
-"""The commands that copy a store: backup, restore, move."""
