@@ -1,5 +1,6 @@
 """The table of pages with path, handler and roles, from which routes, menu and tests are made."""
 
+from pabal.console.campaigns import approval, campaign_file, entry, funnel, group_campaign, requests, sent, upload
 from pabal.console.components import components
 from pabal.console.contacts import address_book, contact_import, groups, inbound, opt_outs
 from pabal.console.history import codes, export, history, history_texts, phone
@@ -15,13 +16,11 @@ from pabal.console.manage import (
 )
 from pabal.console.operate import accounts, audit, keys, mappings, status, system, waiting
 from pabal.console.overview import overview, statistics, statistics_report
-from pabal.console.requests import entry, funnel, requests, sent
 from pabal.console.send import saved, send, send_texts
 from pabal.console.shell import shell_texts
 from pabal.console.shell.page import OPERATORS, OWNERS, SENDERS, SIGNED_IN, Page
 from pabal.console.shell.page_request import OPENID_CALLBACK
 from pabal.console.shell.rendering import TextCatalog
-from pabal.console.upload import approval, campaign_file, group_campaign, upload
 from pabal.console.users import join, me, notices, provider, sign_in, team
 from pabal.console.users import keys as own_keys
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from pabal.carriers.relay.opt_out_reader import FIRST_READ_S, READ_INTERVAL_S
+from pabal.carriers.relay.carrier import FIRST_READ_S, READ_INTERVAL_S
 from pabal.service.access.accounts import sender_numbers
 from pabal.service.relay.sync import INTERVAL_S
 from pabal.store.accounts import accounts

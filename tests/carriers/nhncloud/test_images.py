@@ -4,7 +4,7 @@ import asyncio
 from typing import Any
 
 from pabal.carriers.nhncloud.client import NhnCloudClient
-from pabal.carriers.nhncloud.images import ImageUploads
+from pabal.carriers.nhncloud.sender import ImageUploads
 from pabal.domain.content.image import Image
 from pabal.domain.sends.message import Product
 from tests.carriers.conformance import virtual_clock

@@ -5,7 +5,7 @@ import logging
 from collections.abc import AsyncIterator, Sequence
 
 from pabal.carriers.base import InboundMessage, Inbox, RelayOptOut
-from pabal.carriers.relay.opt_out_reader import FIRST_READ_S, OVERLAP_MS, READ_INTERVAL_S, OptOutList, OptOutReader
+from pabal.carriers.relay.carrier import FIRST_READ_S, OVERLAP_MS, READ_INTERVAL_S, OptOutList, OptOutReader
 from pabal.domain.base.dates import Instant
 from pabal.store.engine.base import StoreUnavailable
 from tests.carriers.conformance import InMemoryCursor

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pabal.carriers.relay.opt_out_reader import FIRST_READ_S, OVERLAP_MS, READ_INTERVAL_S
+from pabal.carriers.relay.carrier import FIRST_READ_S, OVERLAP_MS, READ_INTERVAL_S
 from pabal.carriers.solapi.carrier import PAGE_SIZE
 from pabal.domain.people.phone import NumberState
 from pabal.domain.sends.message import Product

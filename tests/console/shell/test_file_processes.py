@@ -13,13 +13,13 @@ from typing import Any, BinaryIO
 
 import pytest
 
+from pabal.console.campaigns.campaign_file import preview_file, validate_file
+from pabal.console.campaigns.row_validation import RowValidator
 from pabal.console.send.campaign_body import message_from_draft
 from pabal.console.send.draft import read_draft
 from pabal.console.sheets.mapping import FileHead
 from pabal.console.sheets.sheet_limits import out_of_memory, out_of_time
 from pabal.console.shell.file_processes import FILE_ABANDONED, FILE_INTERRUPTED, NO_PROCESS, FileProcesses
-from pabal.console.upload.campaign_file import preview_file, validate_file
-from pabal.console.upload.row_validation import RowValidator
 from pabal.domain.base.codes import Code, Problem, Refused
 from pabal.service.policy import build_policy
 from pabal.service.sending.campaigns.campaign_files import FileFindings

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import pytest
 
+from pabal.console.campaigns.row_validation import BATCHES_PER_TURN, FileValidation, RowValidator, create_validator
 from pabal.console.send.campaign_body import message_from_draft
 from pabal.console.send.draft import read_draft
 from pabal.console.sheets.sheet import SheetRow
 from pabal.console.shell.site import ConcurrencyLimit
-from pabal.console.upload.row_validation import BATCHES_PER_TURN, FileValidation, RowValidator, create_validator
 from pabal.domain.base.codes import Code, Refused, Text
 from pabal.domain.sends.campaign import CampaignState
 from pabal.domain.sends.sending import Sending

@@ -5,9 +5,9 @@ import re
 
 import pytest
 
+from pabal.console.campaigns import campaign_file
 from pabal.console.send.typed_receivers import read_receivers
 from pabal.console.sheets import mapping
-from pabal.console.upload import campaign_file
 from pabal.domain.base.codes import Refused
 from tests.fixtures.console import Browser, PageResponse
 from tests.fixtures.console_send import form, preview, preview_text, send

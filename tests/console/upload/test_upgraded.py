@@ -4,10 +4,10 @@ from decimal import Decimal
 
 import pytest
 
+from pabal.console.campaigns.row_validation import FileValidation, create_validator
 from pabal.console.send.campaign_body import message_from_draft
 from pabal.console.send.draft import read_draft
 from pabal.console.sheets.sheet import SheetRow
-from pabal.console.upload.row_validation import FileValidation, create_validator
 from pabal.domain.sends.campaign import CampaignState
 from pabal.service.upkeep import privacy
 from pabal.store.campaigns import campaign_list

@@ -3,7 +3,7 @@
 import pytest
 
 from pabal.domain.base.dates import HOUR, MINUTE, SECOND
-from pabal.service.history.waiting import Wait, WaitReason, explain
+from pabal.service.history.history import Wait, WaitReason, explain
 from pabal.store.messages.history import QueuePosition
 from pabal.store.queue.carriers import CarrierState
 from pabal.store.queue.queue import Lane

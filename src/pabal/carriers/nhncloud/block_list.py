@@ -6,8 +6,8 @@ from typing import Any
 
 from pabal.carriers.base import RelayOptOut
 from pabal.carriers.nhncloud.client import SEOUL, NhnCloudClient, expect_documented_shape
+from pabal.carriers.relay.carrier import OptOutList
 from pabal.carriers.relay.http import ErrorAnswer, NoResponse, NotProcessed, Throttled
-from pabal.carriers.relay.opt_out_reader import OptOutList
 from pabal.domain.base import dates
 from pabal.domain.base.codes import Refused
 from pabal.domain.base.dates import Instant

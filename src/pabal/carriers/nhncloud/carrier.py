@@ -23,11 +23,10 @@ from pabal.carriers.nhncloud.block_list import BlockList
 from pabal.carriers.nhncloud.calls import MAX_RECIPIENTS, ProductEndpoint, endpoint_of, group_into_calls
 from pabal.carriers.nhncloud.client import SEOUL, NhnCloudClient, expect_documented_shape
 from pabal.carriers.nhncloud.connection import Connection
-from pabal.carriers.nhncloud.images import ImageUploads, limits_of
 from pabal.carriers.nhncloud.lookup import InDoubtResolver
 from pabal.carriers.nhncloud.provider import NhnCloudProvider
 from pabal.carriers.nhncloud.results import ResultReader
-from pabal.carriers.nhncloud.sender import CallSender
+from pabal.carriers.nhncloud.sender import CallSender, ImageUploads, limits_of
 from pabal.carriers.nhncloud.template_reads import ALIMTALK, BRAND, ReadQuery, list_reads
 from pabal.carriers.nhncloud.templates import fit_friend_talk
 from pabal.carriers.relay.call_queue import CallQueue, SharedCalls

@@ -17,11 +17,17 @@ from pabal.carriers.base import (
     Verdict,
 )
 from pabal.carriers.pace import TICK_S, PacedCarrier, Pacer
-from pabal.carriers.smpp.batch import LateMessage, SubmitBatch, SubmitGroup, SubmitResult, verdict_for_status
+from pabal.carriers.smpp.batch import (
+    LateMessage,
+    SubmitBatch,
+    SubmitGroup,
+    SubmitResult,
+    SubmitWriter,
+    verdict_for_status,
+)
 from pabal.carriers.smpp.connections import Connect, Connections
 from pabal.carriers.smpp.receipt_parser import normalize_message_id
 from pabal.carriers.smpp.receipts import ReceiptQueue
-from pabal.carriers.smpp.submits import SubmitWriter
 from pabal.domain.base import identifiers
 from pabal.domain.sends.message import Attempt, Outcome
 from pabal.settings.carriers import SmppSettings

@@ -6,27 +6,17 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 
 import msgspec
 
-from pabal.carriers.base import (
-    NotSent,
-    OnReceipts,
-    OnVerdicts,
-    ProfileProvider,
-    ReadBody,
-    RelayNumber,
-    RelayOptOut,
-)
+from pabal.carriers.base import NotSent, OnReceipts, OnVerdicts, ProfileProvider, ReadBody, RelayNumber, RelayOptOut
 from pabal.carriers.relay.call_queue import CallQueue
-from pabal.carriers.relay.carrier import NOT_CONNECTED_YET, Dependencies, RelayCarrier
+from pabal.carriers.relay.carrier import NOT_CONNECTED_YET, Dependencies, OptOutList, RelayCarrier
 from pabal.carriers.relay.kakao import as_sent
-from pabal.carriers.relay.opt_out_reader import OptOutList
 from pabal.carriers.relay.refusals import Notices
 from pabal.carriers.relay.submission import Submission, UnansweredMessages
 from pabal.carriers.solapi.calls import MAX_MESSAGES, group_into_calls, limits_of
 from pabal.carriers.solapi.client import SolapiClient, format_date
 from pabal.carriers.solapi.lookup import SolapiResolver, SolapiResults
-from pabal.carriers.solapi.preparation import Preparation
 from pabal.carriers.solapi.provider import SolapiProvider
-from pabal.carriers.solapi.sender import SolapiSender
+from pabal.carriers.solapi.sender import Preparation, SolapiSender
 from pabal.domain.base.codes import Refused
 from pabal.domain.base.dates import Instant
 from pabal.domain.content.image import ImageLimits

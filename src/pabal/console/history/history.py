@@ -21,7 +21,7 @@ from pabal.domain.people import phone
 from pabal.domain.sends.message import PRODUCT_BY_CODE, STATUS_BY_CODE, Outcome, Product, Status
 from pabal.domain.sends.price import format_won
 from pabal.service.history import timeline
-from pabal.service.history.history import build_each, build_one
+from pabal.service.history.history import Wait, build_each, build_one, find_wait_of_message, find_waits
 from pabal.service.history.timeline import (
     ACCEPTED_LABEL,
     NEWEST,
@@ -34,7 +34,6 @@ from pabal.service.history.timeline import (
     current_carrier,
     list_events,
 )
-from pabal.service.history.waiting import Wait, find_wait_of_message, find_waits
 from pabal.service.sending import compose
 
 PAGE_SIZE = 50

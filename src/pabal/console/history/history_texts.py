@@ -3,7 +3,7 @@
 from pabal.console.shell.page_request import PageRequest
 from pabal.domain.base.codes import Text
 from pabal.domain.base.dates import SECOND
-from pabal.service.history.waiting import Wait
+from pabal.service.history.history import Wait
 
 
 def describe_wait(request: PageRequest, wait: Wait | None, *, is_short: bool = False) -> str:

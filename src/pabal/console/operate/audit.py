@@ -4,9 +4,9 @@ from typing import NamedTuple
 
 from starlette.responses import Response
 
+from pabal.console.campaigns.campaign_message import REQUESTS_PATH
 from pabal.console.shell.form_fields import page_url, parse_id
 from pabal.console.shell.page_request import PageRequest
-from pabal.console.upload.campaign_message import REQUESTS_PATH
 from pabal.domain.base import identifiers
 from pabal.domain.base.codes import Text
 from pabal.domain.people.user import MAX_NAME_CHARACTERS, ROLE_BY_CODE, Role

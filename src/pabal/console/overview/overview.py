@@ -30,7 +30,7 @@ from pabal.domain.base.dates import SECOND
 from pabal.domain.sends.message import OUTCOME_BY_NUMBER, PRODUCT_BY_NUMBER, STATUS_BY_NUMBER, Product, Status
 from pabal.domain.sends.price import format_won
 from pabal.service.access.accounts import account_limits, accounts
-from pabal.service.history.waiting import find_outage
+from pabal.service.history.history import find_outage
 from pabal.service.upkeep import reports
 from pabal.service.upkeep.reports import CarrierState, StatisticsKey
 

@@ -27,7 +27,7 @@ LENGTH_BYTES = 4
 DESCRIPTORS = 3
 """Those of a job: its channel, what hangs up when the job is to end, and the file."""
 _PRELOADED = (
-    "pabal.console.upload.campaign_file",
+    "pabal.console.campaigns.campaign_file",
     "pabal.console.contacts.contact_import",
     "pabal.console.contacts.opt_out_file",
 )

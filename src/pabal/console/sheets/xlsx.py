@@ -13,19 +13,17 @@ from pabal.console.sheets.sheet_limits import (
     too_many_cells,
     too_many_columns,
 )
-from pabal.console.sheets.xlsx_numbers import (
-    NumberFormat,
-    built_in_format,
-    classify_format,
-    show_iso_date,
-    show_number,
-)
 from pabal.console.sheets.xlsx_package import (
     MAX_UNPACKED_BYTES,
     ExcelPackage,
+    NumberFormat,
+    built_in_format,
+    classify_format,
     local_name,
     relationships_of,
     resolve_target,
+    show_iso_date,
+    show_number,
 )
 
 MAX_SHARED_STRINGS_BYTES = 64 * 1024 * 1024

@@ -1,21 +1,17 @@
-"""Message search: an account's messages, newest first, continued from a cursor."""
+"""Message search: an account's messages, newest first, from a cursor, or by when their results were reported."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from operator import itemgetter
 from typing import Any, NamedTuple
 
 from pabal.domain.base import identifiers
 from pabal.domain.base.dates import Instant, Period
+from pabal.domain.events.event import NUMBERS_PER_MS, EventType, lowest_number
 from pabal.domain.sends.message import Product
 from pabal.store.engine.base import Reader, Row, Tx, Value, transaction
-from pabal.store.messages import campaign_requests, history
-from pabal.store.messages.history import (
-    MessageFilter,
-    in_slots,
-    read_messages,
-    request_period,
-    where_clause,
-)
+from pabal.store.events.events import last_positions
+from pabal.store.messages import campaign_requests, history, messages
+from pabal.store.messages.history import MessageFilter, in_slots, read_messages, request_period, where_clause
 from pabal.store.messages.messages import COLUMNS, Message
 from pabal.store.messages.requests import Request
 from pabal.store.rows import in_period
@@ -264,3 +260,61 @@ def _row_matcher(wanted: MessageFilter) -> Callable[[Row], bool]:
         )
 
     return fits
+
+
+class ReportedFilter(NamedTuple):
+    """Which results are wanted: from one time on and before another."""
+
+    account_id: int
+    since: Instant
+    before: Instant
+    products: tuple[Product, ...]
+    is_code: bool | None = None
+
+
+class ReportedResult(NamedTuple):
+    """The result of a message, and when it was reported."""
+
+    message: Message
+    request: Request
+    at: Instant
+
+
+class ReportedPage(NamedTuple):
+    """One page of results, and how many there are; their order never changes, new ones come last in their slot."""
+
+    total: int
+    found: list[ReportedResult]
+
+
+@transaction(reader=Reader.SEARCHES)
+def list_reported(
+    tx: Tx, wanted: ReportedFilter, page: int, page_size: int, slots: Collection[int] | None = None
+) -> ReportedPage:
+    """Return a page of results."""
+    known = sorted(last_positions(tx, slots))
+    if not known:
+        return ReportedPage(0, [])
+    products = ", ".join(str(each.number) for each in wanted.products)
+    join = ""
+    if wanted.is_code is not None:
+        join = (
+            " join requests r on r.id = substr(e.id, 1, 13) and r.slot = e.slot"
+            f" and coalesce(r.is_code, 0) = {int(wanted.is_code)}"
+        )
+    where = (
+        f" from events e{join} where e.account_id = ? and e.slot in ({', '.join(map(str, known))})"
+        f" and e.number >= ? and e.number < ? and e.type = {EventType.MESSAGE_RESULT.number}"
+        f" and e.product in ({products})"
+    )
+    args = (wanted.account_id, lowest_number(wanted.since), lowest_number(wanted.before))
+    total = int(tx.fetch_all(f"select count(*){where}", args)[0][0])
+    rows = tx.fetch_all(
+        f"select e.id, e.number{where} order by e.slot, e.number limit ? offset ?",
+        (*args, page_size, (page - 1) * page_size),
+    )
+    ids = [row[0] for row in rows]
+    pairs = {found[0].id: found for found in history.join_requests(tx, ids, messages.get(tx, ids)).found}
+    return ReportedPage(
+        total, [ReportedResult(*pairs[id], number // NUMBERS_PER_MS) for id, number in rows if id in pairs]
+    )

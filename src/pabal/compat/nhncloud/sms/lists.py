@@ -37,12 +37,12 @@ from pabal.domain.sends.message import Outcome, Product, Status
 from pabal.service.history.history import find_messages, take_search_turn
 from pabal.service.sending import compose
 from pabal.store.accounts import numbers
-from pabal.store.messages import compat_names, compat_requests, result_times
+from pabal.store.messages import compat_names, compat_requests, message_search
 from pabal.store.messages.compat_requests import CompatRequest
 from pabal.store.messages.history import MessageFilter
+from pabal.store.messages.message_search import ReportedFilter, ReportedResult
 from pabal.store.messages.messages import Message
 from pabal.store.messages.requests import Request
-from pabal.store.messages.result_times import ReportedFilter, ReportedResult
 
 MAX_SEARCHED_MS = 31 * DAY
 _OLD, _OLD_SEQUENCE = frozenset(("2.2", "2.3")), "mtPr"
@@ -272,7 +272,7 @@ async def list_results(call: NhnCall) -> dict[str, Any]:
     number, size = call.read_page()
     wanted = _read_reported(call)
     async with take_search_turn(call.context, call.account_id):
-        page = await call.context.store.read(result_times.list_reported, wanted, number, size)
+        page = await call.context.store.read(message_search.list_reported, wanted, number, size)
     request_ids = {each.request.id for each in page.found}
     calls = await call.context.store.read(compat_requests.get, request_ids) if page.found else {}
     rows = [_describe_result(each, calls.get(each.request.id)) for each in page.found]

@@ -19,9 +19,8 @@ from pabal.service.sending.waiting import cancel_request
 from pabal.store.engine.base import Reader, Tx, transaction
 from pabal.store.messages import compat_names, compat_requests, history, message_search, messages
 from pabal.store.messages.history import MessageFilter
-from pabal.store.messages.message_search import NEWEST
+from pabal.store.messages.message_search import NEWEST, ReportedFilter, list_reported
 from pabal.store.messages.messages import Message
-from pabal.store.messages.result_times import ReportedFilter, list_reported
 
 MAX_DAYS_SEARCHED = 31
 MAX_LISTED = 20_000

@@ -2,15 +2,15 @@
 
 from starlette.responses import Response
 
-from pabal.console.shell.page_request import PageRequest
-from pabal.console.upload.campaign_message import (
+from pabal.console.campaigns.campaign_message import (
     REQUESTS_PATH,
     UPLOAD_PATH,
     campaign_audit_entry,
     get_campaign,
     load_validator,
 )
-from pabal.console.upload.upload import FILE_CHANGED, campaign_version, check_carriers, render_campaign
+from pabal.console.campaigns.upload import FILE_CHANGED, campaign_version, check_carriers, render_campaign
+from pabal.console.shell.page_request import PageRequest
 from pabal.domain.base.codes import Code, Refused
 from pabal.domain.sends.campaign import CampaignState
 from pabal.service.sending.campaigns import approvals, campaign_files

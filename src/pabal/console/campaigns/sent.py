@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from starlette.responses import Response
 
-from pabal.console.requests.entry import build_entry
+from pabal.console.campaigns.entry import build_entry
 from pabal.console.send import kept_draft
 from pabal.console.send.review import Review, review_draft
 from pabal.console.shell.download import BOM, attach, csv_line
@@ -42,7 +42,7 @@ async def show_sent(request: PageRequest) -> Response:
     left = await kept_draft.count_rest(request, sent.id)
     receiver, content = shown[0] if shown else ("", "")
     return request.render(
-        "requests/sent.html",
+        "campaigns/sent.html",
         entry=await build_entry(request, sent),
         receiver=receiver,
         receiver_shown=request.phone_number(receiver),

@@ -5,20 +5,10 @@ from collections.abc import Sequence
 from starlette.responses import Response
 
 from pabal.checks.sends.friendtalk import apply_ad_hours
-from pabal.console.send import draft as drafts
-from pabal.console.send import kept_draft
-from pabal.console.send import send as send_page
-from pabal.console.send.campaign_body import message_from_draft
-from pabal.console.send.preview import upgrade_if_long
-from pabal.console.send.review import ad_problems
-from pabal.console.send.summary import CostEstimate, dearest_fallback, estimate_cost, open_times
-from pabal.console.sheets import sheet, sheet_limits
-from pabal.console.shell.page_request import PageRequest
-from pabal.console.shell.site import FILES_BUSY
-from pabal.console.upload import campaign_file as faults_module
-from pabal.console.upload import campaign_message, row_validation
-from pabal.console.upload.campaign_file import FILE_REFUSED, Faults, is_stale, list_faults
-from pabal.console.upload.campaign_message import (
+from pabal.console.campaigns import campaign_file as faults_module
+from pabal.console.campaigns import campaign_message, row_validation
+from pabal.console.campaigns.campaign_file import FILE_REFUSED, Faults, is_stale, list_faults
+from pabal.console.campaigns.campaign_message import (
     REQUESTS_PATH,
     UPLOAD_PATH,
     FirstMessage,
@@ -29,6 +19,16 @@ from pabal.console.upload.campaign_message import (
     load_validator,
     make_bubble,
 )
+from pabal.console.send import draft as drafts
+from pabal.console.send import kept_draft
+from pabal.console.send import send as send_page
+from pabal.console.send.campaign_body import message_from_draft
+from pabal.console.send.preview import upgrade_if_long
+from pabal.console.send.review import ad_problems
+from pabal.console.send.summary import CostEstimate, dearest_fallback, estimate_cost, open_times
+from pabal.console.sheets import sheet, sheet_limits
+from pabal.console.shell.page_request import PageRequest
+from pabal.console.shell.site import FILES_BUSY
 from pabal.domain.base import dates
 from pabal.domain.base.codes import Code, Problem, Refused, Text
 from pabal.domain.base.dates import Instant
@@ -95,7 +95,7 @@ async def show_progress(request: PageRequest) -> Response:
         return Response(status_code=NO_CONTENT)
     if campaign.state is not CampaignState.READING or is_stale(campaign, request.now):
         return Response(status_code=NO_CONTENT, headers=RELOAD_HEADERS)
-    return request.render("upload/upload_progress.html", campaign=campaign, is_reading=True, version=version)
+    return request.render("campaigns/upload_progress.html", campaign=campaign, is_reading=True, version=version)
 
 
 async def send_campaign(request: PageRequest) -> Response:
@@ -185,7 +185,7 @@ async def render_campaign(request: PageRequest, campaign: Campaign, problems: Se
     send_date = request.field("sendDate") or message.send_date
     is_later = bool(request.field("later") or message.send_date)
     return request.render(
-        "upload/upload.html",
+        "campaigns/upload.html",
         problems[0].code.http_status if problems else 200,
         campaign=campaign,
         errors=errors,

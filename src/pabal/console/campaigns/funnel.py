@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 from urllib.parse import urlencode
 
+from pabal.console.campaigns.entry import count_receivers
 from pabal.console.overview.figures import format_percent
-from pabal.console.requests.entry import count_receivers
 from pabal.console.send.summary import CostEstimate, estimate_cost
 from pabal.console.shell.page_request import PageRequest
 from pabal.domain.base.codes import Text

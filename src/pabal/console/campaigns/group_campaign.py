@@ -7,6 +7,11 @@ from typing import NamedTuple
 
 from starlette.responses import Response
 
+from pabal.console.campaigns import campaign_message, row_validation
+from pabal.console.campaigns.campaign_file import FILE_REFUSED, MAX_FILE_NAME_CHARACTERS, STALE_AFTER
+from pabal.console.campaigns.campaign_message import UPLOAD_PATH, campaign_audit_entry
+from pabal.console.campaigns.row_validation import FileValidation, RowValidator
+from pabal.console.campaigns.upload import create_campaign
 from pabal.console.send import draft as drafts
 from pabal.console.send import kept_draft, typed_receivers
 from pabal.console.send import send as send_page
@@ -19,11 +24,6 @@ from pabal.console.sheets import sheet
 from pabal.console.sheets.sheet import SheetRow
 from pabal.console.shell.form_fields import GROUP, ticked_ids
 from pabal.console.shell.page_request import PageRequest
-from pabal.console.upload import campaign_message, row_validation
-from pabal.console.upload.campaign_file import FILE_REFUSED, MAX_FILE_NAME_CHARACTERS, STALE_AFTER
-from pabal.console.upload.campaign_message import UPLOAD_PATH, campaign_audit_entry
-from pabal.console.upload.row_validation import FileValidation, RowValidator
-from pabal.console.upload.upload import create_campaign
 from pabal.domain.base import identifiers
 from pabal.domain.base.codes import Code, Refused, Text
 from pabal.domain.base.dates import Instant

@@ -3,15 +3,15 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from pabal.console.campaigns.campaign_message import REQUESTS_PATH
 from pabal.console.history.history_texts import describe_wait
 from pabal.console.overview.figures import format_percent
 from pabal.console.shell.page_request import PageRequest
-from pabal.console.upload.campaign_message import REQUESTS_PATH
 from pabal.domain.base import identifiers
 from pabal.domain.base.codes import Text
 from pabal.domain.sends.campaign import CampaignState
 from pabal.domain.sends.message import Status
-from pabal.service.history.waiting import Wait, find_waits
+from pabal.service.history.history import Wait, find_waits
 from pabal.service.sending.campaigns.progress import SentItem
 
 METER_WIDTH = 1000

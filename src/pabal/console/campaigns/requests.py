@@ -8,16 +8,16 @@ from starlette.responses import Response
 
 from pabal.checks.body.fields import one_of
 from pabal.checks.body.locale import Locale
+from pabal.console.campaigns import campaign_message
+from pabal.console.campaigns.campaign_message import REQUESTS_PATH, UPLOAD_PATH
+from pabal.console.campaigns.entry import build_entries, build_entry
+from pabal.console.campaigns.funnel import Funnel, build_funnel
+from pabal.console.campaigns.upload import NO_CONTENT, RELOAD_HEADERS
 from pabal.console.history.history import SENDABLE_PRODUCTS
-from pabal.console.requests.entry import build_entries, build_entry
-from pabal.console.requests.funnel import Funnel, build_funnel
 from pabal.console.send import kept_draft
 from pabal.console.send.send import SEND_PATH
 from pabal.console.shell.form_fields import page_url
 from pabal.console.shell.page_request import PageRequest, Toast
-from pabal.console.upload import campaign_message
-from pabal.console.upload.campaign_message import REQUESTS_PATH, UPLOAD_PATH
-from pabal.console.upload.upload import NO_CONTENT, RELOAD_HEADERS
 from pabal.domain.base import dates, identifiers
 from pabal.domain.base.codes import Code, Problem, Refused, Text
 from pabal.domain.base.dates import Period
@@ -167,7 +167,7 @@ async def _render_list(
     further = listed.next_before
     is_short = search.is_used and further is not None and len(listed.items) < PAGE_SIZE
     return request.render(
-        "requests/requests.html",
+        "campaigns/requests.html",
         400 if search.problems else 200,
         entries=await build_entries(request, listed.items),
         search=search,
@@ -209,7 +209,7 @@ async def show_progress(request: PageRequest) -> Response:
         above = await progress_service.campaign_of_request(request.context, shown.id) if shown.request else None
         following = await _next_steps(request, shown, is_part=above is not None)
     return request.render(
-        "requests/requests_progress.html",
+        "campaigns/requests_progress.html",
         entries=entries,
         funnel=funnel,
         next=following,
@@ -300,7 +300,7 @@ async def _render_request(request: PageRequest, sent: SentItem, refused: Refused
     way_on = f"{SEND_PATH}?copy={sent.id.hex()}" if request.is_allowed(SEND_PATH) else ""
     cancelled = Toast(request.t("follow.cancelled"), way_on, link=request.t("follow.copy"))
     return request.render(
-        "requests/request.html",
+        "campaigns/request.html",
         refused.code.http_status if refused else 200,
         toast=cancelled if request.field("done") == "cancelled" else None,
         entry=await build_entry(request, sent),

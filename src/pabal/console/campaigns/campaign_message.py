@@ -2,12 +2,12 @@
 
 from typing import NamedTuple
 
+from pabal.console.campaigns.row_validation import RowValidator, create_validator
 from pabal.console.history.phone import Bubble, preview_attachment
 from pabal.console.send import kept_draft
 from pabal.console.send.campaign_body import CampaignMessage
 from pabal.console.send.draft import MessageDraft
 from pabal.console.shell.page_request import PageRequest
-from pabal.console.upload.row_validation import RowValidator, create_validator
 from pabal.domain.base import identifiers
 from pabal.domain.base.codes import Code, Refused, Text
 from pabal.domain.base.dates import Instant

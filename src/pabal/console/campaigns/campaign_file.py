@@ -6,13 +6,13 @@ from typing import BinaryIO, NamedTuple
 
 from starlette.responses import Response
 
+from pabal.console.campaigns.campaign_message import UPLOAD_PATH, campaign_audit_entry, get_campaign, load_validator
+from pabal.console.campaigns.row_validation import FileValidation, RowValidator
 from pabal.console.sheets import mapping, sheet, sheet_limits
 from pabal.console.sheets.mapping import FIELD, IGNORE, PHONE, REFERENCE, FileHead
 from pabal.console.sheets.sheet import Columns, SheetRow
 from pabal.console.shell.download import BOM, attach, csv_line
 from pabal.console.shell.page_request import PageRequest
-from pabal.console.upload.campaign_message import UPLOAD_PATH, campaign_audit_entry, get_campaign, load_validator
-from pabal.console.upload.row_validation import FileValidation, RowValidator
 from pabal.domain.base.codes import Code, Refused, Text
 from pabal.domain.base.dates import MINUTE, Instant
 from pabal.domain.sends.campaign import is_duplicate

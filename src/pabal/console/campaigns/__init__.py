@@ -1,0 +1,1 @@
+"""Campaigns: made from files and groups, approved, and their progress, like that of requests."""

@@ -1,1 +1,0 @@
-"""Receivers from a file."""
