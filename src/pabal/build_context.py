@@ -13,9 +13,9 @@ from pabal.domain.content.image import ImageLimits, combine_limits
 from pabal.domain.events.event import Event
 from pabal.domain.events.webhook import WebhookFormat
 from pabal.domain.kakao.profile import Category, InvalidCategoryTable, parse_categories
+from pabal.domain.sends.account import SenderCodes
 from pabal.domain.sends.message import Product
 from pabal.domain.sends.route import Routes
-from pabal.domain.sends.sender_codes import SenderCodes
 from pabal.mail.mailer import Mailer, SmtpServer
 from pabal.openid.provider import ClientRegistration, OpenIdProvider
 from pabal.service.account_limiter import AccountLimiter

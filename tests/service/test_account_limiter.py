@@ -8,8 +8,8 @@ import pytest
 from pabal.domain.base.codes import Code, Refused
 from pabal.domain.base.dates import DAY, HOUR, SECOND
 from pabal.domain.events.event import EventType
+from pabal.domain.sends.account import AccountLimits
 from pabal.domain.sends.campaign import CampaignState
-from pabal.domain.sends.limits import AccountLimits
 from pabal.service.account_limiter import CAMPAIGN_PAUSE_S
 from pabal.service.sending.accept import IdempotencyKey, accept
 from pabal.store.accounts import account_limits

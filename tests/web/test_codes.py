@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from pabal.domain.base.codes import LANGUAGES, Code
-from pabal.domain.sends.limits import AccountLimits
+from pabal.domain.sends.account import AccountLimits
 from pabal.store.accounts import account_limits, accounts
 from pabal.store.engine.base import StoreUnavailable
 from tests.fixtures.virtual import ApiResponse, Caller, Environment

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from pabal.domain.sends.limits import AccountLimits
+from pabal.domain.sends.account import AccountLimits
 from pabal.store.accounts import account_limits, accounts
 from pabal.web.endpoints.table import ENDPOINTS
 from tests.fixtures.cases import with_each

@@ -50,7 +50,7 @@ CLIENT_COMMANDS = {
         "Get what webhooks would be told on this machine.",
     ),
     "mcp": Command(
-        "mcp.command",
+        "calling.mcp_command",
         "AI 비서(Claude, Cursor 등)가 이 서비스를 쓰게 하는 MCP 서버를 실행합니다.",
         "Run an MCP server, by which an AI assistant such as Claude or Cursor uses a service.",
     ),

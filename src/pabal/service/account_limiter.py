@@ -12,7 +12,7 @@ from pabal.domain.base.codes import Code, Refused, Text
 from pabal.domain.base.dates import SECOND, Instant
 from pabal.domain.events.event import EventType
 from pabal.domain.events.notice import NoticeKind
-from pabal.domain.sends.limits import NO_LIMITS, QUOTAS, AccountLimits, Limit
+from pabal.domain.sends.account import NO_LIMITS, QUOTAS, AccountLimits, Limit
 from pabal.domain.sends.price import HUNDREDTHS_PER_WON, Hundredths, format_won
 from pabal.service.metrics import Metrics
 from pabal.service.policy import Policy

@@ -6,8 +6,8 @@ from typing import ClassVar, Literal
 from urllib.parse import urlsplit
 
 from pabal.domain.base.codes import Refused
+from pabal.domain.sends.account import parse_codes
 from pabal.domain.sends.message import Product
-from pabal.domain.sends.sender_codes import parse_codes
 from pabal.settings.carriers import KAKAO_PRODUCTS, TEXT_PRODUCTS, CarrierSettings
 from pabal.settings.field import BadSetting, setting
 

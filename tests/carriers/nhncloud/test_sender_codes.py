@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from pabal.domain.sends.sender_codes import SenderCodes
+from pabal.domain.sends.account import SenderCodes
 from pabal.store.accounts import accounts
 from tests.carriers.relay.delivery_fixture import MANY, NAMED, send_of
 from tests.fixtures.nhncloud import SENDER_KEY, NhnCloud

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from pabal.cli.mcp.confirmations import LIFETIME_S, MAX_CONFIRMATIONS, Confirmations, NotConfirmed
+from pabal.cli.calling.confirmations import LIFETIME_S, MAX_CONFIRMATIONS, Confirmations, NotConfirmed
 from pabal.client import ReceiverBody, SendSms
 from pabal.world import RealWorld
 

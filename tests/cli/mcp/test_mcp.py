@@ -13,7 +13,7 @@ import msgspec
 import pytest
 from mcp import Client, MCPError, StdioServerParameters
 
-from pabal.cli.mcp.tools import ADVICE
+from pabal.cli.calling.mcp_tools import ADVICE
 from pabal.client import SendSms
 from pabal.domain.sends.message import Outcome
 from pabal.models.answers import MessageItem

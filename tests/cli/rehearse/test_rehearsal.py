@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 import pytest
 
 from pabal.carriers.provider import RelayProvider
-from pabal.cli.rehearse.conduct import describe, exit_status
-from pabal.cli.rehearse.messages import Choices, Planner
-from pabal.cli.rehearse.rehearsal import Observer, Rehearsal, RelaySettings, build_carrier, documents_of
+from pabal.cli.doctor.rehearsal import Observer, Rehearsal, RelaySettings, build_carrier, documents_of
+from pabal.cli.doctor.rehearsal_messages import Choices, Planner
+from pabal.cli.doctor.rehearse import describe, exit_status
 from pabal.domain.content.image import JPEG, Image
 from pabal.settings.settings import Settings, load
 from pabal.world import RealWorld

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from pabal.domain.sends.limits import AccountLimits
+from pabal.domain.sends.account import AccountLimits
 from pabal.store.accounts import account_limits
 from tests.fixtures.cases import once, with_each
 from tests.fixtures.nhncloud_calls import SENDER, SETTINGS, NhnCaller, nhn_caller

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from pabal.domain.people.phone import NumberState
-from pabal.domain.sends.limits import AccountLimits
+from pabal.domain.sends.account import AccountLimits
 from pabal.store.accounts import account_limits, numbers
 from pabal.store.engine.base import Tx
 from tests.fixtures.cases import once, with_each

@@ -11,7 +11,7 @@ from pabal.console.overview import figures
 from pabal.console.overview.figures import BAR_LENGTH
 from pabal.domain.base.dates import MINUTE
 from pabal.domain.people.user import Role
-from pabal.domain.sends.limits import AccountLimits
+from pabal.domain.sends.account import AccountLimits
 from pabal.store.accounts import account_limits
 from pabal.store.queue import carriers, slots
 from pabal.store.queue.carriers import CarrierState

@@ -6,7 +6,7 @@ import pytest
 
 from pabal.domain.base.dates import HOUR
 from pabal.domain.people.user import Role
-from pabal.domain.sends.limits import AccountLimits
+from pabal.domain.sends.account import AccountLimits
 from pabal.service.delayed_writes import WRITE_INTERVAL_S
 from pabal.store.accounts import account_limits, accounts
 from tests.fixtures.audit import latest_entries

@@ -7,7 +7,7 @@ import pytest
 from pabal.domain.events.notice import NoticeKind
 from pabal.domain.kakao.template import TemplateStatus
 from pabal.domain.people.user import Role
-from pabal.domain.sends.limits import AccountLimits
+from pabal.domain.sends.account import AccountLimits
 from pabal.mail.mailer import Mail, MailResult
 from pabal.service.sending.campaigns import approvals
 from pabal.service.setup_cache import MAX_AGE_S

@@ -12,7 +12,7 @@ import pytest
 
 from pabal.carriers.base import Rejected
 from pabal.domain.base.codes import Refused
-from pabal.domain.sends.limits import AccountLimits, Limit
+from pabal.domain.sends.account import AccountLimits, Limit
 from pabal.domain.sends.message import Outcome, Product
 from pabal.domain.sends.sending import Receiver, Sending
 from pabal.service.sending.waiting import cancel_request

@@ -8,8 +8,8 @@ import pytest
 from pabal.domain.base.codes import Code, Refused
 from pabal.domain.base.dates import HOUR, MINUTE
 from pabal.domain.content.image import Image
+from pabal.domain.sends.account import AccountLimits
 from pabal.domain.sends.campaign import CampaignState
-from pabal.domain.sends.limits import AccountLimits
 from pabal.domain.sends.message import Outcome, Product, Status
 from pabal.domain.sends.sending import Receiver, Sending
 from pabal.service.sending.accept import IdempotencyKey, accept

@@ -8,7 +8,7 @@ import pytest
 
 from pabal.carriers.base import Busy, Rejected, Unknown, Verdict
 from pabal.domain.base.dates import MINUTE
-from pabal.domain.sends.limits import AccountLimits, Limit
+from pabal.domain.sends.account import AccountLimits, Limit
 from pabal.domain.sends.message import Attempt, Outcome, Product, Status
 from pabal.domain.sends.sending import Fallback, Receiver, Sending
 from pabal.service.access.contacts import opt_outs

@@ -16,7 +16,7 @@ import pytest
 
 from pabal.domain.base.codes import Code
 from pabal.domain.kakao.profile import Suspension
-from pabal.domain.sends.limits import AccountLimits
+from pabal.domain.sends.account import AccountLimits
 from pabal.settings.carriers import CarrierSettings, SimulatorSettings, SmppSettings
 from pabal.settings.settings import Settings
 from pabal.store.accounts import account_limits, accounts, numbers

@@ -8,7 +8,7 @@ from pabal.carriers.base import InboundMessage
 from pabal.domain.events.event import EVENT_TYPE_BY_CODE, EventType
 from pabal.domain.events.webhook import ORDERED_EVENTS
 from pabal.domain.people.phone import NumberState
-from pabal.domain.sends.limits import AccountLimits
+from pabal.domain.sends.account import AccountLimits
 from pabal.models.webhook_posts import POSTS
 from pabal.service.delivery import inbound
 from pabal.service.notices.alerts import CarrierChange, record_carrier

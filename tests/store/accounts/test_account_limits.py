@@ -1,7 +1,7 @@
 """Limits of accounts in the store: shares are reserved within the limit, and rates by a bucket in debt or not."""
 
 from pabal.domain.base.dates import DAY, SECOND
-from pabal.domain.sends.limits import NO_LIMITS, AccountLimits, Limit
+from pabal.domain.sends.account import NO_LIMITS, AccountLimits, Limit
 from pabal.store.accounts import account_limits, accounts
 from pabal.store.accounts.account_limits import QuotaGrant, QuotaReturn, QuotaWant
 from pabal.store.engine.base import Tx

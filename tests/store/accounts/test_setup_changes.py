@@ -13,7 +13,7 @@ import pabal.store
 from pabal.domain.kakao.profile import Suspension
 from pabal.domain.kakao.template import TemplateContent, TemplateStatus
 from pabal.domain.people.phone import NumberState
-from pabal.domain.sends.limits import AccountLimits
+from pabal.domain.sends.account import AccountLimits
 from pabal.store.accounts import account_limits, accounts, numbers, setup_changes
 from pabal.store.engine.base import Tx
 from pabal.store.kakao import profiles, templates

@@ -15,8 +15,8 @@ from pabal.domain.brand.buttons import from_button
 from pabal.domain.brand.message import BrandImage, encode_brand, to_documented
 from pabal.domain.content import advertising
 from pabal.domain.content.text import AD_LABEL
+from pabal.domain.sends.account import NO_CODES, SenderCodes
 from pabal.domain.sends.message import Attempt, Product
-from pabal.domain.sends.sender_codes import NO_CODES, SenderCodes
 
 MAX_RECIPIENTS = 1000
 """The most recipients of one call."""

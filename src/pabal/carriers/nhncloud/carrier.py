@@ -37,8 +37,8 @@ from pabal.carriers.relay.submission import Submission, UnansweredMessages
 from pabal.domain.base.dates import SECOND
 from pabal.domain.content.image import ImageLimits
 from pabal.domain.people.opt_out import OptOutChange
+from pabal.domain.sends.account import SenderCodes, parse_codes
 from pabal.domain.sends.message import Attempt, Outcome, Product
-from pabal.domain.sends.sender_codes import SenderCodes, parse_codes
 from pabal.settings.relays import NhnCloudSettings
 
 CODES_TTL_S = 5.0

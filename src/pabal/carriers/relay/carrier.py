@@ -14,8 +14,8 @@ from pabal.carriers.relay.result_poller import ResultCursor
 from pabal.carriers.relay.submission import Submission
 from pabal.domain.base.dates import HOUR, Instant
 from pabal.domain.content.image import Image, ImageLimits
+from pabal.domain.sends.account import SenderCodes
 from pabal.domain.sends.message import Attempt
-from pabal.domain.sends.sender_codes import SenderCodes
 from pabal.settings.relays import NhnCloudSettings, SolapiSettings
 from pabal.world import World
 

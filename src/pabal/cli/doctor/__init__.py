@@ -1,1 +1,1 @@
-"""The command that checks a set-up."""
+"""The commands that check an installation, and that try a relay with one message of each kind."""

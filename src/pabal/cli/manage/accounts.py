@@ -12,8 +12,7 @@ from pabal.cli.shared.table import print_rows
 from pabal.domain.base import dates
 from pabal.domain.base.codes import Code, Refused, Text
 from pabal.domain.people import phone
-from pabal.domain.sends.limits import AccountLimits
-from pabal.domain.sends.sender_codes import NO_CODES, SenderCodes, parse_codes
+from pabal.domain.sends.account import NO_CODES, AccountLimits, SenderCodes, parse_codes
 from pabal.service.access.accounts import account_limits, sender_numbers
 from pabal.service.access.accounts import accounts as account_service
 from pabal.settings.settings import Settings

@@ -228,6 +228,6 @@ def _declare_following(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(settings: Settings, given: argparse.Namespace) -> int:
-    from pabal.cli.rehearse.conduct import conduct  # costs other commands 0.3 s
+    from pabal.cli.doctor.rehearse import conduct  # costs other commands 0.3 s
 
     return conduct(settings, given)

@@ -5,18 +5,12 @@ from typing import Any
 import msgspec
 
 from pabal.compat.solapi import codes
-from pabal.compat.solapi.bodies import (
-    AddMessagesBody,
-    CreateGroupBody,
-    MessageBody,
-    ScheduleBody,
-    decode,
-)
+from pabal.compat.solapi.bodies import AddMessagesBody, CreateGroupBody, MessageBody, ScheduleBody, decode
 from pabal.compat.solapi.call import CompatCall, format_group_id, parse_group_id
 from pabal.compat.solapi.codes import CallRefused, invalid, not_found
 from pabal.compat.solapi.groups import describe_new_group, show_group
-from pabal.compat.solapi.noted import note_refusals, read_body
 from pabal.compat.solapi.sending import MAX_MESSAGES, check_messages, describe_item, send_messages
+from pabal.compat.solapi.translation import note_refusals, read_body
 from pabal.service.sending.accept import choose_slot, find_same
 from pabal.store.engine.base import Tx
 from pabal.store.messages import compat_groups, idempotency_keys

@@ -24,7 +24,6 @@ from pabal.compat.solapi.call import (
 )
 from pabal.compat.solapi.codes import CallRefused, from_refusal, invalid, is_other_use
 from pabal.compat.solapi.groups import describe_new_group
-from pabal.compat.solapi.noted import note_refusals, read_body
 from pabal.compat.solapi.storage import get_image
 from pabal.compat.solapi.translation import (
     Item,
@@ -35,6 +34,8 @@ from pabal.compat.solapi.translation import (
     find_refusal,
     group_items,
     list_items,
+    note_refusals,
+    read_body,
     variables_of,
 )
 from pabal.domain.base import dates

@@ -8,7 +8,7 @@ from pabal.console.shell.form_fields import require_id
 from pabal.console.shell.page_request import PageRequest
 from pabal.domain.base.codes import Code, Refused, Text
 from pabal.domain.people.user import ACCOUNT_ROLES, ROLE_BY_CODE, Role
-from pabal.domain.sends.sender_codes import SenderCodes, parse_codes
+from pabal.domain.sends.account import SenderCodes, parse_codes
 from pabal.service.access.accounts import account_limits, administration
 from pabal.service.access.accounts import accounts as account_service
 from pabal.service.access.accounts.accounts import MAX_NAME_CHARACTERS

@@ -9,7 +9,7 @@ from pabal.console.shell.page_request import PageRequest
 from pabal.domain.base import dates
 from pabal.domain.base.codes import Text
 from pabal.domain.base.dates import SECOND, Instant, Period
-from pabal.domain.sends.limits import Limit
+from pabal.domain.sends.account import Limit
 from pabal.domain.sends.message import OUTCOME_BY_NUMBER, Status
 from pabal.domain.sends.price import HUNDREDTHS_PER_WON, format_won
 from pabal.service.access.accounts.account_limits import LimitUse

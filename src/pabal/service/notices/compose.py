@@ -7,7 +7,7 @@ from pabal.domain.base.codes import Text
 from pabal.domain.events.notice import CONFIRMATION, NOTICE_KIND_BY_CODE, NoticeKind
 from pabal.domain.kakao.template import TEMPLATE_STATUS_BY_CODE
 from pabal.domain.people.user import Role
-from pabal.domain.sends.limits import LIMIT_BY_CODE
+from pabal.domain.sends.account import LIMIT_BY_CODE
 from pabal.mail.mailer import Mail, to_one_line
 from pabal.service.context import Context
 from pabal.store.events.mails import ClaimedMail

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Container, Sequence
 
 from pabal.domain.base import dates, identifiers
-from pabal.domain.sends.limits import AccountLimits, Limit
+from pabal.domain.sends.account import AccountLimits, Limit
 from pabal.domain.sends.message import Product
 from pabal.domain.sends.price import Hundredths, find_amount
 from pabal.domain.sends.sending import Receiver, Sending, choose_text_product, fill_buttons, fill_text

@@ -9,7 +9,7 @@ import msgspec
 from pabal.domain.base.codes import Code, Problem, Refused, Text
 from pabal.domain.base.dates import MINUTE, Instant
 from pabal.domain.kakao.template_parts import fill_parts, to_fields
-from pabal.domain.sends.limits import AccountLimits
+from pabal.domain.sends.account import AccountLimits
 from pabal.domain.sends.message import Product
 from pabal.domain.sends.sending import Receiver, Sending, fill_buttons, fill_text
 from pabal.service.policy import Policy

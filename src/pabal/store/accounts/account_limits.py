@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from pabal.domain.base.dates import SECOND, Instant
-from pabal.domain.sends.limits import LIMIT_BY_CODE, NO_LIMITS, AccountLimits, Limit, near_share
+from pabal.domain.sends.account import LIMIT_BY_CODE, NO_LIMITS, AccountLimits, Limit, near_share
 from pabal.domain.sends.message import OUTCOME_BY_NUMBER, PRODUCT_BY_NUMBER, Outcome, Product
 from pabal.store.accounts import setup_changes
 from pabal.store.accounts.accounts import US_PER_MS

@@ -5,8 +5,7 @@ from ipaddress import IPv4Network, IPv6Network, ip_network
 from typing import NamedTuple
 
 from pabal.domain.base.dates import SECOND, Instant
-from pabal.domain.sends.limits import NO_PREFERENCES, SendPreferences
-from pabal.domain.sends.sender_codes import SenderCodes
+from pabal.domain.sends.account import NO_PREFERENCES, SenderCodes, SendPreferences
 from pabal.store.accounts import setup_changes
 from pabal.store.engine.base import Row, Tx
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from pabal.domain.sends.limits import AccountLimits
+from pabal.domain.sends.account import AccountLimits
 from pabal.store.accounts import account_limits, numbers
 from tests.fixtures.nhncloud_talk_calls import SENDER, SETTINGS, results_of, talk_caller
 from tests.fixtures.virtual import Caller, Environment

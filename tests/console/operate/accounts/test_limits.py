@@ -1,6 +1,6 @@
 """The limits of accounts in the console: set by operators, audited, shown to owners."""
 
-from pabal.domain.sends.limits import AccountLimits
+from pabal.domain.sends.account import AccountLimits
 from pabal.store.accounts import account_limits, accounts
 from tests.fixtures.console import Browser
 from tests.fixtures.console_operate import audit_lines

@@ -4,7 +4,7 @@ import re
 
 from pabal.console.operate.system import ACCOUNTS_PER_PAGE
 from pabal.domain.people.user import Role
-from pabal.domain.sends.limits import AccountLimits
+from pabal.domain.sends.account import AccountLimits
 from pabal.store.accounts import account_limits, accounts
 from pabal.store.engine.base import Tx
 from pabal.store.queue import carriers, slots

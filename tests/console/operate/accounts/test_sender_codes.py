@@ -1,6 +1,6 @@
 """The reseller codes of accounts in the console: set by operators, audited, refused beside their field."""
 
-from pabal.domain.sends.sender_codes import SenderCodes
+from pabal.domain.sends.account import SenderCodes
 from pabal.store.accounts import accounts
 from tests.fixtures.console import Browser
 from tests.fixtures.console_operate import audit_lines

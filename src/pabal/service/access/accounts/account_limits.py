@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from pabal.domain.base.codes import Code, Problem, Refused, Text
 from pabal.domain.base.dates import Instant
-from pabal.domain.sends.limits import MAX_DUPLICATE_MINUTES, MAX_LIMIT, QUOTAS, AccountLimits, Limit
+from pabal.domain.sends.account import MAX_DUPLICATE_MINUTES, MAX_LIMIT, QUOTAS, AccountLimits, Limit
 from pabal.domain.sends.price import HUNDREDTHS_PER_WON, format_won
 from pabal.service.context import Context
 from pabal.store.accounts import account_limits, accounts, audit_log

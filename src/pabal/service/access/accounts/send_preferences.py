@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from pabal.domain.base.codes import Code, Problem, Refused, Text
 from pabal.domain.people import phone
-from pabal.domain.sends.limits import MAX_APPROVAL_RECEIVERS, SendPreferences
+from pabal.domain.sends.account import MAX_APPROVAL_RECEIVERS, SendPreferences
 from pabal.service.context import Context
 from pabal.store.accounts import accounts, audit_log
 from pabal.store.accounts.audit_log import AuditEntry

@@ -9,7 +9,7 @@ from pabal.domain.base.codes import LANGUAGES, Code, Refused, Text
 from pabal.domain.base.dates import DAY, Instant
 from pabal.domain.events.notice import NoticeKind
 from pabal.domain.people.user import Role, User
-from pabal.domain.sends.limits import approval_threshold
+from pabal.domain.sends.account import approval_threshold
 from pabal.domain.sends.sending import Sending, encode_shared
 from pabal.service.context import Context
 from pabal.service.sending import waiting

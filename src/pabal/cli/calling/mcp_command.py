@@ -45,7 +45,7 @@ def declare_mcp(parser: argparse.ArgumentParser) -> None:
 def _serve(call: Call) -> int:
     if find_spec("mcp") is None:
         raise CommandError(*_NO_SDK)
-    from pabal.cli.mcp.tools import Tools, run_server
+    from pabal.cli.calling.mcp_tools import Tools, run_server
 
     refusal = _find_refusal(call.client)
     if call.given.allow_send and refusal:

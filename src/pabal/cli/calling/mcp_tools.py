@@ -13,7 +13,7 @@ from mcp.shared.exceptions import MCPError
 
 from pabal import __version__
 from pabal.cli.calling.call import Call, describe_refusal, describe_silence
-from pabal.cli.mcp.confirmations import LIFETIME_S, Confirmations, NotConfirmed
+from pabal.cli.calling.confirmations import LIFETIME_S, Confirmations, NotConfirmed
 from pabal.client import (
     ApiError,
     GetMessage,

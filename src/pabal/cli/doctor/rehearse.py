@@ -11,8 +11,7 @@ from pabal import __version__
 from pabal.carriers.base import Accepted, Declined, Rejected, code_of
 from pabal.carriers.provider import RelayProvider
 from pabal.carriers.relay.documented import Difference, shown_code
-from pabal.cli.rehearse.messages import Choices, Planner, Unsent
-from pabal.cli.rehearse.rehearsal import (
+from pabal.cli.doctor.rehearsal import (
     Followed,
     Heard,
     Observer,
@@ -21,6 +20,7 @@ from pabal.cli.rehearse.rehearsal import (
     build_carrier,
     documents_of,
 )
+from pabal.cli.doctor.rehearsal_messages import Choices, Planner, Unsent
 from pabal.cli.serving.serve import listen
 from pabal.cli.shared.command import WORLD
 from pabal.cli.shared.language import CommandError, choose, say

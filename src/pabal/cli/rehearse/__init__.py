@@ -1,1 +1,0 @@
-"""The command that tries a relay with one message of each kind."""
