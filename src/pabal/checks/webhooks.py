@@ -10,7 +10,7 @@ from pabal.checks.body.call import ApiCall
 from pabal.checks.body.forms import Form
 from pabal.checks.body.locale import Locale
 from pabal.domain.base import dates
-from pabal.domain.base.codes import Code, Problem, Refused, Text
+from pabal.domain.base.codes import Code, Problem, Refused, Text, require
 from pabal.domain.base.dates import DAY, Instant
 from pabal.domain.content import text
 from pabal.domain.events.event import EventType, format_event_id, parse_cursor
@@ -123,10 +123,7 @@ def parse_positions(spelling: str) -> dict[int, int]:
 
     Raises Refused(INVALID_PARAMETER) for what is no cursor.
     """
-    positions = parse_cursor(spelling)
-    if positions is None:
-        raise Refused(Code.INVALID_PARAMETER, detail=_UNREADABLE_CURSOR)
-    return positions
+    return require(parse_cursor(spelling), Code.INVALID_PARAMETER, detail=_UNREADABLE_CURSOR)
 
 
 def build_unsigned_post(post: NewPost) -> UnsignedPost:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from pabal.carriers.base import Carrier
 from pabal.carriers.provider import ProfileProvider, RelayProvider
-from pabal.domain.base.codes import Code, Refused, Text
+from pabal.domain.base.codes import Code, Refused, Text, require
 from pabal.domain.kakao.profile import Category, Profile
 from pabal.domain.sends.message import Outcome, Product
 from pabal.openid.provider import OpenIdProvider
@@ -179,9 +179,7 @@ class Context:
 
         Raises Refused(PRODUCT_NOT_AVAILABLE).
         """
-        name = self.policy.routes.first(product)
-        if name is None:
-            raise Refused(Code.PRODUCT_NOT_AVAILABLE)
+        name = require(self.policy.routes.first(product), Code.PRODUCT_NOT_AVAILABLE)
         if name in self.open_circuits and not is_scheduled:
             return next(
                 (each for each in self.policy.routes.carriers_for(product) if each not in self.open_circuits), name

@@ -15,7 +15,7 @@ from starlette.staticfiles import StaticFiles
 
 from pabal.carriers.base import Receipt
 from pabal.checks.body.locale import Locale, choose_language
-from pabal.domain.base.codes import LANGUAGES, Code, Problem, Refused, Text
+from pabal.domain.base.codes import LANGUAGES, Code, Problem, Refused, Text, require
 from pabal.service.access.accounts.rate_limits import BodyBudget, HeldBody
 from pabal.service.context import Context
 from pabal.service.delivery.receipts import build_inbox, store_receipts
@@ -265,9 +265,7 @@ async def receive_webhook(context: Context, bodies: BodyBudget, request: Request
 
     Raises Refused, StoreUnavailable.
     """
-    carrier = context.carriers.get(request.path_params["carrier"])
-    if carrier is None:
-        raise Refused(Code.NOT_FOUND)
+    carrier = require(context.carriers.get(request.path_params["carrier"]))
 
     async def on_receipts(receipts: Sequence[Receipt]) -> None:
         await store_receipts(context, carrier.name, receipts)

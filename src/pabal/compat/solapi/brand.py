@@ -19,7 +19,7 @@ from pabal.compat.solapi.translation import (
     read_bms,
     variables_of,
 )
-from pabal.domain.base.codes import Code, Refused
+from pabal.domain.base.codes import Code, Refused, require
 from pabal.domain.brand.buttons import CHANNEL_ADDITION
 from pabal.domain.brand.message import BrandType
 from pabal.domain.content import variables
@@ -151,7 +151,5 @@ def _address(file_id: Any) -> str:
 
     Raises Refused(INVALID_IMAGE).
     """
-    found = find_file_id(file_id) if isinstance(file_id, str) else None
-    if found is None:
-        raise Refused(Code.INVALID_IMAGE, "image")
+    found = require(find_file_id(file_id) if isinstance(file_id, str) else None, Code.INVALID_IMAGE, "image")
     return f"{_ADDRESS}{found}"

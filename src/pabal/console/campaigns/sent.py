@@ -10,7 +10,7 @@ from pabal.console.send.review import Review, review_draft
 from pabal.console.shell.download import BOM, attach, csv_line
 from pabal.console.shell.page_request import PageRequest
 from pabal.domain.base import identifiers
-from pabal.domain.base.codes import Code, Refused
+from pabal.domain.base.codes import Code, Refused, require
 from pabal.service.history.history import build_each, get_first_message
 from pabal.service.sending import compose
 from pabal.service.sending.campaigns import progress as progress_service
@@ -59,9 +59,7 @@ async def download_rest(request: PageRequest) -> Response:
     Raises Refused(NOT_FOUND) where the user has none.
     """
     sent_id = identifiers.parse_request_id(str(request.http.path_params["request"]))
-    draft = await kept_draft.load_rest(request, sent_id) if sent_id else None
-    if draft is None:
-        raise Refused(Code.NOT_FOUND)
+    draft = require(await kept_draft.load_rest(request, sent_id) if sent_id else None)
     review = await review_draft(request, draft)
     reasons = {each.line_number: each.error for each in review.invalid_rows}
     body = BOM + csv_line(_head(request, review)) + "".join(_lines(review, reasons))

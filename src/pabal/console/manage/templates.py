@@ -10,7 +10,7 @@ from pabal.console.manage import template_form
 from pabal.console.manage.template_form import KeptTemplate
 from pabal.console.shell.form_fields import new_tab_id, page_number, require_id, tab_id
 from pabal.console.shell.page_request import PageRequest
-from pabal.domain.base.codes import Code, Refused
+from pabal.domain.base.codes import Code, Refused, require
 from pabal.domain.content.button import DEFAULT_NAMES, MAX_BUTTONS
 from pabal.domain.content.image import MAX_FILE_NAME_CHARACTERS, Image
 from pabal.domain.content.variables import split
@@ -202,9 +202,7 @@ async def answer_image(request: PageRequest, template: Template) -> Response:
 
     Raises Refused(NOT_FOUND) where it has none.
     """
-    image = await lookup.get_template_image(request.context, template)
-    if image is None:
-        raise Refused(Code.NOT_FOUND)
+    image = require(await lookup.get_template_image(request.context, template))
     return Response(image.body, media_type=image.content_type)
 
 

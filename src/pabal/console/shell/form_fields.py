@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from urllib.parse import urlencode
 
 from pabal.console.shell.page_request import PageRequest
-from pabal.domain.base.codes import Code, Refused
+from pabal.domain.base.codes import require
 from pabal.service.access.users.sign_in import new_secret
 
 MAX_ID_DIGITS = 18
@@ -26,10 +26,7 @@ def require_id(word: str) -> int:
 
     Raises Refused(NOT_FOUND) for what cannot be one.
     """
-    found = parse_id(word)
-    if found is None:
-        raise Refused(Code.NOT_FOUND)
-    return found
+    return require(parse_id(word))
 
 
 def page_number(request: PageRequest, most: int) -> int:

@@ -2,7 +2,9 @@
 
 from collections.abc import Sequence
 from enum import Enum
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
+
+T = TypeVar("T")
 
 LANGUAGES = ("ko", "en")
 MAX_PROBLEMS = 100
@@ -344,3 +346,13 @@ class Refused(Exception):
         refusal = cls(problems[0].code)
         refusal.problems = tuple(problems[:max_problems])
         return refusal
+
+
+def require(found: T | None, code: Code = Code.NOT_FOUND, field: str = "", detail: Text | None = None) -> T:
+    """Return what was found.
+
+    Raises Refused where it is None.
+    """
+    if found is None:
+        raise Refused(code, field, detail)
+    return found

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from pabal.carriers.base import Carrier, TemplateReads
 from pabal.carriers.relay.http import ErrorAnswer, NoResponse, NotProcessed, Throttled
-from pabal.domain.base.codes import Code, Refused
+from pabal.domain.base.codes import Code, Refused, require
 from pabal.domain.base.dates import Instant
 from pabal.domain.content.image import Image
 from pabal.domain.kakao.profile import MAX_WRONG_TOKENS, AuthStatus, Profile
@@ -57,10 +57,7 @@ async def get_profile(context: Context, account_id: int, channel_id: str) -> Pro
 
     Raises Refused(NOT_FOUND).
     """
-    details = await context.store.read(_read_profile, account_id, channel_id) if channel_id else None
-    if details is None:
-        raise Refused(Code.NOT_FOUND)
-    return details
+    return require(await context.store.read(_read_profile, account_id, channel_id) if channel_id else None)
 
 
 async def find_templates(
@@ -97,10 +94,7 @@ async def get_any_template(context: Context, template_id: int) -> Template:
 
     Raises Refused(NOT_FOUND).
     """
-    template = await context.store.read(templates.get_by_id, template_id)
-    if template is None:
-        raise Refused(Code.NOT_FOUND)
-    return template
+    return require(await context.store.read(templates.get_by_id, template_id))
 
 
 async def get_template_image(context: Context, template: Template) -> Image | None:

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from pabal.domain.base.codes import Code, Refused, Text
+from pabal.domain.base.codes import Code, Refused, Text, require
 from pabal.domain.base.dates import Instant
 from pabal.domain.content.image import Image
 from pabal.domain.kakao.profile import Profile
@@ -106,9 +106,7 @@ def decide_review(tx: Tx, template_id: int, decision: ReviewDecision, now: Insta
 
     Raises Refused: TEMPLATE_NOT_FOUND, INVALID_STATE, also where a relay reviews it.
     """
-    template = templates.get_by_id(tx, template_id)
-    if template is None:
-        raise Refused(Code.TEMPLATE_NOT_FOUND)
+    template = require(templates.get_by_id(tx, template_id), Code.TEMPLATE_NOT_FOUND)
     if template.carrier is not None:
         detail = Text(
             f"이 템플릿은 발송 경로 {template.carrier}에서 검수합니다.",
@@ -201,10 +199,7 @@ def _profile(tx: Tx, ref: TemplateRef) -> Profile:
 
 
 def _find(tx: Tx, ref: TemplateRef) -> Template:
-    template = templates.get(tx, _profile(tx, ref).id, ref.code)
-    if template is None:
-        raise Refused(Code.TEMPLATE_NOT_FOUND, "templateCode")
-    return template
+    return require(templates.get(tx, _profile(tx, ref).id, ref.code), Code.TEMPLATE_NOT_FOUND, "templateCode")
 
 
 def _by_id(tx: Tx, template_id: int) -> Template:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from pabal.domain.base.codes import Code, Refused, Text
+from pabal.domain.base.codes import Code, Refused, Text, require
 from pabal.domain.base.dates import Instant
 from pabal.service.context import Context
 from pabal.store.accounts import audit_log
@@ -160,10 +160,7 @@ async def get_fields(context: Context, account_id: int, text_id: int) -> dict[st
     Raises Refused(NOT_FOUND), also for another account's.
     """
     found = await context.store.read(drafts.get_text, account_id, text_id)
-    fields = _decode_or_none(found.fields) if found else None
-    if fields is None:
-        raise Refused(Code.NOT_FOUND)
-    return fields
+    return require(_decode_or_none(found.fields) if found else None)
 
 
 async def delete_text(context: Context, account_id: int, text_id: int, audit_entry: AuditEntry) -> None:

@@ -1,6 +1,6 @@
 """What a send needs before it is stored or tried: carrier, sender numbers, profile, template, pictures."""
 
-from pabal.domain.base.codes import Code, Refused
+from pabal.domain.base.codes import Code, Refused, require
 from pabal.domain.base.dates import MINUTE
 from pabal.domain.kakao.profile import Profile
 from pabal.domain.kakao.template import TemplateContent
@@ -40,9 +40,7 @@ async def get_usable_profile(context: Context, account_id: int, sender_key: str)
 
     Raises Refused: SENDER_NOT_FOUND, SENDER_NOT_APPROVED.
     """
-    profile = await context.setup.get_profile(account_id, sender_key)
-    if profile is None:
-        raise Refused(Code.SENDER_NOT_FOUND, "senderKey")
+    profile = require(await context.setup.get_profile(account_id, sender_key), Code.SENDER_NOT_FOUND, "senderKey")
     if not profile.is_usable:
         raise Refused(
             Code.SENDER_NOT_APPROVED, "senderKey", profile.suspension.label if profile.suspension else None
@@ -55,9 +53,7 @@ async def get_usable_template(context: Context, profile: Profile, code: str) -> 
 
     Raises Refused: TEMPLATE_NOT_FOUND, TEMPLATE_NOT_APPROVED.
     """
-    template = await context.setup.get_template(profile.id, code)
-    if template is None:
-        raise Refused(Code.TEMPLATE_NOT_FOUND, "templateCode")
+    template = require(await context.setup.get_template(profile.id, code), Code.TEMPLATE_NOT_FOUND, "templateCode")
     if template.approved is None or not template.is_usable:
         raise Refused(
             Code.TEMPLATE_NOT_APPROVED, "templateCode", template.suspension.label if template.suspension else None

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Hashable
 from typing import NamedTuple, TypeVar
 
-from pabal.domain.base.codes import Code, Refused, Text
+from pabal.domain.base.codes import Code, Refused, Text, require
 from pabal.domain.base.dates import Instant
 from pabal.domain.events.event import EventType
 from pabal.domain.events.webhook import MAX_WEBHOOKS, Webhook, WebhookFormat, WebhookState, secret_context
@@ -269,10 +269,7 @@ def _replay(tx: Tx, account_id: int, webhook_id: int, since: Instant, entry: Aud
 
 
 def _find(tx: Tx, account_id: int, webhook_id: int) -> Webhook:
-    found = webhooks.get(tx, account_id, webhook_id)
-    if found is None:
-        raise Refused(Code.WEBHOOK_NOT_FOUND, "webhookId")
-    return found
+    return require(webhooks.get(tx, account_id, webhook_id), Code.WEBHOOK_NOT_FOUND, "webhookId")
 
 
 def check_pause(last: dict[T, float], key: T, pause_s: float, now: float) -> None:

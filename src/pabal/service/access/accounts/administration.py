@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import NamedTuple
 
-from pabal.domain.base.codes import Code, Refused
+from pabal.domain.base.codes import require
 from pabal.domain.people.user import Role, User
 from pabal.service.access.accounts import accounts, compat_keys, keys
 from pabal.service.access.accounts.audit import Actor, AuditEntry
@@ -53,10 +53,7 @@ async def get_account(context: Context, account_id: int) -> Account:
 
     Raises Refused(NOT_FOUND).
     """
-    account = await context.store.read(account_store.get, account_id)
-    if account is None:
-        raise Refused(Code.NOT_FOUND)
-    return account
+    return require(await context.store.read(account_store.get, account_id))
 
 
 async def get_members(context: Context, account_id: int) -> AccountMembers:

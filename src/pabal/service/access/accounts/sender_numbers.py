@@ -1,6 +1,6 @@
 """The sender numbers of accounts, from registration to removal, and their numbers for opting out."""
 
-from pabal.domain.base.codes import Code, Refused, Text
+from pabal.domain.base.codes import Code, Refused, Text, require
 from pabal.domain.people.phone import NumberState
 from pabal.service.context import Context
 from pabal.store.accounts import accounts, audit_log, numbers
@@ -61,7 +61,7 @@ def approve(tx: Tx, account_id: int, number: str, audit_entry: AuditEntry) -> No
 
     Raises Refused: NOT_FOUND, INVALID_STATE where it is approved already, DUPLICATE where another account has it.
     """
-    found = _find(tx, account_id, number)
+    found = require(numbers.get(tx, account_id, number), field="number")
     if found.state is NumberState.APPROVED:
         raise _wrong_state(found)
     _check_free(tx, account_id, number)
@@ -78,7 +78,7 @@ def reject(tx: Tx, account_id: int, number: str, comment: str, audit_entry: Audi
         limit = MAX_COMMENT_CHARACTERS
         detail = Text(f"{limit}자 이하여야 합니다.", f"At most {limit} characters.")
         raise Refused(Code.INVALID_PARAMETER, "comment", detail)
-    found = _find(tx, account_id, number)
+    found = require(numbers.get(tx, account_id, number), field="number")
     if found.state is not NumberState.PENDING:
         raise _wrong_state(found)
     numbers.set_state(tx, found, NumberState.REJECTED, comment)
@@ -98,13 +98,6 @@ def remove(tx: Tx, account_id: int, number: str, audit_entry: AuditEntry) -> Non
     if not numbers.remove(tx, account_id, number):
         raise Refused(Code.NOT_FOUND, "number")
     audit_log.add(tx, audit_entry)
-
-
-def _find(tx: Tx, account_id: int, number: str) -> SenderNumber:
-    found = numbers.get(tx, account_id, number)
-    if found is None:
-        raise Refused(Code.NOT_FOUND, "number")
-    return found
 
 
 def _check_new(tx: Tx, account_id: int, number: str) -> list[SenderNumber]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from pabal.domain.base.codes import Code, Refused, Text
+from pabal.domain.base.codes import Code, Refused, Text, require
 from pabal.domain.base.dates import Instant
 from pabal.domain.people.contact import MAX_GROUPS, ContactGroup
 from pabal.service.context import Context
@@ -22,10 +22,7 @@ async def get_group(context: Context, account_id: int, group_id: int) -> Contact
 
     Raises Refused(NOT_FOUND), also for another account's.
     """
-    found = await context.store.read(contact_groups.get, account_id, group_id)
-    if found is None:
-        raise Refused(Code.NOT_FOUND)
-    return found
+    return require(await context.store.read(contact_groups.get, account_id, group_id))
 
 
 async def create(context: Context, account_id: int, name: str, audit_entry: AuditEntry) -> int:

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
-from pabal.domain.base.codes import Code, Refused, Text
+from pabal.domain.base.codes import Code, Refused, Text, require
 from pabal.domain.base.dates import Instant
 from pabal.domain.people import contact as rules
 from pabal.domain.people.contact import Contact, ContactEntry, ContactGroup
@@ -81,10 +81,7 @@ async def get_contact(context: Context, account_id: int, contact_id: int) -> tup
 
     Raises Refused(NOT_FOUND), also for another account's.
     """
-    found = await context.store.read(_read_contact, account_id, contact_id)
-    if found is None:
-        raise Refused(Code.NOT_FOUND)
-    return found
+    return require(await context.store.read(_read_contact, account_id, contact_id))
 
 
 async def add_contact(

@@ -8,7 +8,7 @@ import logging
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from pabal.domain.base.codes import Code, Refused, Text
+from pabal.domain.base.codes import Code, Refused, Text, require
 from pabal.domain.base.dates import Instant
 from pabal.domain.people.user import User
 from pabal.openid import flow as flows
@@ -197,9 +197,7 @@ async def get_state(context: Context, who: User) -> LinkState:
 
 
 def _provider(context: Context) -> OpenIdProvider:
-    if context.openid is None:
-        raise Refused(Code.NOT_FOUND)
-    return context.openid
+    return require(context.openid)
 
 
 async def _record_failure(context: Context, source: SignInSource, reason: str) -> None:

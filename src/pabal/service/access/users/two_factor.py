@@ -3,7 +3,7 @@
 import logging
 from typing import NamedTuple
 
-from pabal.domain.base.codes import Code, Refused, Text
+from pabal.domain.base.codes import Code, Refused, Text, require
 from pabal.domain.base.dates import Instant
 from pabal.domain.people import totp
 from pabal.domain.people.user import User
@@ -80,9 +80,7 @@ async def confirm(context: Context, who: User, code: str, audit_entry: AuditEntr
     secret = _open(context, found) if found and found.enabled_at is None else None
     if found is None or secret is None:
         raise Refused(Code.INVALID_STATE, "", SIGN_IN_AGAIN if found is None else ENABLED_ALREADY)
-    step = totp.find_step(secret, code, context.world.now())
-    if step is None:
-        raise Refused(Code.INVALID_PARAMETER, "code", WRONG_CODE)
+    step = require(totp.find_step(secret, code, context.world.now()), Code.INVALID_PARAMETER, "code", WRONG_CODE)
     codes = _new_codes(context)
     hashes = [totp.hash_recovery_code(who.id, each) for each in codes]
     if not await context.store.write(_enable, found, step, hashes, audit_entry):

@@ -1,6 +1,6 @@
 """Creates, disables and unlocks users of the console; changes their names, passwords and sessions."""
 
-from pabal.domain.base.codes import Code, Refused, Text
+from pabal.domain.base.codes import Code, Refused, Text, require
 from pabal.domain.base.dates import Instant
 from pabal.domain.people import user
 from pabal.domain.people.user import Role, User
@@ -46,9 +46,7 @@ def create(
         )
         raise Refused(Code.INVALID_PARAMETER, "account", detail)
     account_id = None if account is None else accounts.ensure_account(tx, account, now)
-    created = users.add(tx, account_id, name, role, hash, now)
-    if created is None:
-        raise Refused(Code.DUPLICATE, "name", NAME_TAKEN)
+    created = require(users.add(tx, account_id, name, role, hash, now), Code.DUPLICATE, "name", NAME_TAKEN)
     users.add_grant(tx, actor.user_id, created, now)
     audit_log.add(tx, AuditEntry(now, *actor, account_id, "user.create", name))
     return name

@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Sequence
 
-from pabal.domain.base.codes import Code, Problem, Refused
+from pabal.domain.base.codes import Problem, require
 from pabal.domain.base.dates import Instant
 from pabal.domain.sends.sending import Receiver, Sending, decode_shared
 from pabal.service.context import Context
@@ -27,10 +27,7 @@ async def get_campaign(context: Context, account_id: int, campaign_id: bytes | N
 
     Raises Refused(NOT_FOUND), also for another account's, and RecordDamaged for one that cannot be read.
     """
-    found = await context.store.read(_read_campaign, account_id, campaign_id) if campaign_id else None
-    if found is None:
-        raise Refused(Code.NOT_FOUND)
-    return found
+    return require(await context.store.read(_read_campaign, account_id, campaign_id) if campaign_id else None)
 
 
 def _read_campaign(tx: Tx, account_id: int, campaign_id: bytes) -> Campaign | None:

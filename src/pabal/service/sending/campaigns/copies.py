@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import NamedTuple
 
 from pabal.domain.base import identifiers
-from pabal.domain.base.codes import Code, Refused
+from pabal.domain.base.codes import Code, Refused, require
 from pabal.domain.content.image import Image
 from pabal.domain.sends.campaign import is_correctable
 from pabal.domain.sends.message import Outcome, Status
@@ -74,9 +74,7 @@ async def copy_request(
     found = None
     if request_id is not None:
         found = await context.store.read(_read_request, account_id, request_id, limit, only)
-    if found is None:
-        raise Refused(Code.REQUEST_NOT_FOUND, "requestId")
-    return found
+    return require(found, Code.REQUEST_NOT_FOUND, "requestId")
 
 
 async def copy_campaign(context: Context, account_id: int, campaign_id: bytes, limit: int) -> CampaignCopy | None:
