@@ -6,6 +6,7 @@ import dataclasses
 import logging
 import socket
 from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 
 from pabal.service.context import Context
 from pabal.service.delivery.carrier.clock import watch_clock
@@ -14,14 +15,15 @@ from pabal.service.delivery.receipts import run_carrier
 from pabal.service.delivery.workers import SlotHolder, prepare_slot
 from pabal.service.errors import describe_error
 from pabal.service.events import run_numbering
-from pabal.service.notices.alerts import run_alerts
+from pabal.service.notices.alerts import CARRIERS_INTERVAL_S, FAILURES_INTERVAL_S, check_carriers, check_failures
 from pabal.service.notices.dispatch import MailDispatcher
-from pabal.service.relay.sync import run_opt_out_sync, run_sync
+from pabal.service.relay.sync import OPT_OUT_INTERVAL_S, run_sync, tell_relays
 from pabal.service.sending.campaigns.campaigns import WAKE_EVENT, run_campaigns
+from pabal.service.slots import HOUSEKEEPING_SLOT
 from pabal.service.upkeep.housekeeping import run_housekeeping
-from pabal.service.upkeep.privacy import run_vacuum
+from pabal.service.upkeep.privacy import VACUUM_INTERVAL_S, vacuum_erased
 from pabal.service.webhooks.dispatch import WebhookDispatcher
-from pabal.service.webhooks.fan_out import run_backlog_cuts
+from pabal.service.webhooks.fan_out import CUT_INTERVAL_S, cut_unused_backlogs
 from pabal.store.engine.base import StoreUnavailable
 
 RESTART_DELAY_S = 1.0
@@ -60,15 +62,19 @@ class BackgroundWork:
         self._spawn(lambda: watch_other_processes(context))
         self._spawn(self._webhooks.run)
         self._spawn(self._webhooks.run_measuring)
-        self._spawn(lambda: run_backlog_cuts(context))
-        self._spawn(lambda: run_alerts(context))
         self._spawn(self._mails.run)
         self._spawn(lambda: run_housekeeping(context))
-        self._spawn(lambda: run_vacuum(context))
         self._spawn(lambda: run_campaigns(context))
         if context.relays:
             self._spawn(lambda: run_sync(context))
-        self._spawn(lambda: run_opt_out_sync(context))
+        for task, pause_s in (
+            (cut_unused_backlogs, CUT_INTERVAL_S),
+            (partial(check_carriers, seen={}), CARRIERS_INTERVAL_S),
+            (check_failures, FAILURES_INTERVAL_S),
+            (vacuum_erased, VACUUM_INTERVAL_S),
+            (tell_relays, OPT_OUT_INTERVAL_S),
+        ):
+            self._spawn(partial(run_for_all, context, task, pause_s))
 
     async def stop(self, timeout_s: float) -> None:
         """Give up the slots, finish what is in flight, and stop all loops."""
@@ -84,6 +90,17 @@ class BackgroundWork:
 
     def _spawn(self, loop: Callable[[], Awaitable[None]]) -> None:
         self._tasks.append(asyncio.create_task(run_forever(loop)))
+
+
+async def run_for_all(context: Context, task: Callable[[Context], Awaitable[None]], pause_s: float) -> None:
+    """Do again and again what one process does for all of them: the one with the first slot."""
+    while True:
+        await asyncio.sleep(pause_s)
+        if HOUSEKEEPING_SLOT in context.slots.held:
+            try:
+                await task(context)
+            except StoreUnavailable:
+                log.debug("store unavailable; what one process does for all waits")
 
 
 async def run_forever(loop: Callable[[], Awaitable[None]]) -> None:

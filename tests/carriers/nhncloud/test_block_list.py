@@ -6,7 +6,7 @@ import pytest
 
 from pabal.carriers.relay.carrier import FIRST_READ_S, READ_INTERVAL_S
 from pabal.service.access.accounts import sender_numbers
-from pabal.service.relay.sync import INTERVAL_S
+from pabal.service.relay.sync import OPT_OUT_INTERVAL_S
 from pabal.store.accounts import accounts
 from pabal.store.accounts.audit_log import AuditEntry
 from tests.carriers.nhncloud.test_results import SIGNATURE, tell
@@ -128,10 +128,10 @@ async def test_relay_is_told_what_changes_here_for_accounts_with_their_own_numbe
     await call_ok(call, "optOut/add", {"phoneNumbers": phones})
     await call_ok(call, "optOut/add", {"phoneNumber": DIGITS, "senderNumber": "02-1234-5678"})
     await call_ok(shared, "optOut/add", {"phoneNumber": DIGITS})
-    await env.wait(2 * INTERVAL_S + 5)
+    await env.wait(2 * OPT_OUT_INTERVAL_S + 5)
     added = {phone for number, phone in relay.unsubscribed if number == OPT_OUT}
     await call_ok(call, "optOut/remove", {"phoneNumbers": phones[:12]})
-    await env.wait(INTERVAL_S + READ_INTERVAL_S)
+    await env.wait(OPT_OUT_INTERVAL_S + READ_INTERVAL_S)
 
     assert added == set(phones)
     assert {phone for _, phone in relay.unsubscribed} == set(phones[12:])
@@ -144,7 +144,7 @@ async def test_number_that_the_relay_does_not_have_is_refused_once(env: Environm
     await set_number(env, "acme", OWN)
 
     await call_ok(call, "optOut/add", {"phoneNumber": DIGITS})
-    await env.wait(3 * INTERVAL_S)
+    await env.wait(3 * OPT_OUT_INTERVAL_S)
 
     assert fixture.relay.unsubscribed == {}
     assert len(fixture.calls("blockservice")) == 1

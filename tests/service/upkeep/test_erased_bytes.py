@@ -12,7 +12,7 @@ from pabal.domain.sends.message import Outcome, Product
 from pabal.domain.sends.sending import Receiver
 from pabal.service.upkeep import privacy
 from pabal.service.upkeep.housekeeping import run_round
-from pabal.service.upkeep.privacy import INTERVAL_S
+from pabal.service.upkeep.privacy import VACUUM_INTERVAL_S
 from pabal.store.engine.postgres.postgres_store import connect
 from pabal.store.engine.postgres.postgres_tx import Connection
 from pabal.store.engine.postgres.vacuum import MARGIN_MS, vacuum_table
@@ -115,7 +115,7 @@ async def test_vacuum_removes_erased_texts_from_the_files(start: Start, tmp_path
     assert tables_with(WORD, tmp_path) == ["messages_202611", "requests_202611", "simulated_messages"]
     assert await count_rows(env, "erased_tables") > 0
 
-    await env.wait(2 * INTERVAL_S)
+    await env.wait(2 * VACUUM_INTERVAL_S)
 
     assert tables_with(WORD, tmp_path) == []
     assert await count_rows(env, "erased_tables") == 0
@@ -128,11 +128,11 @@ async def test_what_is_erased_at_its_end_leaves_the_files_too(start: Start, tmp_
     await env.send(sms(content=WORD * 3))
     await env.wait(1)
     done = await privacy.erase(env.context, await account_id_of(env), PHONE)
-    await env.wait(2 * INTERVAL_S)
+    await env.wait(2 * VACUUM_INTERVAL_S)
     assert (done.pending, tables_with(WORD, tmp_path)) == (1, ["requests_202611"])
 
     await carrier.report((carrier.ids[0].hex(), Outcome.DELIVERED))
-    await env.wait(4 * INTERVAL_S)
+    await env.wait(4 * VACUUM_INTERVAL_S)
 
     assert tables_with(WORD, tmp_path) == []
 

@@ -1,7 +1,5 @@
 """Watches carriers and failure rates, and records when one becomes bad, and when a carrier is up again."""
 
-import asyncio
-import itertools
 import logging
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -14,8 +12,7 @@ from pabal.domain.events.notice import NoticeKind
 from pabal.domain.sends.message import Product
 from pabal.service.context import Context
 from pabal.service.delivery.carrier.circuit_breaker import CarrierStatus
-from pabal.service.slots import HOUSEKEEPING_SLOT
-from pabal.store.engine.base import Reader, StoreUnavailable, Tx, transaction
+from pabal.store.engine.base import Reader, Tx, transaction
 from pabal.store.events import events, notices, webhooks
 from pabal.store.events.notices import Alert
 from pabal.store.messages import statistics
@@ -23,9 +20,9 @@ from pabal.store.messages.statistics import AccountFailures, quarter_start
 from pabal.store.queue import carriers
 from pabal.store.queue.carriers import CarrierState
 
-CHECK_INTERVAL_S = 15.0
-FAILURES_EVERY = 4
-"""One check in this many looks at failure rates: statistics are counted once a minute."""
+CARRIERS_INTERVAL_S = 15.0
+FAILURES_INTERVAL_S = 60.0
+"""How often to look at failure rates: statistics are counted once a minute."""
 REPEAT_MS = 1 * HOUR
 """Least time between two tellings of the same condition, however often it begins."""
 WINDOW_MS = 1 * HOUR
@@ -44,21 +41,6 @@ class CarrierChange(NamedTuple):
     since: Instant
     products: Sequence[str]
     """The codes of the products that are routed to it."""
-
-
-async def run_alerts(context: Context) -> None:
-    """Check again and again, in the process that does what one does for all workers."""
-    seen: dict[str, Instant] = {}
-    for number in itertools.count():
-        await asyncio.sleep(CHECK_INTERVAL_S)
-        if HOUSEKEEPING_SLOT not in context.slots.held:
-            continue
-        try:
-            await check_carriers(context, seen)
-            if number % FAILURES_EVERY == 0:
-                await check_failures(context)
-        except StoreUnavailable:
-            log.debug("store unavailable; checking carriers and failure rates later")
 
 
 async def check_carriers(context: Context, seen: dict[str, Instant]) -> None:

@@ -304,25 +304,12 @@ class RelaySync:
             log.info("suspended a template that is gone at the relay", extra={"template": template.id})
 
 
-INTERVAL_S = 30.0
+OPT_OUT_INTERVAL_S = 30.0
 """Pause between two rounds."""
 BATCH = 200
 """Changes that one round tells at a time."""
 MAX_AGE_MS = 7 * DAY
 """How long a change is retried while the relay is away."""
-
-opt_out_log = logging.getLogger("pabal.relay")
-
-
-async def run_opt_out_sync(context: Context) -> None:
-    """Tell relays what has changed, again and again; one process does it for all."""
-    while True:
-        await asyncio.sleep(INTERVAL_S)
-        try:
-            if HOUSEKEEPING_SLOT in context.slots.held:
-                await tell_relays(context)
-        except StoreUnavailable:
-            opt_out_log.debug("store unavailable; telling relays about opt-outs later")
 
 
 async def tell_relays(context: Context) -> None:

@@ -1,6 +1,5 @@
 """Exports and erases everything that an account has stored about one phone number, from files of tables too."""
 
-import asyncio
 import logging
 import re
 from collections.abc import Iterator
@@ -18,12 +17,11 @@ from pabal.service.policy import Policy
 from pabal.service.sending.compose import hides_digits
 from pabal.service.sending.drafts import contains_number, find_lines
 from pabal.service.sending.waiting import cancel_messages
-from pabal.service.slots import HOUSEKEEPING_SLOT
 from pabal.store.accounts import audit_log
 from pabal.store.accounts.audit_log import AuditEntry
 from pabal.store.campaigns import drafts
 from pabal.store.campaigns.drafts import AccountDraft
-from pabal.store.engine.base import Store, StoreUnavailable, Tx
+from pabal.store.engine.base import Store, Tx
 from pabal.store.events import events, webhook_posts
 from pabal.store.messages import campaign_requests, history, inbound, messages, requests
 from pabal.store.messages.history import ReadMessages
@@ -253,23 +251,12 @@ def _units(ids: list[bytes], totals: dict[bytes, int]) -> Iterator[bytes]:
             yield unit
 
 
-INTERVAL_S = 60.0
+VACUUM_INTERVAL_S = 60.0
 """Pause between two looks for tables from which something was erased."""
 
 
-async def run_vacuum(context: Context) -> None:
-    """Vacuum tables from which personal data was erased, forever; housekeeping does not wait for it."""
-    while True:
-        await asyncio.sleep(INTERVAL_S)
-        try:
-            if HOUSEKEEPING_SLOT in context.slots.held:
-                await vacuum_erased(context)
-        except StoreUnavailable:
-            log.debug("store unavailable; erased tables are vacuumed later")
-
-
 async def vacuum_erased(context: Context) -> None:
-    """Vacuum one table after the other; one that is in use, or that older transactions still read, waits.
+    """Vacuum the tables from which personal data was erased; one that is in use, or still read as it was, waits.
 
     Raises StoreUnavailable.
     """

@@ -1,6 +1,5 @@
 """Turns the events of an account into posts of one of its webhooks, and gives up what has waited too long."""
 
-import asyncio
 import logging
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
@@ -13,9 +12,8 @@ from pabal.domain.events.webhook import Webhook, WebhookFormat
 from pabal.service.context import Context
 from pabal.service.events import read_messages
 from pabal.service.relay.categories import read_sender_categories
-from pabal.service.slots import HOUSEKEEPING_SLOT
 from pabal.service.webhooks.retries import MAX_BODY_BYTES, MAX_ITEMS, MAX_WAIT_MS
-from pabal.store.engine.base import Reader, StoreUnavailable, Tx, transaction
+from pabal.store.engine.base import Reader, Tx, transaction
 from pabal.store.events import events, webhook_posts, webhooks
 from pabal.store.events.webhook_posts import MAX_INSTANT, WebhookPost, WebhookProgress
 
@@ -197,20 +195,14 @@ MAX_SKIP_TRIES = 10
 log = logging.getLogger("pabal.webhooks")
 
 
-async def run_backlog_cuts(context: Context) -> None:
-    """Cut the backlogs of disabled webhooks, forever; those of others are cut by who posts to them.
+async def cut_unused_backlogs(context: Context) -> None:
+    """Cut the backlogs of disabled webhooks; those of others are cut by who posts to them.
 
-    Only what has become too old since the last time is counted: how much is newer does not matter.
+    Only what has become too old since the last time is counted: how much is newer does not matter. Raises
+    StoreUnavailable.
     """
-    while True:
-        await asyncio.sleep(CUT_INTERVAL_S)
-        if HOUSEKEEPING_SLOT not in context.slots.held:
-            continue
-        try:
-            for webhook in await context.store.read(_list_disabled):
-                await cut_backlog(context, webhook, context.world.now() - BACKLOG_MS)
-        except StoreUnavailable:
-            log.debug("store unavailable; cutting backlogs later")
+    for webhook in await context.store.read(_list_disabled):
+        await cut_backlog(context, webhook, context.world.now() - BACKLOG_MS)
 
 
 async def cut_backlog(context: Context, webhook: Webhook, before: Instant, max_events: int | None = None) -> bool:
