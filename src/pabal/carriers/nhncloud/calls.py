@@ -204,13 +204,9 @@ def _destination(attempt: Attempt, codes: SenderCodes) -> tuple[ProductEndpoint,
 def _title(content: str) -> str:
     """Return the beginning of the first line, as the title that every LMS and MMS needs."""
     first = content.strip().split("\n")[0]
-    while _size(first) > MAX_TITLE_BYTES:
+    while len(first.encode("cp949", "replace")) > MAX_TITLE_BYTES:
         first = first[:-1]
     return first or "MMS"
-
-
-def _size(content: str) -> int:
-    return len(content.encode("cp949", "replace"))
 
 
 def _recipient(endpoint: ProductEndpoint, attempt: Attempt, images: Sequence[str | int]) -> dict[str, Any]:

@@ -11,16 +11,7 @@ from typing import Any, NamedTuple
 
 from pabal.checks.body.fields import to_api_fields
 from pabal.console.send import draft as drafts
-from pabal.console.send.draft import (
-    ALIMTALK,
-    BRAND,
-    FRIENDTALK,
-    FRIENDTALK_PRODUCTS,
-    LMS,
-    MMS,
-    SMS,
-    MessageDraft,
-)
+from pabal.console.send.draft import ALIMTALK, BRAND, FRIENDTALK, FRIENDTALK_PRODUCTS, LMS, MMS, SMS, MessageDraft
 from pabal.console.send.draft_parts import BUTTON_FIELDS, image_texts
 from pabal.console.send.kept_draft import FORM
 from pabal.console.send.review import MAX_TYPED_RECEIVERS
@@ -213,7 +204,7 @@ def draft_from_request(request: Request, images: Sequence[Image]) -> MessageDraf
         "resendContent": request.fallback_content or "",
         "optOutNumber": phone.hyphenate(request.opt_out_number) if request.opt_out_number else "",
         "adSender": ad_sender[1] if ad_sender else "",
-        **_image_texts(images),
+        **image_texts([(each.content_type, each.file_name, b64encode(each.body).decode()) for each in images]),
         **_talk_texts(request),
     }
     checkboxes = {"adFlag": request.is_ad, "resend": request.fallback_sender is not None}
@@ -244,10 +235,6 @@ def write_lines(rows: Sequence[Sequence[str]]) -> str:
 def _can_be_typed(value: str) -> bool:
     """Return whether a value is the same after it was typed into a line of receivers."""
     return bool(value) and value == value.strip() and "\t" not in value and len(value.splitlines()) == 1
-
-
-def _image_texts(images: Sequence[Image]) -> dict[str, str]:
-    return image_texts([(each.content_type, each.file_name, b64encode(each.body).decode()) for each in images])
 
 
 def _talk_texts(request: Request) -> dict[str, str]:

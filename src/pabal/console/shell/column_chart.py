@@ -72,7 +72,7 @@ def draw_chart(
     about: str, columns: Sequence[ChartColumn], format_amount: Callable[[float], str], *, is_whole: bool = True
 ) -> DrawnChart:
     """Return the drawing of some columns; `is_whole` amounts have no ticks in between."""
-    highest = max([0, *(max(_total(each), each.before or 0) for each in columns)])
+    highest = max([0, *(max(sum(amount for _, amount in each.amounts), each.before or 0) for each in columns)])
     top = STEPS * _find_step(highest, is_whole=is_whole)
     most_lines = max([1, *(1 + len(each.details) for each in columns)])
     every = -(-len(columns) // MAX_DATES)
@@ -113,10 +113,6 @@ def _draw_column(index: int, count: int, column: ChartColumn, top: float) -> Dra
         None if column.before is None else round(100 - column.before / top * 100, 2),
         -round(TIP_WIDTH_PX * middle / 100),
     )
-
-
-def _total(column: ChartColumn) -> float:
-    return sum(amount for _, amount in column.amounts)
 
 
 def _find_step(highest: float, *, is_whole: bool) -> float:

@@ -9,7 +9,7 @@ from typing import BinaryIO, NamedTuple
 from urllib.parse import unquote_to_bytes
 
 from python_multipart.multipart import parse_options_header
-from starlette.datastructures import FormData, Headers, UploadFile
+from starlette.datastructures import FormData, Headers
 from starlette.formparsers import MultiPartException, MultiPartParser
 
 from pabal.domain.base.codes import Code, Refused
@@ -95,14 +95,10 @@ def _split_form(form: FormData) -> ParsedForm:
         elif value.filename or value.size:
             if name in parsed.files:  # the last one counts
                 parsed.files[name].stream.close()
-            parsed.files[name] = _to_file(value)
+            parsed.files[name] = File(value.filename or "", value.content_type or "", value.size or 0, value.file)
         else:
             value.file.close()
     return parsed
-
-
-def _to_file(upload: UploadFile) -> File:
-    return File(upload.filename or "", upload.content_type or "", upload.size or 0, upload.file)
 
 
 async def parse_urlencoded(body: bytes, max_fields: int) -> list[tuple[str, str]]:
