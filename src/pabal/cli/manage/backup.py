@@ -162,7 +162,7 @@ def _restore(settings: Settings, given: argparse.Namespace) -> None:
             f"{file}은(는) 저장소 자체입니다. 백업을 주세요", f"{file} is the store itself; name a backup"
         )
     with (
-        _require_stopped(settings),
+        require_stopped(settings),
         _report_errors(store, file),
         sqlite_backup.verified_copy(file, store, Progress()) as part,
     ):
@@ -209,7 +209,7 @@ def _restore(settings: Settings, given: argparse.Namespace) -> None:
 
 
 @contextmanager
-def _require_stopped(settings: Settings) -> Iterator[None]:
+def require_stopped(settings: Settings) -> Iterator[None]:
     """Hold the process lock, so that no service runs on the store or starts meanwhile."""
     try:
         with process_lock(settings):
@@ -303,7 +303,7 @@ def _cancel_after_restore(settings: Settings, given: argparse.Namespace) -> None
         )
 
     require_store_file(settings)
-    with _require_stopped(settings):
+    with require_stopped(settings):
         for line in with_store(settings, count if given.check else work):
             say(*line)
 

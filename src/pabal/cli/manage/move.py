@@ -9,13 +9,13 @@ from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from pabal.cli.manage.backup import require_stopped
 from pabal.cli.shared.command import WORLD, audit_entry
 from pabal.cli.shared.language import CommandError, say
 from pabal.cli.shared.options import add_option, add_settings_options
 from pabal.domain.base import identifiers
 from pabal.domain.base.codes import Text
 from pabal.service.delivery.workers import find_live_workers
-from pabal.settings.data_directory import AlreadyRunning, process_lock
 from pabal.settings.settings import Settings
 from pabal.store.accounts import audit_log
 from pabal.store.engine import migrate, move
@@ -66,7 +66,7 @@ def _move(settings: Settings, given: argparse.Namespace) -> None:
             f"{file}이(가) 없거나 파일이 아닙니다. data/pabal.db 같은 SQLite 저장소를 주세요",
             f"{file} does not exist, or is not a file; name the SQLite store, such as data/pabal.db",
         )
-    with _require_stopped(settings, file):
+    with require_stopped(dataclasses.replace(settings, store=f"sqlite:///{file.resolve()}")):
         with _report_errors(file), open_source(file) as source:
             asyncio.run(_require_unmoved(settings, file))
             digests = asyncio.run(_copy_all(settings, source))
@@ -112,18 +112,6 @@ def _mark_moved(settings: Settings, file: Path) -> None:
             " 다시 실행하세요. 그때까지 데이터베이스에서는 서비스가 시작되지 않습니다",
             f"{file} cannot be marked as moved ({error}), so the move is not finished: make it writable, then run"
             " the same command again. Until then no service starts on the database",
-        ) from None
-
-
-@contextlib.contextmanager
-def _require_stopped(settings: Settings, file: Path) -> Iterator[None]:
-    """Hold the lock of the SQLite store, so that no service runs on it or starts meanwhile."""
-    try:
-        with process_lock(dataclasses.replace(settings, store=f"sqlite:///{file.resolve()}")):
-            yield
-    except AlreadyRunning as error:
-        raise CommandError(
-            f"먼저 서비스를 멈추세요: {error.text.ko}", f"stop the service first: {error.text.en}"
         ) from None
 
 
