@@ -9,7 +9,7 @@ from pabal.domain.brand.buttons import check_own_buttons
 from pabal.domain.brand.message import BrandMessage, BrandType
 from pabal.domain.brand.report import Report
 from pabal.domain.kakao.template import TemplateContent
-from pabal.domain.sends.message import Attempt, Product
+from pabal.domain.sends.message import BRAND_TYPE_OF_FRIEND_TALK, Attempt
 
 CHAT_BUBBLE_TYPES = {
     BrandType.TEXT: "TEXT",
@@ -22,18 +22,13 @@ CHAT_BUBBLE_TYPES = {
     BrandType.PREMIUM_VIDEO: "PREMIUM_VIDEO",
 }
 """Kakao's names of the types."""
-_TYPE_OF = {
-    Product.FRIENDTALK_TEXT: BrandType.TEXT,
-    Product.FRIENDTALK_IMAGE: BrandType.IMAGE,
-    Product.FRIENDTALK_WIDE_IMAGE: BrandType.WIDE,
-}
 
 
 def as_sent(attempt: Attempt, *, is_friend_talk_brand: bool) -> Attempt:
     """Return a message as a relay sends it: friend talk as a brand message to friends, or not as one."""
     if not attempt.product.is_friend_talk:
         return attempt
-    brand = BrandMessage(_TYPE_OF[attempt.product]) if is_friend_talk_brand else None
+    brand = BrandMessage(BRAND_TYPE_OF_FRIEND_TALK[attempt.product]) if is_friend_talk_brand else None
     return attempt if attempt.brand == brand else attempt._replace(brand=brand)
 
 

@@ -30,7 +30,7 @@ from pabal.domain.content.button import Button
 from pabal.domain.content.image import MAX_IMAGE_BYTES, Image
 from pabal.domain.sends.field_warning import FieldWarning, WarningCode
 from pabal.domain.sends.filled import ButtonChecker, LengthChecker, compose_within
-from pabal.domain.sends.message import Product
+from pabal.domain.sends.message import BRAND_TYPE_OF_FRIEND_TALK, Product
 from pabal.domain.sends.sending import MAX_CHARACTERS, Fallback, Sending, check_text
 from pabal.models import bodies
 from pabal.service.policy import Policy
@@ -43,13 +43,6 @@ FRIENDTALK_TYPES = {
     "FI": Product.FRIENDTALK_IMAGE,
     "friendTalkWideImage": Product.FRIENDTALK_WIDE_IMAGE,
     "FW": Product.FRIENDTALK_WIDE_IMAGE,
-}
-
-
-_BRAND_TYPES = {
-    Product.FRIENDTALK_TEXT: BrandType.TEXT,
-    Product.FRIENDTALK_IMAGE: BrandType.IMAGE,
-    Product.FRIENDTALK_WIDE_IMAGE: BrandType.WIDE,
 }
 
 
@@ -99,9 +92,9 @@ def check_friendtalk_fields(form: Form[bodies.SendFriendtalk], policy: Policy, n
     product = form.read_optional("messageType", one_of(FRIENDTALK_TYPES))
     product = _choose_product(form, product)
     image = read_image_field(form, policy.image_limits_of(product))
-    brand = BrandMessage(_BRAND_TYPES[product]) if policy.sends_as_brand(product) else None
+    brand = BrandMessage(BRAND_TYPE_OF_FRIEND_TALK[product]) if policy.sends_as_brand(product) else None
     if brand and image:
-        _check_brand_picture(form, _BRAND_TYPES[product], image)
+        _check_brand_picture(form, BRAND_TYPE_OF_FRIEND_TALK[product], image)
     add_label: Callable[[str], str] = text.add_ad_label if body.adFlag and brand is None else str
     content = form.read_optional("content", lambda raw: add_label(clean_template(raw))) if body.content else None
     image_link = form.read_optional("imageLink", parse_web_link)

@@ -208,6 +208,15 @@ def _restore(settings: Settings, given: argparse.Namespace) -> None:
     )
 
 
+async def require_no_workers(store: Store) -> None:
+    """Raise CommandError while workers run on a store."""
+    if workers := await find_live_workers(store):
+        raise CommandError(
+            f"실행 중인 워커가 있습니다: {', '.join(workers)}. 멈춘 뒤 다시 시도하세요",
+            f"these workers are running: {', '.join(workers)}; stop them, then try again",
+        )
+
+
 @contextmanager
 def require_stopped(settings: Settings) -> Iterator[None]:
     """Hold the process lock, so that no service runs on the store or starts meanwhile."""
@@ -290,11 +299,7 @@ def _cancel_after_restore(settings: Settings, given: argparse.Namespace) -> None
         ]
 
     async def work(store: Store) -> list[Text]:
-        if workers := await find_live_workers(store):
-            raise CommandError(
-                f"실행 중인 워커가 있습니다: {', '.join(workers)}. 멈춘 뒤 다시 시도하세요",
-                f"these workers are running: {', '.join(workers)}; stop them, then try again",
-            )
+        await require_no_workers(store)
         entry = audit_entry(None, "store.cancel_due")
         return _describe(
             await store.write(

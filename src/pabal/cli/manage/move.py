@@ -9,13 +9,12 @@ from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from pabal.cli.manage.backup import require_stopped
+from pabal.cli.manage.backup import require_no_workers, require_stopped
 from pabal.cli.shared.command import WORLD, audit_entry
 from pabal.cli.shared.language import CommandError, say
 from pabal.cli.shared.options import add_option, add_settings_options
 from pabal.domain.base import identifiers
 from pabal.domain.base.codes import Text
-from pabal.service.delivery.workers import find_live_workers
 from pabal.settings.settings import Settings
 from pabal.store.accounts import audit_log
 from pabal.store.engine import migrate, move
@@ -133,11 +132,7 @@ def _report_errors(file: Path) -> Iterator[None]:
 async def _copy_all(settings: Settings, source: MoveSource) -> dict[str, TableDigest]:
     """Copy and compare all tables; return their digests."""
     async with _open_target(settings) as target:
-        if workers := await find_live_workers(target.store):
-            raise CommandError(
-                f"실행 중인 워커가 있습니다: {', '.join(workers)}. 멈춘 뒤 다시 시도하세요",
-                f"these workers are running: {', '.join(workers)}; stop them, then try again",
-            )
+        await require_no_workers(target.store)
         tables = source.tables()
         progress = await target.store.write(
             move.begin, source.identity, tables, source.first_request_at(), WORLD.now()

@@ -4,9 +4,12 @@ from typing import NamedTuple
 
 from pabal.console.campaigns.row_validation import RowValidator, create_validator
 from pabal.console.history.phone import Bubble, preview_attachment
+from pabal.console.send import draft as drafts
 from pabal.console.send import kept_draft
-from pabal.console.send.campaign_body import CampaignMessage
+from pabal.console.send.campaign_body import CampaignMessage, message_from_draft
 from pabal.console.send.draft import MessageDraft
+from pabal.console.send.preview import upgrade_if_long
+from pabal.console.send.review import ad_problems
 from pabal.console.shell.page_request import PageRequest
 from pabal.domain.base import identifiers
 from pabal.domain.base.codes import Code, Refused, Text
@@ -18,8 +21,9 @@ from pabal.domain.sends.sending import fill_buttons, fill_text
 from pabal.service.access.accounts.audit import AuditEntry
 from pabal.service.sending.campaigns import campaign_files
 from pabal.service.sending.campaigns import campaigns as campaign_service
-from pabal.service.sending.campaigns.campaign_files import Campaign
+from pabal.service.sending.campaigns.campaign_files import Campaign, CampaignDraft
 from pabal.service.sending.replace import NOT_WAITING
+from pabal.world import new_request_id
 
 UPLOAD_PATH = "/console/send/upload"
 REQUESTS_PATH = "/console/requests"
@@ -73,6 +77,43 @@ async def find_edited(request: PageRequest, draft: MessageDraft) -> Campaign | N
         return await campaign_files.get_campaign(request.context, request.account_id, campaign_id)
     except Refused:
         return None
+
+
+class CampaignStart(NamedTuple):
+    """A message that is ready to become a campaign."""
+
+    draft: MessageDraft
+    message: CampaignMessage
+    validator: RowValidator
+    edited: Campaign | None = None
+    """The campaign whose receivers it is for, if they are those of one."""
+
+
+async def check_message(request: PageRequest) -> CampaignStart:
+    """Return the message of the send page; what was typed is kept.
+
+    Raises Refused.
+    """
+    typed = drafts.read_draft(request.fields)
+    kept = await kept_draft.keep_on(request, typed)
+    draft = await upgrade_if_long(request, typed)
+    if problems := ad_problems(draft):
+        raise Refused.from_problems(problems)
+    edited = await find_edited(request, draft)
+    message = message_from_draft(draft, edited.id.hex() if edited else "")
+    message = message._replace(draft=kept.form, page=kept.page)
+    validator = await create_validator(request.context, request.account_id, message)
+    return CampaignStart(draft, message, validator)
+
+
+async def store_campaign(request: PageRequest, start: CampaignStart, name: str) -> bytes:
+    """Store a campaign that has no receivers yet, and return its id."""
+    campaign_id = new_request_id(request.context.world, 0)
+    new = CampaignDraft(
+        campaign_id, request.account_id, request.user.id, start.draft.product.code, name, start.message.to_json()
+    )
+    await campaign_service.create(request.context, new, request.audit_entry("campaign.begin", campaign_id.hex()))
+    return campaign_id
 
 
 async def cancel_replaced(request: PageRequest, message: CampaignMessage, send_at: Instant | None) -> None:

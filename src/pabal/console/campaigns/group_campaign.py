@@ -3,22 +3,24 @@
 import logging
 from collections import deque
 from collections.abc import AsyncIterator, Iterator, Sequence
-from typing import NamedTuple
 
 from starlette.responses import Response
 
-from pabal.console.campaigns import campaign_message, row_validation
+from pabal.console.campaigns import campaign_message
 from pabal.console.campaigns.campaign_file import FILE_REFUSED, MAX_FILE_NAME_CHARACTERS, STALE_AFTER
-from pabal.console.campaigns.campaign_message import UPLOAD_PATH, campaign_audit_entry
+from pabal.console.campaigns.campaign_message import (
+    UPLOAD_PATH,
+    CampaignStart,
+    campaign_audit_entry,
+    check_message,
+    store_campaign,
+)
 from pabal.console.campaigns.row_validation import FileValidation, RowValidator
 from pabal.console.campaigns.upload import create_campaign
 from pabal.console.send import draft as drafts
-from pabal.console.send import kept_draft, typed_receivers
 from pabal.console.send import send as send_page
-from pabal.console.send.campaign_body import CampaignMessage, message_from_draft
-from pabal.console.send.draft import MessageDraft
-from pabal.console.send.preview import upgrade_if_long
-from pabal.console.send.review import MAX_TYPED_RECEIVERS, ad_problems
+from pabal.console.send import typed_receivers
+from pabal.console.send.review import MAX_TYPED_RECEIVERS
 from pabal.console.send.summary import FILE
 from pabal.console.sheets import sheet
 from pabal.console.sheets.sheet import SheetRow
@@ -33,17 +35,9 @@ from pabal.domain.sends.campaign import MAX_NAME_CHARACTERS, OPTED_OUT_ROW
 from pabal.service.access.contacts import contacts
 from pabal.service.errors import StoreUnavailable
 from pabal.service.sending.campaigns import campaign_files, copies
-from pabal.service.sending.campaigns import campaigns as campaign_service
-from pabal.service.sending.campaigns.campaign_files import (
-    Campaign,
-    CampaignDraft,
-    FileFindings,
-    FileSummary,
-    InvalidRow,
-)
+from pabal.service.sending.campaigns.campaign_files import Campaign, FileFindings, FileSummary, InvalidRow
 from pabal.service.sending.campaigns.copies import KnownReceiver
 from pabal.service.sending.replace import NOT_WAITING
-from pabal.world import new_request_id
 
 CONTACTS_PER_READ = 1000
 MAX_NAMED_VARIABLES = 20
@@ -54,46 +48,10 @@ log = logging.getLogger("pabal.console")
 ReceiverSource = AsyncIterator[Sequence[KnownReceiver]]
 
 
-class CampaignStart(NamedTuple):
-    """A message whose receivers are known, ready to become a campaign."""
-
-    draft: MessageDraft
-    message: CampaignMessage
-    validator: RowValidator
-    edited: Campaign | None = None
-    """The campaign whose receivers it is for."""
-
-
-async def check_message(request: PageRequest) -> CampaignStart:
-    """Return the message of the send page; what was typed is kept.
-
-    Raises Refused.
-    """
-    typed = drafts.read_draft(request.fields)
-    kept = await kept_draft.keep_on(request, typed)
-    draft = await upgrade_if_long(request, typed)
-    if problems := ad_problems(draft):
-        raise Refused.from_problems(problems)
-    edited = await campaign_message.find_edited(request, draft)
-    message = message_from_draft(draft, edited.id.hex() if edited else "")
-    message = message._replace(draft=kept.form, page=kept.page)
-    validator = await row_validation.create_validator(request.context, request.account_id, message)
-    return CampaignStart(draft, message, validator)
-
-
 async def start_campaign(request: PageRequest, start: CampaignStart, name: str, source: ReceiverSource) -> Response:
     """Create a campaign, begin to validate its receivers, and show how far that has come."""
-    campaign_id = new_request_id(request.context.world, 0)
     at = request.minute(request.now)
-    new = CampaignDraft(
-        campaign_id,
-        request.account_id,
-        request.user.id,
-        start.draft.product.code,
-        f"{name[: MAX_NAME_CHARACTERS - len(at) - 1]} {at}",
-        start.message.to_json(),
-    )
-    await campaign_service.create(request.context, new, request.audit_entry("campaign.begin", campaign_id.hex()))
+    campaign_id = await store_campaign(request, start, f"{name[: MAX_NAME_CHARACTERS - len(at) - 1]} {at}")
     campaign = await campaign_files.get_campaign(request.context, request.account_id, campaign_id)
     started_at = await campaign_files.begin_reading(
         request.context,

@@ -13,18 +13,17 @@ from pabal.console.campaigns.campaign_message import (
     UPLOAD_PATH,
     FirstMessage,
     campaign_audit_entry,
+    check_message,
     get_campaign,
     get_first_message,
     load_message,
     load_validator,
     make_bubble,
+    store_campaign,
 )
 from pabal.console.send import draft as drafts
 from pabal.console.send import kept_draft
 from pabal.console.send import send as send_page
-from pabal.console.send.campaign_body import message_from_draft
-from pabal.console.send.preview import upgrade_if_long
-from pabal.console.send.review import ad_problems
 from pabal.console.send.summary import CostEstimate, dearest_fallback, estimate_cost, open_times
 from pabal.console.sheets import sheet, sheet_limits
 from pabal.console.shell.page_request import PageRequest
@@ -38,9 +37,8 @@ from pabal.domain.sends.sending import Sending
 from pabal.service.access.accounts import sender_numbers
 from pabal.service.sending.campaigns import approvals, campaign_files
 from pabal.service.sending.campaigns import campaigns as campaign_service
-from pabal.service.sending.campaigns.campaign_files import Campaign, CampaignDraft
+from pabal.service.sending.campaigns.campaign_files import Campaign
 from pabal.service.sending.preconditions import choose_carrier
-from pabal.world import new_request_id
 
 NO_CONTENT = 204
 RELOAD_HEADERS = {"hx-refresh": "true"}
@@ -56,26 +54,12 @@ FILE_CHANGED = Text(
 
 async def create_campaign(request: PageRequest) -> Response:
     """Store the message and show where to upload its file; or show the form with what is wrong."""
-    typed = drafts.read_draft(request.fields)
-    kept = await kept_draft.keep_on(request, typed)
-    draft = await upgrade_if_long(request, typed)
     try:
-        if problems := ad_problems(draft):
-            raise Refused.from_problems(problems)
-        edited = await campaign_message.find_edited(request, draft)
-        message = message_from_draft(draft, edited.id.hex() if edited else "")
-        message = message._replace(draft=kept.form, page=kept.page)
-        await row_validation.create_validator(request.context, request.account_id, message)
+        start = await check_message(request)
     except Refused as refused:
-        return await send_page.show_refused(request, typed, refused)
-    campaign_id = new_request_id(request.context.world, 0)
-    name = f"{request.translate(draft.product.label)} {request.minute(request.now)}"
-    campaign = CampaignDraft(
-        campaign_id, request.account_id, request.user.id, draft.product.code, name, message.to_json()
-    )
-    await campaign_service.create(
-        request.context, campaign, request.audit_entry("campaign.begin", campaign_id.hex())
-    )
+        return await send_page.show_refused(request, drafts.read_draft(request.fields), refused)
+    name = f"{request.translate(start.draft.product.label)} {request.minute(request.now)}"
+    campaign_id = await store_campaign(request, start, name)
     return request.redirect(f"{UPLOAD_PATH}/{campaign_id.hex()}")
 
 

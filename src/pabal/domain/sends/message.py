@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from pabal.domain.base.codes import NumberedEnum, Text
 from pabal.domain.base.dates import Instant
-from pabal.domain.brand.message import BrandMessage
+from pabal.domain.brand.message import BrandMessage, BrandType
 from pabal.domain.content.button import Button
 from pabal.domain.kakao.template_parts import NO_PARTS, TemplateParts
 
@@ -86,6 +86,12 @@ class Outcome(Enum):
 
 
 PRODUCT_BY_NUMBER = {product.number: product for product in Product}
+BRAND_TYPE_OF_FRIEND_TALK = {
+    Product.FRIENDTALK_TEXT: BrandType.TEXT,
+    Product.FRIENDTALK_IMAGE: BrandType.IMAGE,
+    Product.FRIENDTALK_WIDE_IMAGE: BrandType.WIDE,
+}
+"""As which brand message a relay sends friend talk."""
 PRODUCT_BY_CODE = {product.code: product for product in Product}
 STATUS_BY_NUMBER = {status.number: status for status in Status}
 STATUS_BY_CODE = {status.code: status for status in Status}
