@@ -4,7 +4,7 @@ from typing import Annotated
 
 from msgspec import UNSET, Struct, UnsetType
 
-from pabal.models.description import describe
+from pabal.models import describe
 
 DATE = describe("yyyy-MM-dd HH:mm:ss", "yyyy-MM-dd HH:mm:ss", examples=["2026-11-15 10:12:03"])
 Date = Annotated[str, DATE]

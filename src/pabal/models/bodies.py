@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 from msgspec import Meta, Struct
 
-from pabal.models.description import describe
+from pabal.models import describe
 
 MAX_PAGE = 1_000_000
 MAX_PAGE_SIZE = 1000

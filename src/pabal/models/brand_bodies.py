@@ -4,6 +4,7 @@ from typing import Annotated
 
 from msgspec import Struct, field
 
+from pabal.models import describe
 from pabal.models.bodies import (
     EXPIRE_MINUTES,
     RESEND_CONTENT,
@@ -13,7 +14,6 @@ from pabal.models.bodies import (
     FriendtalkReceiverBody,
     ImageBody,
 )
-from pabal.models.description import describe
 
 MobileLink = Annotated[str | None, describe("모바일 웹 링크", "Mobile web link.")]
 PcLink = Annotated[str | None, describe("PC 웹 링크", "PC web link.")]

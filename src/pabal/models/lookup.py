@@ -4,9 +4,9 @@ from typing import Annotated
 
 from msgspec import UNSET, Struct, UnsetType
 
+from pabal.models import describe
 from pabal.models.answers import ButtonItem, Date, Envelope, LabelledValue, MessageItem, PagedEnvelope, PartsItem
 from pabal.models.brand_bodies import AttachmentBody
-from pabal.models.description import describe
 
 WON = describe("원, 소수점 둘째 자리까지", "In won, with two decimals.", examples=[9.0])
 

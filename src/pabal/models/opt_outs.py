@@ -4,9 +4,9 @@ from typing import Annotated
 
 from msgspec import UNSET, Struct, UnsetType
 
+from pabal.models import describe
 from pabal.models.answers import Date, Envelope, LabelledValue, MessageItem, PagedEnvelope
 from pabal.models.bodies import PHONE
-from pabal.models.description import describe
 from pabal.models.lookup import InboundItem
 
 _SENDER = describe(

@@ -4,8 +4,8 @@ from typing import Annotated
 
 from msgspec import UNSET, Struct, UnsetType
 
+from pabal.models import describe
 from pabal.models.answers import Envelope, WarningItem
-from pabal.models.description import describe
 
 
 class DryRunReceiverItem(Struct, kw_only=True):

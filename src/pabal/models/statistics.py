@@ -6,8 +6,8 @@ from typing import Annotated
 import msgspec
 from msgspec import UNSET, Struct, UnsetType, defstruct
 
+from pabal.models import describe
 from pabal.models.answers import Date, LabelledValue, PagedEnvelope, StatusCounts
-from pabal.models.description import describe
 from pabal.models.lookup import WON
 
 ListStatistics = defstruct(  # `from` is no name that a class statement could use

@@ -4,8 +4,8 @@ from typing import Annotated
 
 from msgspec import Struct
 
+from pabal.models import describe
 from pabal.models.bodies import ButtonBody, ImageBody
-from pabal.models.description import describe
 
 
 class TemplateButtonBody(ButtonBody, kw_only=True, omit_defaults=True):

@@ -5,8 +5,8 @@ from typing import Annotated, Any
 from msgspec import Struct
 
 from pabal.domain.events.event import EventType
+from pabal.models import describe
 from pabal.models.answers import SenderItem, TemplateItem
-from pabal.models.description import describe
 from pabal.models.lookup import InboundItem, ResultItem
 from pabal.models.opt_outs import OptOutItem
 

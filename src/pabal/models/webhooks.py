@@ -4,8 +4,8 @@ from typing import Annotated
 
 from msgspec import UNSET, Struct, UnsetType
 
+from pabal.models import describe
 from pabal.models.answers import Date, Envelope, LabelledValue, ListEnvelope, PagedEnvelope
-from pabal.models.description import describe
 
 _ID = describe("`create`나 `list`에 있는 웹훅의 ID", "Id of the webhook, from `create` or `list`.", examples=["1"])
 _URL = describe(

@@ -25,9 +25,8 @@ from pabal.carriers.nhncloud.client import SEOUL, NhnCloudClient, expect_documen
 from pabal.carriers.nhncloud.connection import Connection
 from pabal.carriers.nhncloud.lookup import InDoubtResolver
 from pabal.carriers.nhncloud.provider import NhnCloudProvider
-from pabal.carriers.nhncloud.results import ResultReader
+from pabal.carriers.nhncloud.results import ALIMTALK, BRAND, ReadQuery, ResultReader, list_reads
 from pabal.carriers.nhncloud.sender import CallSender, ImageUploads, limits_of
-from pabal.carriers.nhncloud.template_reads import ALIMTALK, BRAND, ReadQuery, list_reads
 from pabal.carriers.nhncloud.templates import fit_friend_talk
 from pabal.carriers.relay.call_queue import CallQueue, SharedCalls
 from pabal.carriers.relay.carrier import NOT_CONNECTED_YET, Dependencies, RelayCarrier

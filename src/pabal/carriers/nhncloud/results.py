@@ -1,24 +1,20 @@
-"""Reads the results of messages, by polling and from webhooks."""
+"""Reads the results of messages, by polling and from webhooks, and how often those of templates were read."""
 
 import hmac
 import logging
 from collections.abc import AsyncIterator, Mapping, Sequence
-from typing import Any
+from datetime import date
+from typing import Any, NamedTuple
 
 import msgspec
 
-from pabal.carriers.base import Inbox, OnReceipts, ReadBody, Receipt, RelayOptOut
+from pabal.carriers.base import Inbox, OnReceipts, ReadBody, Receipt, RelayOptOut, TemplateReads
 from pabal.carriers.nhncloud.block_list import OPT_OUT_EVENT, parse_opt_outs
 from pabal.carriers.nhncloud.client import SEOUL, ErrorResponse, NhnCloudClient, expect_documented_shape
 from pabal.carriers.nhncloud.codes import ErrorKind, error_kind_of, outcome_of_row, own_code_of
 from pabal.carriers.nhncloud.lookup import make_reference
 from pabal.carriers.relay.http import ErrorAnswer
-from pabal.carriers.relay.result_poller import (
-    OnServiceProblem,
-    ResultCursor,
-    ResultPoller,
-    ResultSource,
-)
+from pabal.carriers.relay.result_poller import OnServiceProblem, ResultCursor, ResultPoller, ResultSource
 from pabal.domain.base import dates
 from pabal.domain.base.codes import Code, Refused
 from pabal.domain.base.dates import MINUTE, Instant
@@ -223,3 +219,62 @@ def _rows(answer: Mapping[str, Any], *, is_text: bool) -> tuple[list[dict[str, A
         found = data["resultUpdateList"] if isinstance(data, dict) else data
         total = body.get("totalCount")
     return list(found or ()), total if isinstance(total, int) else None
+
+
+PATH = "/common/v2.2/appkeys/{{appkey}}/kakao-statistics/template-statistics/{}"
+ALIMTALK, BRAND = ("ALIMTALK", "alimtalkTemplateStatistics"), ("BRANDMESSAGE", "brandmessageTemplateStatistics")
+TEMPLATES_PER_PAGE = 1000
+MAX_PAGES = 100
+MIN_COUNTED = 11
+"""Fewer have no figures (ko/common-api-guide.md: "발송 성공 건수가 10건 이하이면 … 제공하지 않습니다")."""
+
+
+class ReadQuery(NamedTuple):
+    """The days of a sender profile that are asked for."""
+
+    sender_key: str
+    first: date
+    last: date
+
+
+async def list_reads(
+    client: NhnCloudClient, kind: tuple[str, str], query: ReadQuery, timeout_s: float
+) -> list[TemplateReads]:
+    """Return the figures of every template and day that has some.
+
+    Raises what NhnCloudClient.request raises.
+    """
+    path, name = kind
+    found: list[TemplateReads] = []
+    for page in range(MAX_PAGES):
+        answer = await client.request(
+            "GET",
+            PATH.format(path),
+            query={
+                "senderKey": query.sender_key,
+                "periodType": "DAILY",
+                "startDate": query.first.isoformat(),
+                "endDate": query.last.isoformat(),
+                "limit": TEMPLATES_PER_PAGE,
+                "offset": page * TEMPLATES_PER_PAGE,
+            },
+            timeout_s=timeout_s,
+        )
+        rows: Sequence[Mapping[str, Any]] = ()
+        total = 0
+        with expect_documented_shape():
+            rows, total = list(answer[name] or ()), int(answer["totalCount"])
+            found += [_parse(row) for row in rows if _has_figures(row)]
+        if not rows or (page + 1) * TEMPLATES_PER_PAGE >= total:
+            break
+    return found
+
+
+def _has_figures(row: Mapping[str, Any]) -> bool:
+    return int(row["totalSendSuccessCount"]) >= MIN_COUNTED and row["validReadCount"] is not None
+
+
+def _parse(row: Mapping[str, Any]) -> TemplateReads:
+    return TemplateReads(
+        str(row["date"]), str(row["templateCode"]), int(row["validReadCount"]), int(row["totalClickCount"] or 0)
+    )

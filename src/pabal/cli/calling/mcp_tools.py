@@ -29,7 +29,7 @@ from pabal.client import (
 )
 from pabal.domain.base.codes import Text
 from pabal.domain.sends.message import OUTCOME_BY_NUMBER, Outcome
-from pabal.models.description import KOREAN
+from pabal.models import KOREAN
 from pabal.models.statistics import ListStatistics
 from pabal.world import RealWorld
 

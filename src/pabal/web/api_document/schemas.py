@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from pabal.domain.base.codes import Text
-from pabal.models.description import KOREAN
+from pabal.models import KOREAN
 from pabal.models.descriptions import DESCRIPTIONS
 from pabal.models.schema_details import CONSTRAINTS, KOREAN_DESCRIPTIONS, SCHEMA_NAMES
 from pabal.web.endpoints.table import ENDPOINTS
