@@ -30,8 +30,7 @@ from pabal.carriers.nhncloud.connection import Connection
 from pabal.carriers.nhncloud.lookup import InDoubtResolver, make_reference
 from pabal.carriers.pace import Pacer
 from pabal.carriers.relay.call_queue import CallQueue, SharedCalls
-from pabal.carriers.relay.carrier import ImageNotSupported as ImageNotSupported
-from pabal.carriers.relay.carrier import LoadImages, check_images
+from pabal.carriers.relay.carrier import ImageNotSupported, LoadImages, check_images
 from pabal.carriers.relay.submission import Submission, UnansweredMessages
 from pabal.domain.brand.message import BrandMessage, BrandType
 from pabal.domain.content.image import JPEG, LEAST_LIMITS, PNG, Image, ImageLimits

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from starlette.responses import Response
 
 from pabal.checks.sends.friendtalk import apply_ad_hours
-from pabal.console.campaigns import campaign_file as faults_module
 from pabal.console.campaigns import campaign_message, row_validation
 from pabal.console.campaigns.campaign_file import FILE_REFUSED, Faults, is_stale, list_faults
+from pabal.console.campaigns.campaign_file import TEXTS as FAULT_TEXTS
 from pabal.console.campaigns.campaign_message import (
     REQUESTS_PATH,
     UPLOAD_PATH,
@@ -232,7 +232,7 @@ def campaign_version(campaign: Campaign, now: Instant) -> str:
     return f"{campaign.changed_at}{'-' if is_interrupted else ''}"
 
 
-TEXTS = faults_module.TEXTS | {
+TEXTS = FAULT_TEXTS | {
     "upload.tab": Text("파일은 다음 단계에서 고르기", "Choose the file on the next page"),
     "upload.drop": Text("파일을 끌어다 놓거나 눌러서 고르세요", "Drop a file here, or press to choose one"),
     "upload.tab.about": Text(

@@ -11,7 +11,7 @@ from pabal.service.notices.dispatch import MAIL_ID_BITS, record_server
 from pabal.store.engine.base import Reader, Tx, transaction
 from pabal.store.events import mails, notices
 from pabal.store.events.mails import FailedMail as FailedMail
-from pabal.store.events.mails import MailServer as MailServer  # for pages, which do not import the store
+from pabal.store.events.mails import MailServer
 
 PAUSE_S = 10.0
 """Least time between two such mails of a user."""

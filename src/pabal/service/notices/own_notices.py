@@ -17,8 +17,7 @@ from pabal.store.accounts.audit_log import AuditEntry
 from pabal.store.engine.base import Tx
 from pabal.store.events import mails, notices
 from pabal.store.events.mails import NewMail
-from pabal.store.events.notices import ASK_PERIOD_MS
-from pabal.store.events.notices import NoticeSettings as NoticeSettings  # for pages, which do not import the store
+from pabal.store.events.notices import ASK_PERIOD_MS, NoticeSettings
 
 CONFIRM_LIFETIME_MS = 24 * HOUR
 ASK_PAUSE_MS = 1 * MINUTE

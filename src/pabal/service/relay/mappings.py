@@ -12,8 +12,7 @@ from pabal.store.accounts import audit_log
 from pabal.store.accounts.audit_log import AuditEntry
 from pabal.store.engine.base import Tx
 from pabal.store.kakao import profile_mappings, profiles, templates
-from pabal.store.kakao.profile_mappings import WHOLE_PROFILE, ProfileMapping
-from pabal.store.kakao.profile_mappings import ListedMapping as ListedMapping
+from pabal.store.kakao.profile_mappings import WHOLE_PROFILE, ListedMapping, ProfileMapping
 
 log = logging.getLogger("pabal.relay_sync")
 

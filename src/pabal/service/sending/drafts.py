@@ -14,7 +14,7 @@ from pabal.store.accounts import audit_log
 from pabal.store.accounts.audit_log import AuditEntry
 from pabal.store.campaigns import drafts
 from pabal.store.campaigns.drafts import DraftKey as DraftKey  # for pages, which do not import the store
-from pabal.store.campaigns.drafts import SavedText as SavedText  # for pages, which do not import the store
+from pabal.store.campaigns.drafts import SavedText
 from pabal.store.engine.base import Tx
 
 MAX_DRAFT_BYTES = 2 * 1024 * 1024

@@ -21,7 +21,7 @@ from pabal.store.queue import carriers, queue_admin, receipts
 from pabal.store.queue import slots as slot_store
 from pabal.store.queue.carriers import CarrierState as CarrierState
 from pabal.store.queue.carriers import MinuteLatency as MinuteLatency
-from pabal.store.queue.queue_admin import QueueDepth as QueueDepth
+from pabal.store.queue.queue_admin import QueueDepth
 from pabal.store.queue.receipts import ReceiptTimeouts
 from pabal.store.queue.slots import Worker
 from pabal.store.queue.slots import WorkerState as WorkerState

@@ -1,4 +1,4 @@
-"""What an endpoint of the API is in the table, the codes that all of them may answer, and the headers they take."""
+"""The type of an endpoint in the table of endpoints, the codes that all may answer, and the headers they take."""
 
 import hashlib
 from collections.abc import Awaitable, Callable, Mapping

@@ -1,4 +1,4 @@
-"""The bodies of the SMS calls, from them to the bodies of our own endpoints, and what cannot be sent here."""
+"""The bodies of the SMS calls, what they are as bodies of our own endpoints, and what cannot be sent here."""
 
 import re
 from collections.abc import Mapping, Sequence

@@ -7,7 +7,7 @@ from pabal.domain.base.dates import Instant
 from pabal.domain.content import text
 from pabal.domain.sends.account import NO_CODES, SenderCodes
 from pabal.store.accounts import accounts, audit_log
-from pabal.store.accounts.accounts import FirstSteps as FirstSteps  # for pages, which do not import the store
+from pabal.store.accounts.accounts import FirstSteps
 from pabal.store.accounts.audit_log import Actor, AuditEntry
 from pabal.store.engine.base import Tx
 

@@ -5,7 +5,7 @@ from pabal.domain.people.phone import NumberState
 from pabal.service.context import Context
 from pabal.store.accounts import accounts, audit_log, numbers
 from pabal.store.accounts.audit_log import AuditEntry
-from pabal.store.accounts.numbers import SenderNumber as SenderNumber  # for pages, which do not import the store
+from pabal.store.accounts.numbers import SenderNumber
 from pabal.store.engine.base import Tx
 
 MAX_SENDER_NUMBERS = 1000

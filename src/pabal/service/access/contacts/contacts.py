@@ -15,9 +15,8 @@ from pabal.store.engine.base import Reader, Tx, transaction
 from pabal.store.people import contact_groups, contacts, opt_outs
 from pabal.store.people.contacts import LAST as LAST  # for pages, which do not import the store
 from pabal.store.people.contacts import AddressBook as AddressBook  # for pages, which do not import the store
-from pabal.store.people.contacts import ContactPage as ContactPage
+from pabal.store.people.contacts import ContactPage, SavedContacts
 from pabal.store.people.contacts import Place as Place
-from pabal.store.people.contacts import SavedContacts
 from pabal.store.people.hash_keys import HashKeys
 
 SAVE_BATCH = 500

@@ -18,7 +18,7 @@ from pabal.store.engine.base import Tx
 from pabal.store.events import mails, notices
 from pabal.store.users import invites, openid_identities, second_factors, sessions
 from pabal.store.users import users as user_store
-from pabal.store.users.invites import Invite as Invite  # for pages, which do not import the store
+from pabal.store.users.invites import Invite
 
 INVITE_LIFETIME_MS = 72 * HOUR
 MAX_OPEN_INVITES = 50

@@ -13,7 +13,7 @@ from pabal.store.accounts import accounts, audit_log
 from pabal.store.accounts.audit_log import COMMAND_LINE, Actor, AuditEntry
 from pabal.store.engine.base import Tx
 from pabal.store.users import openid_identities, sessions, users
-from pabal.store.users.sessions import ListedSession as ListedSession  # for pages, which do not import the store
+from pabal.store.users.sessions import ListedSession
 
 NAME_TAKEN = Text(
     "같은 이름의 사용자가 이미 있습니다. 비밀번호를 보지 못했으면 새로 발급하세요.",

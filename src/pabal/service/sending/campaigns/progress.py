@@ -15,8 +15,7 @@ from pabal.store.campaigns import campaign_list, campaigns
 from pabal.store.campaigns.campaigns import Campaign
 from pabal.store.engine.base import Reader, Tx, transaction
 from pabal.store.messages import campaign_requests, requests
-from pabal.store.messages.campaign_requests import CampaignProgress as CampaignProgress  # for pages
-from pabal.store.messages.campaign_requests import CampaignRequest
+from pabal.store.messages.campaign_requests import CampaignProgress, CampaignRequest
 from pabal.store.messages.requests import Request as Request
 from pabal.store.users import users
 
