@@ -9,7 +9,6 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
-from pabal.domain.base import identifiers
 from pabal.store.engine.base import UNION, Value
 from pabal.store.engine.citus.distribution import DISTRIBUTED_TABLES
 from pabal.store.engine.citus.values import parse
@@ -21,11 +20,12 @@ FIND_SHARDS = (
 """The shard of each of some tables that a slot is in."""
 LOCK = b"select lock_shard_metadata(5, array[$1::bigint])"
 """Locks a shard, and all that are moved with it, in the mode of Citus's own statements: no move ends meanwhile."""
-FIND_PLACES = (
-    b"select p.shardid from pg_dist_placement p join pg_dist_local_group g on g.groupid = p.groupid"
+CHECK_PLACES = (
+    b"select 1 / (count(*) = $2::bigint)::int from pg_dist_placement p"
+    b" join pg_dist_local_group g on g.groupid = p.groupid"
     b" where p.shardid = any ($1::bigint[]) and p.xmax = '0'"
 )
-"""Finds which of some shards are on this node.
+"""Divides by zero, so that nothing is committed, unless all of so many shards are on this node.
 
 A transaction that began before the shard was moved does not see its new place. By `xmax` it sees that the old one
 has been changed.
@@ -100,19 +100,8 @@ def _find_place(sql: str) -> tuple[int, bool] | None:
     return named.pop() if len(named) == 1 else None
 
 
-def by_slot(sql: str, rows: Sequence[Sequence[Value]]) -> list[tuple[int, list[Sequence[Value]]]] | None:
-    """Return the rows of each slot, the lowest slot first, so that transactions lock in one order.
-
-    None: the statement does not say which slot each is about.
-    """
-    insert = parse(sql, len(rows[0]))
-    if not insert and "{same_slot}" not in sql:
-        return None
-    place = insert.slot if insert else 0
-    found: dict[int, list[Sequence[Value]]] = {}
-    for row in rows:
-        first = row[place]
-        slot = identifiers.slot_of(first) if isinstance(first, bytes) else first
-        assert isinstance(slot, int)
-        found.setdefault(slot, []).append(row)
-    return [(slot, found[slot]) for slot in sorted(found)]
+def place_of_slot(sql: str, width: int) -> int | None:
+    """Return which value of each row of so many says its slot, or None: the statement does not say."""
+    if insert := parse(sql, width):
+        return insert.slot
+    return 0 if "{same_slot}" in sql else None

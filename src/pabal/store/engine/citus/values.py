@@ -5,10 +5,11 @@ committed in two phases. A join with arrays is planned anew each time it is exec
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
+from pabal.domain.base import identifiers
 from pabal.store.engine.base import Value, spell_same
 from pabal.store.engine.citus.distribution import DISTRIBUTED_TABLES
 
@@ -75,14 +76,21 @@ def spell(insert: RowInsert, rows: int, width: int) -> str:
     return f"{insert.head} values {', '.join(spelled)}{insert.tail}"
 
 
-def by_slot(insert: RowInsert, rows: Sequence[Sequence[Value]]) -> list[list[Sequence[Value]]]:
-    """Return the rows of each slot, the lowest slot first, so that transactions lock in one order."""
+def by_slot(rows: Iterable[Sequence[Value]], place: int = 0) -> list[tuple[int, list[Sequence[Value]]]]:
+    """Return the rows of each slot, the lowest slot first, so that transactions lock in one order.
+
+    At `place`, each row has the slot itself, or an id.
+    """
     found: dict[int, list[Sequence[Value]]] = {}
     for row in rows:
-        slot = row[insert.slot]
-        assert isinstance(slot, int)
-        found.setdefault(slot, []).append(row)
-    return [found[slot] for slot in sorted(found)]
+        found.setdefault(slot_of(row[place]), []).append(row)
+    return [(slot, found[slot]) for slot in sorted(found)]
+
+
+def slot_of(value: Value) -> int:
+    """Return the slot of an id, or the slot itself."""
+    assert isinstance(value, bytes | int)
+    return value if isinstance(value, int) else identifiers.slot_of(value)
 
 
 _JOIN = re.compile(

@@ -7,7 +7,6 @@ import socket
 import psycopg
 from psycopg import errors
 
-from pabal.store.engine.citus.distribution import USE_TWO_PHASES
 from pabal.store.engine.postgres.node_tx import NodeTx
 from pabal.store.engine.postgres.pipeline import Answer, Pipeline
 from pabal.store.engine.postgres.postgres_tx import Connection, PostgresTx
@@ -77,12 +76,13 @@ class PostgresConnection:
         if self.is_retry:
             self._send(_WAIT_FOR_REPLICAS)
         if self.tx.has_written:  # on Citus
-            if self.tx.needs_two_phases:
-                self._send(USE_TWO_PHASES)
-            self.tx.finish()  # what fails before the commit has changed nothing, and callers may try elsewhere
+            self.tx.finish()
         self.is_committing = True
         said = self._send(b"commit")
-        self._pipeline.sync()
+        try:
+            self._pipeline.sync()
+        except psycopg.Error as error:
+            raise self.tx.describe(error) from None
         if said.statusmessage != "COMMIT":
             raise psycopg.InternalError("the transaction had failed before")
 

@@ -3,10 +3,12 @@
 from collections.abc import Iterable, Sequence
 
 import psycopg
+from psycopg import errors
 
 from pabal.store.engine.base import UNION, Row, Value
 from pabal.store.engine.citus import shards
 from pabal.store.engine.citus.distribution import DISTRIBUTED_TABLES
+from pabal.store.engine.citus.values import by_slot
 from pabal.store.engine.postgres.pipeline import Pipeline
 from pabal.store.engine.postgres.postgres_tx import Connection, IntegerArray, PostgresTx, TextArray
 
@@ -44,26 +46,25 @@ class NodeTx(PostgresTx):
         return bool(self._used)
 
     def finish(self) -> None:
-        first = {slot: self._shards[slot][0] for slot in self._used}
-        answer = self._line.execute(shards.FIND_PLACES, (IntegerArray(sorted(set(first.values()))),))  # type: ignore[arg-type]
-        super().finish()
-        here = {row[0] for row in answer.fetchall()}
-        moved = [slot for slot, shard in first.items() if shard not in here]
-        for slot in moved:
-            del self._shards[slot]
-        if moved:
-            raise ShardMoved(f"the shards of slots {moved} are not here any more")
+        first = {self._shards[slot][0] for slot in self._used}
+        self._line.execute(shards.CHECK_PLACES, (IntegerArray(first), len(first)))  # type: ignore[arg-type]
+
+    def describe(self, error: psycopg.Error) -> psycopg.Error:
+        if not isinstance(error, errors.DivisionByZero):
+            return error
+        self._shards.clear()
+        return ShardMoved("a shard is not here any more")
 
     def execute_many(self, sql: str, rows: Iterable[Sequence[Value]], args: Sequence[Value] = ()) -> list[Row]:
         if not shards.names_shards(sql):
             return self._execute_with_arrays(sql, rows, args)
         rows = list(rows)
-        by_slot = shards.by_slot(sql, rows) if rows else []
-        if by_slot is None:
+        place = shards.place_of_slot(sql, len(rows[0])) if rows else 0
+        if place is None:
             raise UnknownSlot(sql)
         return [
             row
-            for slot, some in by_slot
+            for slot, some in by_slot(rows, place)
             for row in self._execute_with_arrays(self._spell_for(slot, sql), some, args)
         ]
 

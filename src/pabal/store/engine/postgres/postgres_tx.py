@@ -16,9 +16,18 @@ from psycopg.types.string import BytesBinaryDumper, StrBinaryDumper
 
 from pabal.domain.base import identifiers
 from pabal.store.engine.base import UNION, ReadTimedOut, Row, Value, chunks, spell_same, to_dialect
-from pabal.store.engine.citus.distribution import MARKER_TABLE, writes_to_workers
+from pabal.store.engine.citus.distribution import MARKER_TABLE, USE_TWO_PHASES, writes_to_workers
 from pabal.store.engine.citus.shards import split
-from pabal.store.engine.citus.values import MAX_ROWS, MAX_SINGLES, RowInsert, by_slot, parse, parse_join, spell
+from pabal.store.engine.citus.values import (
+    MAX_ROWS,
+    MAX_SINGLES,
+    RowInsert,
+    by_slot,
+    parse,
+    parse_join,
+    slot_of,
+    spell,
+)
 from pabal.store.engine.postgres.pipeline import Answer, Pipeline
 
 MAX_ROWS_PER_STATEMENT = 5000
@@ -206,9 +215,15 @@ class PostgresTx:
         return len(self._written) == 2
 
     def finish(self) -> None:
-        """Wait until all is executed. Raises psycopg.Error where it must not be committed."""
+        """Do what comes before the commit on Citus. Raises psycopg.Error: nothing is changed then."""
+        if self.needs_two_phases:
+            self._send(USE_TWO_PHASES)
         if self._pipeline:
             self._pipeline.sync()
+
+    def describe(self, error: psycopg.Error) -> psycopg.Error:
+        """Return what the failure of a commit means."""
+        return error
 
     def _spell(self, sql: str, args: Sequence[Value]) -> str:
         """Return a statement with the names that tables have here."""
@@ -255,7 +270,9 @@ class PostgresTx:
         if self.is_distributed:
             rows = list(rows)
             if rows and (insert := parse(sql, len(rows[0]))):
-                return [row for some in by_slot(insert, rows) for row in self._insert(sql, insert, some, args)]
+                return [
+                    row for _, some in by_slot(rows, insert.slot) for row in self._insert(sql, insert, some, args)
+                ]
             if len(rows) <= MAX_SINGLES and (single := parse_join(sql)):
                 return self._execute_singly(sql, single, rows, args)
         return self._execute_with_arrays(sql, rows, args)
@@ -280,7 +297,7 @@ class PostgresTx:
         statement = to_dialect(single, DIALECT).encode()
         for row in rows:
             self._prepare(sql)
-            slot = [] if isinstance(row[0], int) else [_slot_of(row[0])]
+            slot = [] if isinstance(row[0], int) else [slot_of(row[0])]
             answers.append(self._send(statement, [*args, *row, *slot]))
         if not answers or not _RETURNS_ROWS.match(sql):
             return []
@@ -310,25 +327,11 @@ class PostgresTx:
         """Return the rows of each statement; on Citus those of one slot, which are on one shard."""
         if not (names_slot and self._is_planned_by_citus):
             return chunks(rows, MAX_ROWS_PER_STATEMENT)
-        return [chunk for some in _by_slot(rows) for chunk in chunks(some, MAX_ROWS_PER_STATEMENT)]
+        return [chunk for _, some in by_slot(rows) for chunk in chunks(some, MAX_ROWS_PER_STATEMENT)]
 
     def _note_write(self, sql: str) -> None:
         if self.is_distributed and (is_on_workers := writes_to_workers(sql)) is not None:
             self._written.add(is_on_workers)
-
-
-def _by_slot(rows: Iterable[Sequence[Value]]) -> Iterable[list[Sequence[Value]]]:
-    """Return the rows of each slot, the lowest slot first, so that transactions lock in one order."""
-    found: dict[int, list[Sequence[Value]]] = {}
-    for row in rows:
-        found.setdefault(_slot_of(row[0]), []).append(row)
-    return [found[slot] for slot in sorted(found)]
-
-
-def _slot_of(first: Value) -> int:
-    """Return the slot of a row that begins with an id, or with the slot itself."""
-    assert isinstance(first, bytes | int)
-    return first if isinstance(first, int) else identifiers.slot_of(first)
 
 
 def _shared_slot(ids: Sequence[Any]) -> int | None:
