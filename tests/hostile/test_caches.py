@@ -105,7 +105,7 @@ KEYED_BY_US = {
     "pabal.store.engine.citus.values.parse",
     "pabal.store.engine.citus.values.parse_join",
     "pabal.store.engine.citus.values.spell",
-    "pabal.store.engine.postgres.postgres_tx._integers",
+    "pabal.store.engine.postgres.arrays._integers",
     "pabal.store.engine.postgres.postgres_tx._translate",
     "pabal.store.engine.postgres.postgres_tx.translate_for_rows",
     "pabal.store.engine.sqlite.sqlite_store._to_dialect",

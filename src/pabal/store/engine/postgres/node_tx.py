@@ -9,8 +9,9 @@ from pabal.store.engine.base import UNION, Row, Value
 from pabal.store.engine.citus import shards
 from pabal.store.engine.citus.distribution import DISTRIBUTED_TABLES
 from pabal.store.engine.citus.values import by_slot
+from pabal.store.engine.postgres.arrays import IntegerArray, TextArray
 from pabal.store.engine.postgres.pipeline import Pipeline
-from pabal.store.engine.postgres.postgres_tx import Connection, IntegerArray, PostgresTx, TextArray
+from pabal.store.engine.postgres.postgres_tx import Connection, PostgresTx
 
 
 class ShardMoved(psycopg.OperationalError):

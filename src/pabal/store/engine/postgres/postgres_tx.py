@@ -1,18 +1,12 @@
 """A transaction on PostgreSQL: the same statements, with its dialect, and arrays for many rows."""
 
 import re
-import struct
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from itertools import count
-from typing import Any, ClassVar
+from typing import Any
 
 import psycopg
-from psycopg.abc import AdaptContext
-from psycopg.adapt import Dumper
-from psycopg.pq import Format
-from psycopg.types.numeric import Int8BinaryDumper
-from psycopg.types.string import BytesBinaryDumper, StrBinaryDumper
 
 from pabal.domain.base import identifiers
 from pabal.store.engine.base import UNION, ReadTimedOut, Row, Value, chunks, spell_same, to_dialect
@@ -28,6 +22,7 @@ from pabal.store.engine.citus.values import (
     slot_of,
     spell,
 )
+from pabal.store.engine.postgres.arrays import to_array
 from pabal.store.engine.postgres.pipeline import Answer, Pipeline
 
 MAX_ROWS_PER_STATEMENT = 5000
@@ -77,99 +72,6 @@ DIALECT = {
 _LIMIT_TIME = b"select set_config('statement_timeout', $1, true)"
 
 Connection = psycopg.Connection[Row]
-
-_ONE_DIMENSION = struct.Struct(">iiIii")
-_LENGTH = struct.Struct(">i")
-_NULL = _LENGTH.pack(-1)
-
-
-class _ArrayColumn(list[Any]):
-    """The values of one column in many rows, sent as one array."""
-
-    sql_type: ClassVar[str]
-
-
-class BytesArray(_ArrayColumn):
-    sql_type = "bytea[]"
-
-
-class TextArray(_ArrayColumn):
-    """A column of texts, or of nulls alone."""
-
-    sql_type = "text[]"
-
-
-class IntegerArray(_ArrayColumn):
-    """A column of integers of up to 64 bits."""
-
-    sql_type = "bigint[]"
-
-
-class _ArrayDumper(Dumper):
-    """Encodes an array in PostgreSQL's binary format."""
-
-    format = Format.BINARY
-    element: ClassVar[int]
-
-    def dump(self, obj: Any) -> bytes:
-        head = _ONE_DIMENSION.pack(1, None in obj, self.element, len(obj), 1)
-        return head + b"".join(self.packed(obj))
-
-    def packed(self, values: Sequence[Any]) -> Iterable[bytes]:
-        """Yield the length and the bytes of each value."""
-        length = _LENGTH.pack
-        for value in values:
-            if value is None:
-                yield _NULL
-            else:
-                yield length(len(value))
-                yield value
-
-
-class _BytesDumper(_ArrayDumper):
-    oid, element = 1001, 17
-
-
-class _TextsDumper(_ArrayDumper):
-    oid, element = 1009, 25
-
-    def packed(self, values: Sequence[Any]) -> Iterable[bytes]:
-        if any(value is not None and "\0" in value for value in values):
-            raise psycopg.DataError("PostgreSQL text fields cannot contain NUL (0x00) bytes")
-        return super().packed([None if value is None else value.encode() for value in values])
-
-
-class _IntegersDumper(_ArrayDumper):
-    oid, element = 1016, 20
-
-    def packed(self, values: Sequence[Any]) -> Iterable[bytes]:
-        if None in values:
-            return super().packed(
-                [None if value is None else value.to_bytes(8, "big", signed=True) for value in values]
-            )
-        pairs = [8] * (2 * len(values))
-        pairs[1::2] = values
-        return (_integers(len(values)).pack(*pairs),)
-
-
-@lru_cache(maxsize=64)
-def _integers(count: int) -> struct.Struct:
-    return struct.Struct(">" + "iq" * count)
-
-
-def adapt(context: AdaptContext) -> None:
-    """Send values in binary, each Python type as one PostgreSQL type, because statements are prepared by type."""
-    adapters = context.adapters
-    assert adapters is not None
-    for shape, dumper in (
-        (int, Int8BinaryDumper),
-        (str, StrBinaryDumper),
-        (bytes, BytesBinaryDumper),
-        (BytesArray, _BytesDumper),
-        (TextArray, _TextsDumper),
-        (IntegerArray, _IntegersDumper),
-    ):
-        adapters.register_dumper(shape, dumper)
 
 
 class PostgresTx:
@@ -310,7 +212,7 @@ class PostgresTx:
         bounds_rows = names_slot and self._is_planned_by_citus and "{rows}" in sql
         for chunk in self._chunks(rows, names_slot):
             self._prepare(sql)
-            columns = [_to_array(values) for values in zip(*chunk, strict=True)]
+            columns = [to_array(values) for values in zip(*chunk, strict=True)]
             slot = _shared_slot(columns[0]) if names_slot else None
             values: list[Any] = [*args, *columns]
             values += [] if slot is None else [slot]
@@ -341,20 +243,6 @@ def _shared_slot(ids: Sequence[Any]) -> int | None:
     first = identifiers.slot_of(ids[0])
     return first if all(one[6] << 4 | one[7] >> 4 == first for one in ids) else None
 
-
-def _to_array(values: Sequence[Any]) -> _ArrayColumn:
-    for value in values:
-        if value is not None:
-            return _ARRAY_TYPES[int if isinstance(value, int) else type(value)](values)
-    return TextArray(values)
-
-
-_ARRAY_TYPES: dict[type, type[_ArrayColumn]] = {
-    bytes: BytesArray,
-    str: TextArray,
-    int: IntegerArray,
-    bool: IntegerArray,
-}
 
 _PLACEHOLDER = re.compile(r"'[^']*'|\?")
 _RETURNS_ROWS = re.compile(r"\s*(select|explain)\b|.*\breturning\b", re.DOTALL)

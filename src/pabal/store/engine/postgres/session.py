@@ -8,7 +8,8 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from pabal.store.engine.base import NodeUnavailable, StoreUnavailable
 from pabal.store.engine.citus.distribution import FIND_DISTRIBUTION
-from pabal.store.engine.postgres.postgres_tx import Connection, adapt
+from pabal.store.engine.postgres.arrays import adapt
+from pabal.store.engine.postgres.postgres_tx import Connection
 
 CONNECT_TIMEOUT_S = 5
 NODE_CONNECT_TIMEOUT_S = 2
