@@ -186,9 +186,14 @@ def _is_redundant(item: pytest.Item) -> bool:
         ways = ("ko-desktop", "en-phone")
         unused = {"en-desktop", "ko-phone", ways[len(name) % 2]}
         return way.removesuffix("-dark").removesuffix("-light") in unused
-    place = _place_of(item.path)
-    is_single_engine = place.parts[0] in SINGLE_ENGINE_FOLDERS and str(place) not in POSTGRESQL_FILES
-    return is_single_engine and _engine_of(item) in AVAILABLE_ENGINES[1:]
+    return _has_single_engine(item.path) and _engine_of(item) in AVAILABLE_ENGINES[1:]
+
+
+@cache
+def _has_single_engine(path: Path) -> bool:
+    """Tell whether the tests of a file run on one engine with each change."""
+    place = _place_of(path)
+    return place.parts[0] in SINGLE_ENGINE_FOLDERS and str(place) not in POSTGRESQL_FILES
 
 
 @cache
@@ -217,8 +222,14 @@ def _uses_store(item: pytest.Item) -> bool:
     return bool(STORE_FIXTURES & set(getattr(item, "fixturenames", ())))
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Run each test with as many seeds as `make seeds` asks for."""
+    """Run each test with as many seeds as `make seeds` asks for; make no redundant ones that are not to run."""
+    is_chosen = any("engine" in mark.args[0] for mark in metafunc.definition.iter_markers("parametrize"))
+    is_redundant = "not torture" in metafunc.config.option.markexpr and _has_single_engine(metafunc.definition.path)
+    if "engine" in metafunc.fixturenames and is_redundant and not is_chosen:
+        once = pytest.mark.parametrize("engine", AVAILABLE_ENGINES[:1], indirect=True)
+        metafunc.definition.add_marker(once, append=False)
     if seeds := int(os.environ.get("PABAL_SEEDS", "0")):
         metafunc.fixturenames.append("world_seed")
         metafunc.parametrize("world_seed", range(seeds), indirect=True)
