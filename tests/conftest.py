@@ -55,6 +55,8 @@ __all__ = [
 Scenario = Callable[[Environment], Awaitable[None]]
 
 TESTS = Path(__file__).parent
+GC_THRESHOLDS = 20_000, 20, 20
+"""Each test makes a service and throws it away: with Python's own, a seventh of the time is collecting."""
 BUILD_OPTIONS = ("world", "store", "carriers", "poster", "mailer", "openid")
 """What a scenario may replace; its other options are settings."""
 STORE_FIXTURES = {"tmp_path", "tx"}
@@ -153,8 +155,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_collection_finish() -> None:
-    """Spare the garbage collector what all tests together are: it stays to the end."""
+    """Spare the garbage collector what all tests together are: it stays to the end; have it look less often."""
     gc.freeze()
+    gc.set_threshold(*GC_THRESHOLDS)
 
 
 def _leave_first_cases(items: list[pytest.Item]) -> None:
@@ -186,9 +189,14 @@ def _is_redundant(item: pytest.Item) -> bool:
         ways = ("ko-desktop", "en-phone")
         unused = {"en-desktop", "ko-phone", ways[len(name) % 2]}
         return way.removesuffix("-dark").removesuffix("-light") in unused
-    place = _place_of(item.path)
-    is_single_engine = place.parts[0] in SINGLE_ENGINE_FOLDERS and str(place) not in POSTGRESQL_FILES
-    return is_single_engine and _engine_of(item) in AVAILABLE_ENGINES[1:]
+    return _has_single_engine(item.path) and _engine_of(item) in AVAILABLE_ENGINES[1:]
+
+
+@cache
+def _has_single_engine(path: Path) -> bool:
+    """Tell whether the tests of a file run on one engine with each change."""
+    place = _place_of(path)
+    return place.parts[0] in SINGLE_ENGINE_FOLDERS and str(place) not in POSTGRESQL_FILES
 
 
 @cache
@@ -217,8 +225,14 @@ def _uses_store(item: pytest.Item) -> bool:
     return bool(STORE_FIXTURES & set(getattr(item, "fixturenames", ())))
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Run each test with as many seeds as `make seeds` asks for."""
+    """Run each test with as many seeds as `make seeds` asks for; make no redundant ones that are not to run."""
+    is_chosen = any("engine" in mark.args[0] for mark in metafunc.definition.iter_markers("parametrize"))
+    is_redundant = "not torture" in metafunc.config.option.markexpr and _has_single_engine(metafunc.definition.path)
+    if "engine" in metafunc.fixturenames and is_redundant and not is_chosen:
+        once = pytest.mark.parametrize("engine", AVAILABLE_ENGINES[:1], indirect=True)
+        metafunc.definition.add_marker(once, append=False)
     if seeds := int(os.environ.get("PABAL_SEEDS", "0")):
         metafunc.fixturenames.append("world_seed")
         metafunc.parametrize("world_seed", range(seeds), indirect=True)

@@ -73,6 +73,7 @@ def test_draft_survives_reload_menu_upload_and_language(
 def test_ended_session_asks_for_the_password_in_place(env: BrowserEnvironment, language: str, screen: str) -> None:
     with env.signed_in(language=language, screen=screen, expects_failures=True) as page:
         write(page, "로그인이 끝나도")
+        expect(page.locator("#sum strong")).to_have_count(1)  # no request of the page comes before the button's
         name = str(page.locator("#again").get_attribute("data-user"))
         page.context.clear_cookies(name="pabal_session")
 

@@ -13,14 +13,16 @@ from tests.fixtures.virtual import NOON
 
 @pytest.fixture(scope="module")
 def running() -> Iterator[DedicatedServer]:
+    """A running server whose template has every table, all empty, and an empty table of words."""
     with dedicated_server() as server:
+        run_scenario(server.store, lambda store: store.write(migrate, NOON))
+        run_scenario(server.store, lambda store: store.write(create_words_table))
+        server.keep_as_template()
         yield server
 
 
 @pytest.fixture
 def server(running: DedicatedServer) -> DedicatedServer:
-    """A running server whose database has every table, all empty, and an empty table of words."""
+    """A running server whose database is as the template."""
     running.reset_database()
-    run_scenario(running.store, lambda store: store.write(migrate, NOON))
-    run_scenario(running.store, lambda store: store.write(create_words_table))
     return running

@@ -17,7 +17,7 @@ from tests.fixtures import postgres
 from tests.fixtures.postgres import Server
 
 DURABLE = {"fsync": "on", "full_page_writes": "on", "synchronous_commit": "on"}
-ROLE, DATABASE = "messenger", "messages"
+ROLE, DATABASE, TEMPLATE = "messenger", "messages", "empty"
 PASSWORD = "not-to-be-seen"
 """The servers of the tests do not check it; no log may contain it."""
 MAX_CONNECTIONS = 100
@@ -50,11 +50,16 @@ class DedicatedServer(Server):
             return False
         return True
 
-    def reset_database(self) -> None:
-        """Drop and recreate the database."""
+    def keep_as_template(self) -> None:
+        """Keep the database as what `reset_database` copies."""
         with contextlib.closing(psycopg.connect(self.address(), autocommit=True)) as connection:
-            connection.execute(f"drop database {DATABASE} with (force)".encode())
-            connection.execute(f"create database {DATABASE} owner {ROLE}".encode())
+            connection.execute(f"alter database {DATABASE} rename to {TEMPLATE}".encode())
+
+    def reset_database(self) -> None:
+        """Make the database what the template is."""
+        with contextlib.closing(psycopg.connect(self.address(), autocommit=True)) as connection:
+            connection.execute(f"drop database if exists {DATABASE} with (force)".encode())
+            connection.execute(f"create database {DATABASE} owner {ROLE} template {TEMPLATE}".encode())
 
     def execute(self, statement: str) -> list[tuple[Any, ...]]:
         """Execute a statement as the administrator, in the service's database unless it creates one."""

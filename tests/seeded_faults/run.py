@@ -22,7 +22,7 @@ from tests.seeded_faults.draw import AREAS, FAULTS_PER_AREA, ROOT, Fault, add_pr
 FOLDERS = ("domain", "checks", "store", "web", "carriers", "service", "compat", "webhooks", "client", "hostile")
 LATE_FOLDERS = ("sim", "cli", "console", "faults")
 """Slow ones, for what the others do not enter."""
-PYTEST = [sys.executable, "-m", "pytest", "-q", "-n", "0", "-p", "no:cacheprovider", "--tb=no"]
+PYTEST = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--tb=no"]
 FIRST_TESTS = 15
 MAX_TESTS = 100
 """So many of the tests that enter a function are run, in two steps."""
@@ -41,7 +41,7 @@ def enter(number):
 """
 
 
-def reach(reached: Path) -> None:
+def reach(reached: Path, workers: int) -> None:
     """Note in a file which tests enter the function of which fault."""
     with _copy() as copy:
         (copy / "src" / "entered.py").write_text(PROBE)
@@ -49,7 +49,7 @@ def reach(reached: Path) -> None:
             add_probe(fault, copy / "src" / "pabal", f"import entered; entered.enter({number})")
         for folder in (*FOLDERS, *LATE_FOLDERS):
             if (copy / "tests" / folder).is_dir():
-                _run(copy, "-m", "not torture", f"tests/{folder}", REACHED=str(reached))
+                _run(copy, "-n", str(workers), "-m", "not torture", f"tests/{folder}", REACHED=str(reached))
                 print(f"tests/{folder}: done", flush=True)
 
 
@@ -79,7 +79,7 @@ def _outcome(number: int, fault: Fault, copy: Path, reached: Path, limit_s: floa
     tests = _tests_of(number, module.relative_to(copy / "src" / "pabal"), reached)
     try:
         for some in [tests[:FIRST_TESTS], tests[FIRST_TESTS:MAX_TESTS]]:
-            lines = _run(copy, "-x", *some, limit_s=limit_s).splitlines() if some else []
+            lines = _run(copy, "-n", "0", "-x", *some, limit_s=limit_s).splitlines() if some else []
             failed = [line for line in lines if line.startswith(("FAILED ", "ERROR "))]
             if failed:
                 return f"caught: {failed[0].split(' - ')[0]}"
@@ -141,8 +141,9 @@ if __name__ == "__main__":
     parser.add_argument("--reached", type=Path, default=Path("reached.tsv"))
     parser.add_argument("--results", type=Path, default=Path("caught.jsonl"))
     parser.add_argument("--limit-s", type=float, default=240)
+    parser.add_argument("--workers", type=int, default=2)
     given = parser.parse_args()
     if given.step == "reach":
-        reach(given.reached.resolve())
+        reach(given.reached.resolve(), given.workers)
     else:
         catch(given.reached.resolve(), given.results.resolve(), given.limit_s)

@@ -231,14 +231,6 @@ def test_revoked_key_stops_working_in_every_process_within_a_second(tmp_path: Pa
     run_cluster_scenario(tmp_path, scenario)
 
 
-async def test_new_key_works_at_once_even_if_it_was_tried_before(env: Environment) -> None:
-    calls = [await env.caller() for _ in range(3)]
-
-    results = [(await call("message/list", LIST)).result for call in calls]
-
-    assert results == ["SUCCESS"] * 3
-
-
 async def test_disabled_accounts_keys_stop_and_its_accepted_messages_are_sent(env: Environment) -> None:
     call, neighbour = await env.caller("acme"), await env.caller("neighbour")
     await call_ok(call, "message/sendSMS", sms_body(sendDate="2026-11-15 12:01"))

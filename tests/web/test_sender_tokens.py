@@ -145,6 +145,16 @@ async def test_token_is_valid_for_thirty_minutes(
     assert answer.result == result
 
 
+@pytest.mark.settings(token_minutes=1)
+async def test_validity_of_tokens_is_a_setting(env: Environment, call: Caller) -> None:
+    await call_ok(call, "sender/create", channel_body())
+    token = await get_latest_token(call)
+
+    env.world.move_clock(60)
+
+    assert (await call("sender/auth", {"channelId": "@shop", "token": token})).result == "TOKEN_EXPIRED"
+
+
 async def test_token_deleted_by_housekeeping_is_reported_as_expired(env: Environment, call: Caller) -> None:
     await call_ok(call, "sender/create", channel_body())
     token = await get_latest_token(call)

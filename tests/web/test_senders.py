@@ -228,7 +228,7 @@ async def test_deleted_profile_leaves_lists_with_its_templates_but_keeps_history
     await call_ok(call, "message/sendAlimtalk", alimtalk_body(sender_key))
     await env.wait(2)
 
-    await call_ok(call, "sender/delete", {"senderKey": sender_key})
+    await call_ok(call, "sender/delete", {"senderKey": sender_key, "channelId": "@shop"})
 
     assert (await call("sender/list")).items == []
     assert (await call("template/list")).items == []

@@ -120,25 +120,6 @@ async def test_second_receipt_with_the_opposite_result_changes_nothing(env: Envi
     assert counted['pabal_messages_ended_total{code="1000",product="sms"}'] == 1
 
 
-@pytest.mark.parametrize(("kind", "hours"), [("SMS", 25), ("LMS", 80), ("Alimtalk", 80), ("Friendtalk", 80)])
-async def test_message_without_a_receipt_fails_after_the_timeout(
-    env: Environment, call: Caller, kind: str, hours: int
-) -> None:
-    await _send(call, kind, SILENT)
-    await env.wait(1)
-
-    env.world.move_clock(hours * 3600 - 60)
-    await env.wait(30)
-    before = await get_message(call, SILENT)
-    await env.wait(60)
-
-    after = await get_message(call, SILENT)
-    assert describe_outcome(before) == "sending"
-    assert describe_outcome(after) == "fail 2000"
-    assert after["completedDate"] > after["scheduledDate"]
-    assert await list_phone_messages(call, SILENT) == []
-
-
 async def test_phone_lists_its_messages_newest_first_in_pages(env: Environment, call: Caller) -> None:
     for text in ("하나", "둘", "셋"):
         await call_ok(call, "message/sendSMS", sms_body(content=text))
@@ -169,19 +150,3 @@ async def test_phone_needs_a_mobile_number(call: Caller, query: dict[str, Any], 
     answer = await call("simulator/phone", query=query)
 
     assert summarize_refusal(answer) == (result, {field: result})
-
-
-@pytest.mark.settings(simulator_messages=5)
-async def test_messages_of_simulated_phones_are_limited(env: Environment, call: Caller) -> None:
-    await call_ok(call, "message/sendSMS", sms_body(*[PHONE] * 20))
-    await env.wait(2)
-    held = len(await list_phone_messages(call))
-
-    env.world.move_clock(120)
-    await env.wait(11)
-
-    assert held == 20
-    assert len(await list_phone_messages(call)) == 5
-    assert {describe_outcome(each) for each in (await call("message/list", {"receivers": PHONE})).items} == {
-        "completed 1000"
-    }

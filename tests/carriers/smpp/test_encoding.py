@@ -19,8 +19,13 @@ CARRIED = "".join(c for i in range(0x10000) if is_supported(c := chr(i)))
 
 
 def long_texts(characters: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
-    """Return texts, many of which need several segments."""
-    return st.builds(lambda text, times: text * times, st.text(characters, max_size=60), st.integers(1, 12))
+    """Return texts, many of which need several segments.
+
+    They are joined: `st.text` takes seconds to compare its constants with an alphabet of many gaps.
+    """
+    return st.builds(
+        lambda text, times: "".join(text) * times, st.lists(characters, max_size=60), st.integers(1, 12)
+    )
 
 
 gsm_texts = long_texts(st.sampled_from(GSM_CHARACTERS))

@@ -8,24 +8,20 @@ import pytest
 
 from pabal.domain.base.codes import Code, Refused
 from pabal.domain.base.identifiers import requested_at
-from pabal.domain.kakao.template import TemplateContent, TemplateStatus
 from pabal.domain.people.phone import NumberState
-from pabal.domain.sends.message import Product, Status
-from pabal.domain.sends.sending import Fallback, Receiver
-from pabal.service.sending.accept import IdempotencyKey, accept, find_accepted
-from pabal.service.sending.preconditions import WAKE_HORIZON_MS, get_usable_profile, get_usable_template
+from pabal.domain.sends.message import Status
+from pabal.domain.sends.sending import Receiver
+from pabal.service.sending.accept import IdempotencyKey, accept
+from pabal.service.sending.preconditions import WAKE_HORIZON_MS
 from pabal.store.accounts import numbers
 from pabal.store.engine.base import StoreUnavailable, Tx
-from pabal.store.kakao import profiles, templates
 from pabal.store.messages import requests
 from tests.fixtures.service import (
-    DEFAULT_CARRIER,
     PHONE,
     SENDER,
     FakeCarrier,
     Start,
     account_id_of,
-    alimtalk,
     count_rows,
     message_id_of,
     sms,
@@ -35,7 +31,6 @@ from tests.fixtures.virtual import NOON, Environment
 pytestmark = pytest.mark.carrier(is_connected=False)
 
 WAITING = Status.WAITING
-DESIGN = TemplateContent("주문", "주문", "999999")
 
 
 async def refusal(work: Awaitable[Any]) -> Refused:
@@ -83,14 +78,6 @@ async def test_small_sends_get_a_faster_lane_than_campaigns(env: Environment, re
     assert await env.store.read(lanes) == [(lane, receivers)]
 
 
-async def test_product_without_a_route_is_refused(start: Start, carrier: FakeCarrier) -> None:
-    env = await start(carrier, routes={"sms": [DEFAULT_CARRIER]})
-    refused = await refusal(env.send(sms(product=Product.LMS)))
-
-    assert refused.code is Code.PRODUCT_NOT_AVAILABLE
-    assert await count_rows(env, "requests") == 0
-
-
 @pytest.mark.parametrize(
     ("ahead", "carrier"), [(None, "two"), (0, "two"), (WAKE_HORIZON_MS, "two"), (WAKE_HORIZON_MS + 1, "one")]
 )
@@ -128,39 +115,7 @@ async def test_unregistered_sender_number_is_refused_where_numbers_are_checked(e
     await accept(env.context, owner, sms())
 
 
-@pytest.mark.settings(check_sender_numbers=True)
-async def test_sender_number_of_the_fallback_is_checked_too(env: Environment) -> None:
-    profile = await env.add_profile()
-
-    refused = await refusal(env.send(alimtalk(profile, fallback=Fallback("15881588", None))))
-    assert (refused.code, refused.problems[0].field) == (Code.SENDER_NUMBER_NOT_REGISTERED, "resendPhoneNumber")
-
-    await env.send(alimtalk(profile, fallback_text=None))
-    await env.store.write(numbers.add, await account_id_of(env), "15881588", NOON)
-    await env.send(alimtalk(profile, fallback=Fallback("15881588", None)))
-
-
-async def test_sender_numbers_are_not_checked_with_only_the_simulator(env: Environment) -> None:
-    request_id = await env.send(sms())
-
-    assert await env.outcomes_of(request_id) == [(WAITING, None)]
-
-
 REPEATABLE = IdempotencyKey("key", b"digest")
-
-
-@pytest.mark.first_case
-async def test_repeated_request_is_stored_once_and_gets_the_same_answer(env: Environment) -> None:
-    owner = await account_id_of(env)
-    assert await find_accepted(env.context, owner, REPEATABLE) is None
-
-    one = await accept(env.context, owner, sms(), REPEATABLE)
-    await env.jump(3600)
-    again = await accept(env.context, owner, sms(), REPEATABLE)
-
-    assert one == again == await find_accepted(env.context, owner, REPEATABLE)
-    assert await count_rows(env, "messages") == 1
-    assert env.metric_value("pabal_messages_accepted_total", product="sms") == 1
 
 
 async def test_one_of_many_concurrent_equal_requests_is_stored(env: Environment) -> None:
@@ -172,77 +127,9 @@ async def test_one_of_many_concurrent_equal_requests_is_stored(env: Environment)
     assert await count_rows(env, "messages") == 1
 
 
-async def test_key_used_for_a_different_request_is_a_duplicate(env: Environment) -> None:
-    owner = await account_id_of(env)
-    await accept(env.context, owner, sms(), REPEATABLE)
-    other = REPEATABLE._replace(digest=b"another")
-
-    for work in (
-        accept(env.context, owner, sms(), other),
-        find_accepted(env.context, owner, other),
-    ):
-        refused = await refusal(work)
-        assert (refused.code, refused.problems[0].field) == (Code.DUPLICATE, "Idempotency-Key")
-    assert await count_rows(env, "requests") == 1
-
-
-async def test_idempotency_key_belongs_to_its_account(env: Environment) -> None:
-    mine = await accept(env.context, await account_id_of(env), sms(), REPEATABLE)
-    theirs = await accept(
-        env.context, await account_id_of(env, "other"), sms(), REPEATABLE._replace(digest=b"another")
-    )
-
-    assert mine != theirs
-
-
-@pytest.mark.settings(check_sender_numbers=True)
-async def test_refused_request_leaves_its_key_unused(env: Environment) -> None:
-    owner = await account_id_of(env)
-    await refusal(accept(env.context, owner, sms(), REPEATABLE))
-    await env.store.write(numbers.add, owner, SENDER, NOON)
-
-    await accept(env.context, owner, sms(content="다른 글"), REPEATABLE._replace(digest=b"another"))
-
-    assert await count_rows(env, "requests") == 1
-
-
 async def test_request_that_cannot_be_stored_is_not_accepted(env: Environment) -> None:
     owner = await account_id_of(env)
     await env.store.close()
 
     with pytest.raises(StoreUnavailable):
         await accept(env.context, owner, sms())
-
-
-async def test_only_enabled_approved_profiles_of_the_account_may_send(env: Environment) -> None:
-    owner, other = await account_id_of(env), await account_id_of(env, "other")
-    profile = await env.add_profile()
-    key = f"{profile:040x}"
-
-    assert (await get_usable_profile(env.context, owner, key)).id == profile
-    assert (await refusal(get_usable_profile(env.context, other, key))).code is Code.SENDER_NOT_FOUND
-    assert (await refusal(get_usable_profile(env.context, owner, "f" * 40))).code is Code.SENDER_NOT_FOUND
-    await env.store.write(profiles.set_enabled, profile, False, NOON)
-    assert (await refusal(get_usable_profile(env.context, owner, key))).code is Code.SENDER_NOT_APPROVED
-    await env.store.write(profiles.set_enabled, profile, True, NOON)
-    await env.store.write(profiles.delete, profile, NOON)
-    assert (await refusal(get_usable_profile(env.context, owner, key))).code is Code.SENDER_NOT_FOUND
-
-
-async def test_only_approved_templates_of_the_profile_may_be_sent(env: Environment) -> None:
-    owner = await account_id_of(env)
-    number = await env.add_profile()
-    other = await get_usable_profile(env.context, owner, f"{await env.add_profile('@other'):040x}")
-    profile = await get_usable_profile(env.context, owner, f"{number:040x}")
-    template = await env.store.write(templates.add, owner, number, "order", DESIGN, None, NOON)
-
-    async def code() -> Code:
-        return (await refusal(get_usable_template(env.context, profile, "order"))).code
-
-    assert await code() is Code.TEMPLATE_NOT_APPROVED
-    await env.store.write(templates.set_status, template, TemplateStatus.APPROVED, None, NOON)
-    assert await get_usable_template(env.context, profile, "order") == DESIGN
-    assert (await refusal(get_usable_template(env.context, other, "order"))).code is Code.TEMPLATE_NOT_FOUND
-    assert (await refusal(get_usable_template(env.context, profile, "?"))).code is Code.TEMPLATE_NOT_FOUND
-    await env.store.write(templates.update_design, template, DESIGN._replace(content="고친 글"), None, NOON)
-    assert await get_usable_template(env.context, profile, "order") == DESIGN

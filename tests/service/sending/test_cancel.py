@@ -4,12 +4,10 @@ import asyncio
 
 import pytest
 
-from pabal.carriers.base import Accepted, Busy
-from pabal.domain.base.codes import Code, Refused
+from pabal.carriers.base import Accepted
 from pabal.domain.base.dates import DAY, HOUR
 from pabal.domain.sends.message import Status
 from pabal.service.relay.profiles import delete
-from pabal.service.sending.accept import accept
 from pabal.service.sending.waiting import SWEEP_BATCH_REQUESTS, CancelResult, cancel_request
 from tests.fixtures.service import (
     PHONE,
@@ -24,64 +22,12 @@ from tests.fixtures.service import (
 )
 from tests.fixtures.virtual import NOON, Environment, VirtualWorld
 
-WAITING, SENDING, DONE, CANCEL = Status.WAITING, Status.SENDING, Status.COMPLETED, Status.CANCEL
+WAITING, CANCEL = Status.WAITING, Status.CANCEL
 LATER = later(NOON, 3600)
 
 
 async def cancel(env: Environment, request_id: bytes | None, message_id: bytes | None = None) -> CancelResult:
     return await cancel_request(env.context, await account_id_of(env), request_id, message_id)
-
-
-async def test_waiting_messages_are_cancelled_and_never_submitted(env: Environment, carrier: FakeCarrier) -> None:
-    request_id = await env.send(sms(PHONE, PHONE, scheduled_at=LATER))
-    await env.wait(60)
-
-    assert await cancel(env, request_id) == CancelResult(2, 2)
-
-    for message in await env.messages_of(request_id):
-        assert (message.status, message.outcome, message.completed_at) == (CANCEL, None, env.world.now())
-    assert await count_rows(env, "jobs") == 0
-    await env.jump(2 * 3600)
-    assert carrier.submitted == []
-    assert env.metric_value("pabal_messages_cancelled_total") == 2
-
-
-async def test_single_message_can_be_cancelled(env: Environment, carrier: FakeCarrier) -> None:
-    request_id = await env.send(sms(PHONE, PHONE, scheduled_at=LATER))
-
-    assert await cancel(env, request_id, message_id_of(request_id, 2)) == CancelResult(1, 1)
-
-    assert [status for status, _ in await env.outcomes_of(request_id)] == [WAITING, CANCEL]
-    assert await cancel(env, request_id, message_id_of(request_id, 2)) == CancelResult(1, 0)
-    assert await cancel(env, request_id) == CancelResult(2, 1)
-
-
-@pytest.mark.carrier(answer=lambda attempt: Busy())
-async def test_message_once_in_flight_is_not_cancelled(env: Environment) -> None:
-    request_id = await env.send(sms())
-    await env.wait(1)  # the carrier answered busy, and the message is not in flight
-
-    assert await cancel(env, request_id) == CancelResult(1, 0)
-    assert await env.outcomes_of(request_id) == [(SENDING, None)]
-
-
-async def test_unknown_or_foreign_message_cannot_be_cancelled(env: Environment, carrier: FakeCarrier) -> None:
-    mine = await env.send(sms(scheduled_at=LATER))
-    foreign = await accept(env.context, await account_id_of(env, "other"), sms(scheduled_at=LATER))
-
-    for request_id, message_id in (
-        (None, None),
-        (bytes(13), None),
-        (foreign, None),
-        (foreign, message_id_of(foreign)),
-        (mine, message_id_of(foreign)),
-        (mine, message_id_of(mine, 2)),
-    ):
-        with pytest.raises(Refused) as refusal:
-            await cancel(env, request_id, message_id)
-        assert refusal.value.code is Code.REQUEST_NOT_FOUND
-    assert await env.outcomes_of(foreign) == [(WAITING, None)]
-    assert await env.outcomes_of(mine) == [(WAITING, None)]
 
 
 @pytest.mark.parametrize("turns", range(8))

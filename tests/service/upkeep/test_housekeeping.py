@@ -10,7 +10,6 @@ from pabal.domain.sends.message import Outcome, Product, Status
 from pabal.domain.sends.sending import Receiver
 from pabal.service.history import history
 from pabal.service.relay.profiles import register
-from pabal.service.sending.accept import IdempotencyKey, accept, find_accepted
 from pabal.service.upkeep.housekeeping import run_round
 from pabal.service.upkeep.retention import ERASE_BATCH
 from pabal.store.messages import images, requests
@@ -61,14 +60,6 @@ async def test_message_without_a_receipt_fails_after_the_timeout(
     assert env.metric_value("pabal_messages_ended_total", product=product.code, code="2000") == 1
 
 
-@pytest.mark.settings(sms_timeout_hours=1)
-async def test_receipt_timeout_is_a_setting(env: Environment, carrier: FakeCarrier) -> None:
-    request_id = await env.send(sms())
-    await env.jump(3600 + 20)
-
-    assert await env.outcomes_of(request_id) == [(FAILED, Outcome.TIMED_OUT)]
-
-
 async def test_messages_beyond_one_batch_all_time_out(start: Start) -> None:
     env = await start(FakeCarrier(window=2000))
     sent = await env.send(sms(*[PHONE] * 1200))
@@ -87,21 +78,6 @@ async def test_receipt_after_the_timeout_changes_nothing(env: Environment, carri
     await carrier.report((message_id_of(request_id).hex(), Outcome.DELIVERED))
 
     assert await env.outcomes_of(request_id) == [(FAILED, Outcome.TIMED_OUT)]
-
-
-async def test_idempotency_key_is_valid_for_a_day(start: Start) -> None:
-    repeatable = IdempotencyKey("key", b"digest")
-    env = await start()
-    sent = await accept(env.context, await account_id_of(env), sms(), repeatable)
-
-    env = await start(world=after(DAY - MINUTE))
-    await env.wait(1)
-    assert await find_accepted(env.context, await account_id_of(env), repeatable) == sent
-
-    env = await start(world=after(DAY + MINUTE))
-    await env.wait(1)
-    assert await find_accepted(env.context, await account_id_of(env), repeatable) is None
-    assert await count_rows(env, "idempotency_keys") == 0
 
 
 async def test_tokens_are_deleted_when_they_no_longer_count(start: Start) -> None:

@@ -99,35 +99,20 @@ def tables(tx: Tx) -> set[str]:
     return {row[0] for row in tx.fetch_all("select name from {tables} as t")}
 
 
-def test_new_store_gets_every_migration_in_order(empty: Tx) -> None:
+def test_new_store_gets_every_migration_in_order_and_once(empty: Tx) -> None:
+    assert pending(empty) == ALL
+    assert tables(empty) == set(), "listing them changes nothing"
+
     assert migrate(empty, NOON) == ALL
 
-    assert {"accounts", "requests", "messages", "jobs", "receipts", "profiles", "templates"} <= tables(empty)
+    found = tables(empty)
+    assert {"accounts", "requests", "messages", "jobs", "receipts", "profiles", "templates"} <= found
     assert empty.fetch_all("select number, name, applied_at from migrations order by number") == [
         (step.number, step.name, NOON) for step in all_migrations()
     ]
-
-
-def test_second_run_applies_nothing(empty: Tx) -> None:
-    migrate(empty, NOON)
-    before = tables(empty)
-
-    assert migrate(empty, NOON + 1) == []
-    assert tables(empty) == before
-
-
-def test_only_missing_migrations_are_pending(empty: Tx) -> None:
-    assert pending(empty) == ALL
-
-    migrate(empty, NOON)
-
     assert pending(empty) == []
-
-
-def test_listing_pending_migrations_changes_nothing(empty: Tx) -> None:
-    pending(empty)
-
-    assert tables(empty) == set()
+    assert migrate(empty, NOON + 1) == []
+    assert tables(empty) == found
 
 
 def test_store_of_a_newer_version_is_refused_and_left_unchanged(empty: Tx) -> None:

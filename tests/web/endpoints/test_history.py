@@ -5,7 +5,6 @@ from typing import Any
 import pytest
 
 from tests.fixtures.cases import once, with_each
-from tests.fixtures.engines import sqlite_only
 from tests.fixtures.virtual import Caller, Environment
 from tests.fixtures.web import (
     PHONE,
@@ -206,31 +205,6 @@ async def test_unknown_request_is_not_found(call: Caller, query: dict[str, str],
     answer = await call("message/request", query=query)
 
     assert answer.result == result
-
-
-@sqlite_only
-async def test_numbers_and_texts_are_deleted_after_retention_and_counts_stay(
-    env: Environment, call: Caller
-) -> None:
-    body = sms_body(
-        subject="비밀",
-        content="#{a}",
-        receivers=receivers_of(PHONE, templateData={"a": "비밀"}, reference="비밀"),
-    )
-    sent = await call_ok(call, "message/sendLMS", body)
-    await env.wait(2)
-
-    env.world.move_clock(180 * 86_400)
-    await env.wait(60)
-    gone = await list_messages(call)
-    answer = await call("message/request", query={"requestId": sent.request_id})
-
-    (blank,) = answer.items
-    assert gone == []
-    assert answer.item["counts"]["completed"] == answer.item["totalCount"] == 1
-    assert describe_outcome(blank) == "completed 1000"
-    assert (blank["receiver"], blank["content"]) == ("", "")
-    assert "비밀" not in str(answer.body)
 
 
 async def test_messages_are_found_only_by_their_receiver(env: Environment, call: Caller) -> None:
