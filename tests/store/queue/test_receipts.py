@@ -6,7 +6,7 @@ from pabal.domain.base.dates import HOUR
 from pabal.domain.sends.message import Outcome
 from pabal.store.engine.base import Tx
 from pabal.store.queue import receipts
-from pabal.store.queue.receipts import EndedReference, ExpectedReceipt
+from pabal.store.queue.receipts import EndedReference, ExpectedReceipt, TakenReference
 from tests.fixtures.rows import CARRIER, ExplainingTx, message_id
 from tests.fixtures.virtual import NOON
 
@@ -49,7 +49,7 @@ def test_reference_is_taken_with_the_receipt_that_ends_its_message(tx: Tx) -> No
     matched = receipts.record(tx, CARRIER, [(each, GOOD) for each in ("a", "r1", "early", "b")], NOON)
 
     assert sorted(matched.ended) == [(ONE, GOOD), (OTHER, GOOD)]
-    assert matched.taken == {"r1": ONE}  # the parts of a message end together
+    assert matched.taken == {"r1": TakenReference(ONE, GOOD, None)}  # the parts of a message end together
     assert stored_references(tx) == 3
 
 

@@ -58,8 +58,7 @@ def receive(tx: Tx, carrier: str, incoming: Sequence[Receipt], policy: Policy, n
     ended += named.ended
     ended += [(held[str(each.in_doubt_reference)], each.outcome) for each in found]
     decided = {
-        **{one: codes[reference] for reference, one in taken.items()},
-        **{one: names_codes[reference] for reference, one in named.taken.items()},
+        **{each.message_id: each.code for each in (*taken.values(), *named.taken.values())},
         **{held[str(each.in_doubt_reference)]: codes[each.reference] for each in found},
     }
     finished = finish(tx, ended, policy, now, decided, taken | named.taken)

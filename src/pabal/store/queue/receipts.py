@@ -61,13 +61,20 @@ class _PartOutcome(NamedTuple):
     parts: int
 
 
+class TakenReference(NamedTuple):
+    """A reference that is deleted because its first receipt has ended its message: with that outcome and code."""
+
+    message_id: bytes
+    outcome: Outcome
+    code: str | None
+
+
 class MatchedReceipts(NamedTuple):
     """The outcomes of messages whose receipts arrived, and the references that match no message yet."""
 
     ended: list[tuple[bytes, Outcome]]
     unmatched: list[str]
-    taken: dict[str, bytes]
-    """References that are deleted already, because nothing more is expected for them, and their messages."""
+    taken: dict[str, TakenReference]
 
 
 def expect(tx: Tx, carrier: str, accepted: Iterable[ExpectedReceipt]) -> list[tuple[bytes, Outcome]]:
@@ -97,7 +104,7 @@ def record(
 ) -> MatchedReceipts:
     """Record receipts, with the carrier's own codes by reference; the first one for a reference counts."""
     outcomes = dict(reversed(list(receipts)))
-    taken = _take(tx, carrier, outcomes)
+    taken = _take(tx, carrier, outcomes, codes)
     rows = tx.execute_many(
         "insert {may_repeat} into receipts (carrier, arrived_at, reference, outcome, code)"
         " select ?, ?, v.reference, v.outcome, v.code"
@@ -115,7 +122,7 @@ def record(
         (carrier, now),
     )
     return MatchedReceipts(
-        ended=[(one, outcomes[reference]) for reference, one in taken.items()]
+        ended=[(each.message_id, each.outcome) for each in taken.values()]
         + _ended(tx, [_PartOutcome(*row[:3]) for row in rows if row[0] is not None]),
         unmatched=[row[3] for row in rows if row[0] is None],
         taken=taken,
@@ -191,14 +198,24 @@ def delete_old_unmatched(tx: Tx, before: Instant, limit: int) -> int:
     return len(rows)
 
 
-def _take(tx: Tx, carrier: str, references: Iterable[str]) -> dict[str, bytes]:
-    """Delete the references of messages that were sent in one part, which their receipts end; return both."""
+def _take(
+    tx: Tx, carrier: str, outcomes: Mapping[str, Outcome], codes: Mapping[str, str | None]
+) -> dict[str, TakenReference]:
+    """Delete the references of messages that were sent in one part, which their receipts end.
+
+    A receipt that was postponed came before these.
+    """
     rows = tx.execute_many(
         "delete {may_repeat} from receipts {of_references} and parts = 1 and receipts.message_id is not null"
-        " and outcome is null returning receipts.reference, receipts.message_id",
-        [(carrier, reference) for reference in references],
+        " returning receipts.reference, receipts.message_id, outcome, code",
+        [(carrier, reference) for reference in outcomes],
     )
-    return dict(rows)
+    return {
+        reference: TakenReference(message_id, outcomes[reference], codes.get(reference))
+        if postponed is None
+        else TakenReference(message_id, OUTCOME_BY_NUMBER[postponed], code)
+        for reference, message_id, postponed, code in rows
+    }
 
 
 def _ended(tx: Tx, rows: Sequence[_PartOutcome]) -> list[tuple[bytes, Outcome]]:
@@ -233,12 +250,21 @@ def _lock_messages(tx: Tx, message_ids: Sequence[bytes]) -> None:
 
 
 def postpone(tx: Tx, carrier: str, receipts: Iterable[PostponedReceipt], now: Instant) -> None:
-    """Store receipts until the nodes of their messages can be reached."""
+    """Store receipts until the nodes of their messages can be reached: the first one for a reference counts."""
+    kept = list(receipts)
+    first = {each.reference: each for each in reversed(kept)}
+    tx.execute_many(
+        "update receipts set outcome = v.outcome, code = v.code, arrived_at = ?"
+        " from (values {rows}) as v(carrier, reference, outcome, code)"
+        " where receipts.carrier {same} and receipts.reference = v.reference and receipts.outcome is null",
+        [(carrier, one, each.outcome.number, each.code) for one, each in first.items()],
+        (now,),
+    )
     tx.execute_many(
         "insert into postponed_receipts (carrier, arrived_at, slot, reference, outcome, in_doubt_reference, code)"
         " select ?, ?, v.slot, v.reference, v.outcome, v.in_doubt_reference, v.code"
         " from (values {rows}) as v(slot, reference, outcome, in_doubt_reference, code)",
-        [(each.slot, each.reference, each.outcome.number, each.in_doubt_reference, each.code) for each in receipts],
+        [(each.slot, each.reference, each.outcome.number, each.in_doubt_reference, each.code) for each in kept],
         (carrier, now),
     )
 

@@ -101,13 +101,17 @@ async def test_receipts_of_a_lost_node_are_taken_and_end_their_messages_when_it_
         assert waiting == {one for one in sent if node_of_message(one) == LOST}
         assert await cluster.store.read(receipts.list_postponed_slots)
         store.lost.clear()
+        store.lost_nodes.clear()  # reached again before the next look at what was postponed
+        contradicting = [(one.hex(), Outcome.PHONE_OFF) for one in sent if node_of_message(one) == LOST]
+        await carrier_of(process).report(*contradicting)
         await cluster.wait(RECOVERY_S)
         for one in sent:
             assert await process.env.outcomes_of(identifiers.request_id_of(one)) == [
                 (Status.COMPLETED, Outcome.DELIVERED)
             ]
         assert await cluster.store.read(receipts.list_postponed_slots) == []
-        assert await rows_in(cluster, "receipts") == 0
+        matched = "select 1 from receipts where message_id is not null"
+        assert await cluster.store.read(lambda tx: tx.fetch_all(matched)) == []
 
 
 async def test_send_with_a_key_waits_for_its_slot_and_one_without_takes_another(cluster: Cluster) -> None:
