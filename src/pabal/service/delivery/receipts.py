@@ -178,7 +178,8 @@ async def _end_near(
         await _postpone(context, carrier, [(slot, receipt) for _, receipt in some])
         return []
     announce_received(context, carrier, ReceiveResult(finished, 0))
-    return references + [EndedReference(carrier, receipt.reference, one) for one, receipt in some]
+    reported = [EndedReference(carrier, receipt.reference, one) for one, receipt in some]  # also of ended messages
+    return list(dict.fromkeys([*references, *reported]))
 
 
 async def _store_at(
