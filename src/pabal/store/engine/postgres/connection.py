@@ -76,7 +76,7 @@ class PostgresConnection:
         if self.is_retry:
             self._send(_WAIT_FOR_REPLICAS)
         if self.tx.has_written:  # on Citus
-            self.tx.finish()
+            self.tx.finish()  # on a node, that is answered with the commit
         self.is_committing = True
         said = self._send(b"commit")
         try:
