@@ -203,11 +203,8 @@ def build_parser(names: Collection[str] = tuple(COMMANDS)) -> CommandParser:
         version=f"pabal {__version__}",
         help=choose("버전을 보여 줍니다", "show program's version number and exit"),
     )
-    parser.set_defaults(parser=parser)
-    subparsers = parser.add_subparsers(metavar="COMMAND")
     for name, command in (COMMANDS if has_server else CLIENT_COMMANDS).items():
-        help = choose(command.ko, command.en)
-        added = subparsers.add_parser(name, help=help, description=help)
+        added = parser.add_subcommand(name, command.ko, command.en)
         if name in names:
             module = import_module(f"pabal.cli.{command.module}")
             getattr(module, f"declare_{name.replace('-', '_')}")(added)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from msgspec import UNSET
 
 from pabal.cli.shared.language import CommandError, choose
-from pabal.cli.shared.options import add_config_option, add_json_option, add_option
+from pabal.cli.shared.options import CommandParser
 from pabal.cli.shared.table import printable
 from pabal.client import ApiError, NoAnswerError, Retries
 from pabal.client.errors import TemporaryError
@@ -84,7 +84,7 @@ class Call(NamedTuple):
 
 
 def add_call_options(
-    parser: argparse.ArgumentParser,
+    parser: CommandParser,
     run: Callable[[Call], int],
     *,
     needs_key: bool = True,
@@ -92,22 +92,20 @@ def add_call_options(
     flags: Mapping[str, str] | None = None,
 ) -> None:
     """Add the options of a command that calls a running service; `flags` are those that set fields of its body."""
-    add_option(
-        parser,
+    parser.add_option(
         "--url",
         "서비스의 주소(기본값: PABAL_URL, 없으면 http://127.0.0.1:8080)",
         "address of the service (default: PABAL_URL, else http://127.0.0.1:8080)",
     )
     if needs_key:
-        add_option(
-            parser,
+        parser.add_option(
             "--key",
             "API 키(기본값: PABAL_API_KEY. 환경 변수는 다른 사용자가 볼 수 없습니다)",
             "API key (default: PABAL_API_KEY, which other users of a machine cannot see)",
         )
-    add_config_option(parser)
+    parser.add_config_option()
     if has_json:
-        add_json_option(parser)
+        parser.add_json_flag()
     parser.set_defaults(run_call=run, needs_key=needs_key, flags=flags or {})
 
 

@@ -2,7 +2,7 @@
 
 import argparse
 
-from pabal.cli.shared.options import add_option
+from pabal.cli.shared.options import CommandParser
 
 _BASH = """\
 _pabal() {{
@@ -26,10 +26,9 @@ _ZSH = "autoload -U +X bashcompinit && bashcompinit\n"
 SHELLS = ("bash", "zsh", "fish")
 
 
-def declare_completion(parser: argparse.ArgumentParser) -> None:
+def declare_completion(parser: CommandParser) -> None:
     """Declare `pabal completion`."""
-    add_option(
-        parser,
+    parser.add_option(
         "shell",
         "셸. 예: source <(pabal completion bash)",
         "the shell; for example: source <(pabal completion bash)",

@@ -1,6 +1,5 @@
 """`pabal history` and `pabal phone`: messages, what happened to one of them, and what a simulated phone gets."""
 
-import argparse
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from itertools import islice
@@ -10,7 +9,7 @@ from typing import Any
 from msgspec import UNSET
 
 from pabal.cli.calling.call import Call, ExitStatus, add_call_options, parse_count
-from pabal.cli.shared.options import add_option
+from pabal.cli.shared.options import CommandParser
 from pabal.cli.shared.table import print_json, print_rows, printable
 from pabal.client import GetMessage, ListMessages, ListPhoneMessages
 from pabal.domain.base.codes import Text
@@ -53,39 +52,25 @@ _MORE = Text(
 )
 
 
-def declare_history(parser: argparse.ArgumentParser) -> None:
+def declare_history(parser: CommandParser) -> None:
     """Declare `pabal history`."""
     add_call_options(parser, _history, flags=_FLAGS)
-    add_option(parser, "--to", "이 수신자의 메시지", "messages to this receiver", metavar="NUMBER")
-    add_option(parser, "--request", "이 요청의 메시지", "messages of this request", metavar="ID")
-    add_option(parser, "--message", "이 메시지와 처리 이력", "this message, and what happened to it", metavar="ID")
-    add_option(
-        parser,
-        "--date",
-        "요청 시각: yyyy-MM-dd 또는 from~to",
-        "when they were requested: yyyy-MM-dd, or from~to",
-        metavar="PERIOD",
+    parser.add_option("--to NUMBER", "이 수신자의 메시지", "messages to this receiver")
+    parser.add_option("--request ID", "이 요청의 메시지", "messages of this request")
+    parser.add_option("--message ID", "이 메시지와 처리 이력", "this message, and what happened to it")
+    parser.add_option(
+        "--date PERIOD", "요청 시각: yyyy-MM-dd 또는 from~to", "when they were requested: yyyy-MM-dd, or from~to"
     )
-    add_option(
-        parser,
+    parser.add_option(
         "--kind",
         "sms, alimTalk, friendTalkText, brandMessage 등",
         "such as sms, alimTalk, friendTalkText or brandMessage",
     )
-    add_option(
-        parser,
-        "--status",
-        "waiting, sending, completed, fail, cancel",
-        "waiting, sending, completed, fail or cancel",
+    parser.add_option(
+        "--status", "waiting, sending, completed, fail, cancel", "waiting, sending, completed, fail or cancel"
     )
-    add_option(
-        parser,
-        "--limit",
-        "최대 개수(기본값: 50)",
-        "how many at most (default: 50)",
-        type=parse_count,
-        default=LIMIT,
-        metavar="N",
+    parser.add_option(
+        "--limit N", "최대 개수(기본값: 50)", "how many at most (default: 50)", type=parse_count, default=LIMIT
     )
 
 
@@ -162,19 +147,11 @@ _WATCHING = Text("{number}을(를) 보고 있습니다. Ctrl-C로 끝냅니다."
 _IMAGE = Text("[이미지]", "[image]")
 
 
-def declare_phone(parser: argparse.ArgumentParser) -> None:
+def declare_phone(parser: CommandParser) -> None:
     """Declare `pabal phone`."""
     add_call_options(parser, _watch)
-    add_option(
-        parser, "number", "번호. 하이픈은 없어도 됩니다", "the number, with or without hyphens", metavar="NUMBER"
-    )
-    add_option(
-        parser,
-        "--once",
-        "있는 것만 출력하고 기다리지 않습니다",
-        "print what it has, and do not wait",
-        action="store_true",
-    )
+    parser.add_option("number NUMBER", "번호. 하이픈은 없어도 됩니다", "the number, with or without hyphens")
+    parser.add_flag("--once", "있는 것만 출력하고 기다리지 않습니다", "print what it has, and do not wait")
 
 
 def _watch(call: Call) -> int:

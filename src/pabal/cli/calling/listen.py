@@ -1,15 +1,14 @@
 """`pabal webhook listen`: passes on what webhooks would be told to a server on this machine."""
 
-import argparse
 import base64
 import hashlib
 import hmac
 from threading import Event
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from pabal.cli.calling.call import Call, add_call_options, wait_for_service
-from pabal.cli.shared.language import CommandError, choose
-from pabal.cli.shared.options import add_group, add_option
+from pabal.cli.shared.language import CommandError
+from pabal.cli.shared.options import CommandParser
 from pabal.cli.shared.table import print_json
 from pabal.client import ApiError, ListEvents, NoAnswerError
 from pabal.domain.base.codes import Text
@@ -50,49 +49,41 @@ class Forwarded(NamedTuple):
     duration_ms: int
 
 
-def declare_webhook(parser: argparse.ArgumentParser) -> None:
+def declare_webhook(group: CommandParser) -> None:
     """Declare `pabal webhook` where only the client is installed."""
-    add_listen(add_group(parser))
+    add_listen(group)
 
 
-def add_listen(group: Any) -> None:
+def add_listen(group: CommandParser) -> None:
     """Add `pabal webhook listen`."""
-    help = choose(
+    parser = group.add_subcommand(
+        "listen",
         "웹훅이 받을 이벤트를 이 컴퓨터의 서버로 보냅니다. 서비스에 포트를 열지 않아도 됩니다.",
         "Forward what webhooks would be told to a server on this machine; no port has to be open for the service.",
     )
-    parser: argparse.ArgumentParser = group.add_parser("listen", help=help, description=help)
     add_call_options(parser, _listen, flags={"since": "--since"})
-    add_option(
-        parser,
-        "--forward-to",
+    parser.add_option(
+        "--forward-to URL",
         "받을 주소. 예: http://localhost:3000/hook",
         "where to post, such as http://localhost:3000/hook",
         required=True,
-        metavar="URL",
     )
-    add_option(
-        parser,
-        "--event",
+    parser.add_option(
+        "--event EVENT",
         "이 이벤트만. 여러 번 줄 수 있습니다",
         "only this event; may be repeated",
         action="append",
         choices=[each.code for each in EventType if each is not EventType.WEBHOOK_TEST],
-        metavar="EVENT",
     )
-    add_option(
-        parser,
-        "--since",
+    parser.add_option(
+        "--since TIME",
         "이때부터의 이벤트를 다시 보냅니다: yyyy-MM-dd HH:mm, 최대 7일 전",
         "post the events since then again: yyyy-MM-dd HH:mm, at most 7 days ago",
-        metavar="TIME",
     )
-    add_option(
-        parser,
-        "--secret",
+    parser.add_option(
+        "--secret SECRET",
         "서명에 쓸 whsec_… 값. 기본값: API 키에서 만든 값",
         "sign with this whsec_… secret (default: one made from the API key)",
-        metavar="SECRET",
     )
 
 

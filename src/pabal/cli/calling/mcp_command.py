@@ -1,11 +1,10 @@
 """`pabal mcp`: declares the command, and finds out what its key may do."""
 
-import argparse
 from importlib.util import find_spec
 
 from pabal.cli.calling.call import Call, ExitStatus, add_call_options, parse_count
 from pabal.cli.shared.language import CommandError
-from pabal.cli.shared.options import add_option
+from pabal.cli.shared.options import CommandParser
 from pabal.client import ApiError, Client, SendSms
 from pabal.client.errors import AccessError, ForbiddenError, TemporaryError
 from pabal.domain.base.codes import Text
@@ -22,23 +21,19 @@ _CANNOT_SEND = Text(
 )
 
 
-def declare_mcp(parser: argparse.ArgumentParser) -> None:
+def declare_mcp(parser: CommandParser) -> None:
     """Declare `pabal mcp`."""
     add_call_options(parser, _serve, has_json=False)
-    add_option(
-        parser,
+    parser.add_flag(
         "--allow-send",
         "발송 도구도 제공합니다. API 키에 권한 범위 send가 필요합니다",
         "offer to send messages as well; the API key needs the scope send",
-        action="store_true",
     )
-    add_option(
-        parser,
-        "--max-receivers",
+    parser.add_option(
+        "--max-receivers N",
         "한 번에 보낼 수 있는 최대 수신자 수(기본값: 설정 mcp_max_receivers, 10)",
         "most receivers of one send (default: the setting mcp_max_receivers, 10)",
         type=lambda given: parse_count(given, MAX_RECEIVERS),
-        metavar="N",
     )
 
 

@@ -11,7 +11,7 @@ from pabal.cli.calling.call import Call, ExitStatus, add_call_options, list_warn
 from pabal.cli.calling.history import MESSAGE_COLUMNS, message_row
 from pabal.cli.calling.send_body import FLAGS, KINDS, add_body_options, build_body, with_receivers
 from pabal.cli.shared.language import CommandError, choose
-from pabal.cli.shared.options import add_option
+from pabal.cli.shared.options import CommandParser
 from pabal.cli.shared.table import print_json, print_rows
 from pabal.client import GetRequest, ReceiverBody
 from pabal.domain.base.codes import Text
@@ -40,92 +40,62 @@ _STILL_WAITING = Text("아직 끝나지 않은 메시지가 있습니다: {count
 _NOTHING_SENT = Text("확인만 했습니다. 아무것도 발송하지 않았습니다.", "This was a dry run: nothing was sent.")
 
 
-def declare_send(parser: argparse.ArgumentParser) -> None:
+def declare_send(parser: CommandParser) -> None:
     """Declare `pabal send`."""
     add_call_options(parser, _send, flags=FLAGS)
-    add_option(
-        parser,
+    parser.add_option(
         "kind",
         "보낼 종류(--csv의 기본값: sms)",
         "what to send (default with --csv: sms)",
         nargs="?",
         choices=list(KINDS),
     )
-    add_option(parser, "--to", "수신자", "receivers", nargs="+", action="extend", metavar="NUMBER")
-    add_option(
-        parser,
-        "--var",
+    parser.add_option("--to NUMBER", "수신자", "receivers", nargs="+", action="extend")
+    parser.add_option(
+        "--var NAME=VALUE",
         "변수 #{NAME}의 값",
         "value of a variable #{NAME}",
         action="append",
         type=_parse_variable,
-        metavar="NAME=VALUE",
     )
-    add_option(parser, "--reference", "메시지에 붙일 참조 ID", "your own id for the messages", metavar="TEXT")
+    parser.add_option("--reference TEXT", "메시지에 붙일 참조 ID", "your own id for the messages")
     add_body_options(parser)
-    add_option(
-        parser, "--dry-run", "확인만 하고 보내지 않습니다", "check it, and send nothing", action="store_true"
-    )
-    add_option(
-        parser,
-        "--idempotency-key",
-        "같은 키로는 한 번만 보냅니다",
-        "with the same key it is sent once",
-        metavar="KEY",
-    )
-    add_option(
-        parser,
-        "--wait",
-        "메시지가 끝날 때까지 기다립니다",
-        "wait until the messages have ended",
-        action="store_true",
-    )
-    add_option(
-        parser,
-        "--timeout",
+    parser.add_flag("--dry-run", "확인만 하고 보내지 않습니다", "check it, and send nothing")
+    parser.add_option("--idempotency-key KEY", "같은 키로는 한 번만 보냅니다", "with the same key it is sent once")
+    parser.add_flag("--wait", "메시지가 끝날 때까지 기다립니다", "wait until the messages have ended")
+    parser.add_option(
+        "--timeout SECONDS",
         "기다릴 시간(초, 기본값: 60)",
         "how long to wait (default: 60)",
         type=parse_count,
         default=WAIT_SECONDS,
-        metavar="SECONDS",
     )
     _add_csv_options(parser)
 
 
-def _add_csv_options(parser: argparse.ArgumentParser) -> None:
-    add_option(
-        parser,
-        "--csv",
+def _add_csv_options(parser: CommandParser) -> None:
+    parser.add_option(
+        "--csv FILE",
         "각 행에 보냅니다. 첫 행은 열 이름입니다",
         "send to its rows; its first row names the columns",
         type=Path,
-        metavar="FILE",
     )
-    add_option(
-        parser,
-        "--chunk",
+    parser.add_option(
+        "--chunk N",
         "--csv와 함께: 요청 하나의 행 수(기본값: 1000)",
         "with --csv: rows a request (default: 1000)",
         type=parse_count,
         default=CHUNK,
-        metavar="N",
     )
-    add_option(
-        parser,
+    parser.add_flag(
         "--strict",
         "--csv와 함께: 잘못된 행이 있으면 아무것도 보내지 않습니다",
         "with --csv: send nothing if a row is wrong",
-        action="store_true",
     )
-    add_option(
-        parser,
-        "--again",
-        "--csv와 함께: 보냈던 파일을 다시 보냅니다",
-        "with --csv: send a file that was sent before",
-        action="store_true",
+    parser.add_flag(
+        "--again", "--csv와 함께: 보냈던 파일을 다시 보냅니다", "with --csv: send a file that was sent before"
     )
-    add_option(
-        parser,
+    parser.add_option(
         "--in-doubt",
         "--csv와 함께: 오래전에 발송되었을 수 있는 행의 처리",
         "with --csv: what to do with rows that may have been sent long ago",

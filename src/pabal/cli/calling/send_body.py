@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 
 from pabal.cli.shared.language import CommandError
-from pabal.cli.shared.options import add_option
+from pabal.cli.shared.options import CommandParser
 from pabal.client import (
     FriendtalkReceiverBody,
     ReceiverBody,
@@ -213,14 +213,14 @@ FLAGS = {each.field: each.flag for each in OPTIONS} | {"images": "--image"}
 """The options that set fields of the body."""
 
 
-def add_body_options(parser: argparse.ArgumentParser) -> None:
+def add_body_options(parser: CommandParser) -> None:
     """Add the options that make the body."""
     for option in OPTIONS:
         if option.metavar is None:
-            add_option(parser, option.flag, *option.help, action="store_true", default=None)
+            parser.add_option(option.flag, *option.help, action="store_true", default=None)
         else:
             action = "append" if option.field == "image" else "store"
-            add_option(parser, option.flag, *option.help, type=option.kind, metavar=option.metavar, action=action)
+            parser.add_option(option.flag, *option.help, type=option.kind, metavar=option.metavar, action=action)
 
 
 def build_body(given: argparse.Namespace, kind: str) -> msgspec.Struct:

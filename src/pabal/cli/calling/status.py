@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pabal.cli.calling.call import Call, ExitStatus, add_call_options
 from pabal.cli.shared.language import choose
-from pabal.cli.shared.options import add_option
+from pabal.cli.shared.options import CommandParser
 from pabal.cli.shared.table import Columns, format_table, print_json
 from pabal.client import NoAnswerError
 from pabal.domain.base.codes import Text
@@ -160,24 +160,20 @@ class Look(NamedTuple):
     figures: StatusFigures
 
 
-def declare_status(parser: argparse.ArgumentParser) -> None:
+def declare_status(parser: CommandParser) -> None:
     """Declare `pabal status`."""
     add_call_options(parser, _show, needs_key=False)
-    add_option(
-        parser,
-        "--interval",
+    parser.add_option(
+        "--interval SECONDS",
         "새로 고치는 간격(초, 기본값: 2.5)",
         "how long to wait between two looks (default: 2.5)",
         type=_parse_seconds,
         default=INTERVAL_S,
-        metavar="SECONDS",
     )
-    add_option(
-        parser,
+    parser.add_flag(
         "--once",
         "한 번만 보여 줍니다. 터미널이 아니면 기본값입니다",
         "show it once; the default where the output is no terminal",
-        action="store_true",
     )
 
 

@@ -1,6 +1,5 @@
 """`pabal doctor`: checks an installation, and says how to fix what is wrong."""
 
-import argparse
 import asyncio
 import shutil
 from ipaddress import ip_address
@@ -16,7 +15,7 @@ from pabal.cli.doctor.other_servers import (
     check_relay_numbers,
     check_webhooks,
 )
-from pabal.cli.shared.options import add_settings_options
+from pabal.cli.shared.options import CommandParser
 from pabal.domain.base.codes import Text
 from pabal.settings.carriers import SENDABLE
 from pabal.settings.data_directory import AlreadyRunning, process_lock
@@ -33,9 +32,9 @@ from pabal.world import RealWorld, World
 FIX_SETTING = Text("이 설정을 고치세요.", "Fix this setting.")
 
 
-def declare_doctor(parser: argparse.ArgumentParser) -> None:
+def declare_doctor(parser: CommandParser) -> None:
     """Declare `pabal doctor`."""
-    add_settings_options(parser, lambda settings, _: print_findings(asyncio.run(diagnose(settings, RealWorld()))))
+    parser.add_settings_options(lambda settings, _: print_findings(asyncio.run(diagnose(settings, RealWorld()))))
 
 
 async def diagnose(settings: Settings, world: World) -> list[Finding]:

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from pabal.cli.shared.command import WORLD, audit_entry, current_actor, find_account_id, with_store
 from pabal.cli.shared.language import CommandError, say
-from pabal.cli.shared.options import add_command, add_group, add_list, add_option
+from pabal.cli.shared.options import CommandParser
 from pabal.cli.shared.table import print_rows
 from pabal.domain.base import dates
 from pabal.domain.base.codes import Code, Refused, Text
@@ -55,10 +55,9 @@ CODES = {
 }
 
 
-def declare_account(parser: argparse.ArgumentParser) -> None:
+def declare_account(group: CommandParser) -> None:
     """Declare `pabal account`."""
-    group = add_group(parser)
-    add_list(group, _list_accounts, "모든 계정을 보여 줍니다.", "List all accounts.")
+    group.add_list(_list_accounts, "모든 계정을 보여 줍니다.", "List all accounts.")
     for name, ko, en in (
         (
             "disable",
@@ -67,39 +66,36 @@ def declare_account(parser: argparse.ArgumentParser) -> None:
         ),
         ("enable", "계정의 키를 다시 사용합니다.", "Enable the keys of an account again."),
     ):
-        parser = add_command(group, name, _set_account, ko, en)
-        add_option(parser, "name", "계정의 이름", "the account's name")
+        parser = group.add_command(name, _set_account, ko, en)
+        parser.add_option("name", "계정의 이름", "the account's name")
         parser.set_defaults(is_enabled=name == "enable")
-    parser = add_command(
-        group,
+    parser = group.add_command(
         "limit",
         _limit,
         "계정의 한도를 보여 주거나, 준 것을 정합니다.",
         "Show the limits of an account, or set those that are given.",
     )
-    add_option(parser, "name", "계정의 이름", "the account's name")
+    parser.add_option("name", "계정의 이름", "the account's name")
     for name, help in LIMITS.items():
-        add_option(parser, f"--{name.replace('_', '-')}", *help, metavar="N")
-    parser = add_command(
-        group,
+        parser.add_option(f"--{name.replace('_', '-')}", *help, metavar="N")
+    parser = group.add_command(
         "opt-out",
         _opt_out,
         "계정의 광고 문자에 넣을 무료 수신거부 번호를 보여 주거나 정합니다.",
         "Show the number for opting out of an account's advertising texts, or set it.",
     )
-    add_option(parser, "name", "계정의 이름", "the account's name")
-    add_option(parser, "number", "080 번호. `none`은 없앱니다", "the 080 number; `none` removes it", nargs="?")
+    parser.add_option("name", "계정의 이름", "the account's name")
+    parser.add_option("number", "080 번호. `none`은 없앱니다", "the 080 number; `none` removes it", nargs="?")
 
-    parser = add_command(
-        group,
+    parser = group.add_command(
         "codes",
         _codes,
         "계정의 메시지를 어느 재판매사가 보내는지 중계사에 알리는 코드를 보여 주거나 정합니다.",
         "Show the codes that tell relays which reseller sends an account's messages, or set them.",
     )
-    add_option(parser, "name", "계정의 이름", "the account's name")
+    parser.add_option("name", "계정의 이름", "the account's name")
     for name, help in CODES.items():
-        add_option(parser, f"--{name.replace('_', '-')}", *help, metavar="CODE")
+        parser.add_option(f"--{name.replace('_', '-')}", *help, metavar="CODE")
 
 
 def _list_accounts(settings: Settings, given: argparse.Namespace) -> None:
@@ -206,10 +202,9 @@ NUMBER_COLUMNS = {
 }
 
 
-def declare_number(parser: argparse.ArgumentParser) -> None:
+def declare_number(group: CommandParser) -> None:
     """Declare `pabal number`."""
-    group = add_group(parser)
-    add_list(group, _list_numbers, "모든 발신번호를 보여 줍니다.", "List all sender numbers.")
+    group.add_list(_list_numbers, "모든 발신번호를 보여 줍니다.", "List all sender numbers.")
     for name, run, ko, en in (
         ("add", _add_number, "계정의 발신번호를 등록합니다.", "Register a sender number for an account."),
         (
@@ -221,11 +216,11 @@ def declare_number(parser: argparse.ArgumentParser) -> None:
         ("reject", _reject_number, "대기 중인 발신번호를 반려합니다.", "Reject a pending sender number."),
         ("remove", _remove_number, "계정의 발신번호를 삭제합니다.", "Remove a sender number from an account."),
     ):
-        parser = add_command(group, name, run, ko, en)
-        add_option(parser, "number", "번호. 하이픈은 없어도 됩니다", "the number, with or without hyphens")
-        add_option(parser, "--account", "계정의 이름", "the account's name", required=True)
+        parser = group.add_command(name, run, ko, en)
+        parser.add_option("number", "번호. 하이픈은 없어도 됩니다", "the number, with or without hyphens")
+        parser.add_option("--account", "계정의 이름", "the account's name", required=True)
         if name == "reject":
-            add_option(parser, "--comment", "관리자에게 알릴 이유", "why, for the owner", default="")
+            parser.add_option("--comment", "관리자에게 알릴 이유", "why, for the owner", default="")
 
 
 def _list_numbers(settings: Settings, given: argparse.Namespace) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pabal.cli.shared.command import WORLD, audit_entry, require_store_file, with_store
 from pabal.cli.shared.language import CommandError, say
-from pabal.cli.shared.options import add_option, add_settings_options
+from pabal.cli.shared.options import CommandParser
 from pabal.domain.base import dates
 from pabal.domain.base.codes import Text
 from pabal.domain.base.dates import Instant
@@ -28,18 +28,13 @@ PROGRESS_INTERVAL_S = 5.0
 """How often a long copy prints its progress."""
 
 
-def declare_backup(parser: argparse.ArgumentParser) -> None:
+def declare_backup(parser: CommandParser) -> None:
     """Declare `pabal backup`."""
-    add_settings_options(parser, _backup)
-    add_option(
-        parser,
-        "file",
-        "쓸 파일. 없는 파일이어야 합니다",
-        "the file to write; it must not exist",
-        type=Path,
-        metavar="FILE",
+    parser.add_settings_options(_backup)
+    parser.add_option(
+        "file FILE", "쓸 파일. 없는 파일이어야 합니다", "the file to write; it must not exist", type=Path
     )
-    add_option(parser, "--force", "파일이 있으면 바꿉니다", "replace the file if it exists", action="store_true")
+    parser.add_flag("--force", "파일이 있으면 바꿉니다", "replace the file if it exists")
 
 
 def require_sqlite(settings: Settings, alternative: Text) -> None:
@@ -118,14 +113,11 @@ SEND, CANCEL = "send", "cancel"
 """The values of --due."""
 
 
-def declare_restore(parser: argparse.ArgumentParser) -> None:
+def declare_restore(parser: CommandParser) -> None:
     """Declare `pabal restore`."""
-    add_settings_options(parser, _restore)
-    add_option(
-        parser, "file", "`pabal backup`이 쓴 파일", "a file that `pabal backup` wrote", type=Path, metavar="FILE"
-    )
-    add_option(
-        parser,
+    parser.add_settings_options(_restore)
+    parser.add_option("file FILE", "`pabal backup`이 쓴 파일", "a file that `pabal backup` wrote", type=Path)
+    parser.add_option(
         "--due",
         "백업 이후 발송되었을 수 있는 메시지: send는 발송(두 번 갈 수 있음), cancel은 취소(못"
         " 받을 수 있음). 그런 메시지가 있으면 꼭 필요합니다",
@@ -135,15 +127,13 @@ def declare_restore(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def declare_cancel_after_restore(parser: argparse.ArgumentParser) -> None:
+def declare_cancel_after_restore(parser: CommandParser) -> None:
     """Declare `pabal cancel-after-restore`."""
-    add_settings_options(parser, _cancel_after_restore)
-    add_option(
-        parser,
+    parser.add_settings_options(_cancel_after_restore)
+    parser.add_flag(
         "--check",
         "아무것도 바꾸지 않고, 해당하는 메시지 수를 출력합니다",
         "change nothing; print how many messages it concerns",
-        action="store_true",
     )
 
 

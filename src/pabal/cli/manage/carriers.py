@@ -3,11 +3,10 @@
 import argparse
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from pabal.cli.shared.command import WORLD, record, with_store
 from pabal.cli.shared.language import CommandError, say
-from pabal.cli.shared.options import add_command, add_group, add_list, add_option
+from pabal.cli.shared.options import CommandParser
 from pabal.cli.shared.table import Cell, print_rows
 from pabal.domain.base.codes import Text
 from pabal.service.policy import build_policy
@@ -25,40 +24,29 @@ COLUMNS = {
 }
 
 
-def declare_carrier(parser: argparse.ArgumentParser) -> None:
+def declare_carrier(group: CommandParser) -> None:
     """Declare `pabal carrier`."""
-    group = add_group(parser)
-    add_list(
-        group,
+    group.add_list(
         _list,
         "모든 발송 경로와 대기열의 메시지 수를 보여 줍니다.",
         "List all known carriers, and how many messages each has in the queue.",
     )
-    parser = add_command(
-        group,
+    parser = group.add_command(
         "move",
         _move,
         "발송 경로의 대기 메시지를 다른 발송 경로로 옮깁니다.",
         "Move the waiting messages of a carrier to another one.",
     )
-    add_option(parser, "name", "설정에서 빠진 발송 경로", "the carrier that is not configured any more")
-    add_option(parser, "--to", "설정에 있는 발송 경로", "a configured carrier", required=True, metavar="CARRIER")
-    parser = add_command(
-        group,
-        "cancel",
-        _cancel,
-        "발송 경로의 대기 메시지를 취소합니다.",
-        "Cancel the waiting messages of a carrier.",
+    parser.add_option("name", "설정에서 빠진 발송 경로", "the carrier that is not configured any more")
+    parser.add_option("--to CARRIER", "설정에 있는 발송 경로", "a configured carrier", required=True)
+    parser = group.add_command(
+        "cancel", _cancel, "발송 경로의 대기 메시지를 취소합니다.", "Cancel the waiting messages of a carrier."
     )
-    add_option(parser, "name", "설정에서 빠진 발송 경로", "the carrier that is not configured any more")
-    parser = add_command(
-        group,
-        "forget",
-        _forget,
-        "메시지가 없는 발송 경로를 지웁니다.",
-        "Forget a carrier that has no messages any more.",
+    parser.add_option("name", "설정에서 빠진 발송 경로", "the carrier that is not configured any more")
+    parser = group.add_command(
+        "forget", _forget, "메시지가 없는 발송 경로를 지웁니다.", "Forget a carrier that has no messages any more."
     )
-    add_option(parser, "name", "설정에서 빠진 발송 경로", "the carrier that is not configured any more")
+    parser.add_option("name", "설정에서 빠진 발송 경로", "the carrier that is not configured any more")
     declare_rehearse(group)
 
 
@@ -152,79 +140,66 @@ def _require_unconfigured(settings: Settings, name: str) -> None:
 DEFAULT_WAIT_S = 180.0
 
 
-def declare_rehearse(group: Any) -> None:
+def declare_rehearse(group: CommandParser) -> None:
     """Declare `pabal carrier rehearse`."""
-    parser = add_command(
-        group,
+    parser = group.add_command(
         "rehearse",
         _run,
         "종류마다 한 건씩 자기 휴대폰으로 보내 중계사를 점검합니다. 요금이 듭니다.",
         "Try a relay: send one message of each kind to your own phone. It costs money.",
     )
-    add_option(parser, "name", "중계사인 발송 경로", "the carrier, a relay")
-    add_option(parser, "--to", "받을 휴대폰 번호", "the phone that gets them", required=True, metavar="NUMBER")
-    add_option(
-        parser,
-        "--sender",
+    parser.add_option("name", "중계사인 발송 경로", "the carrier, a relay")
+    parser.add_option("--to NUMBER", "받을 휴대폰 번호", "the phone that gets them", required=True)
+    parser.add_option(
+        "--sender NUMBER",
         "문자의 발신번호. 중계사에 등록된 번호여야 합니다",
         "sender number of texts, registered at the relay",
         default="",
-        metavar="NUMBER",
     )
-    add_option(
-        parser,
+    parser.add_option(
         "--channel",
         "발신 프로필의 채널(기본값: 중계사의 첫 프로필)",
         "channel of the sender profile (default: the relay's first one)",
         default="",
     )
-    add_option(
-        parser,
-        "--template",
+    parser.add_option(
+        "--template CODE",
         "알림톡 템플릿의 코드(기본값: 승인된 첫 템플릿)",
         "code of the Alimtalk template (default: the first approved one)",
         default="",
-        metavar="CODE",
     )
-    add_option(
-        parser,
-        "--image",
+    parser.add_option(
+        "--image FILE",
         "MMS와 이미지 친구톡의 JPEG 파일",
         "JPEG file for MMS and friend talk with an image",
         type=Path,
-        metavar="FILE",
     )
     _declare_following(parser)
 
 
-def _declare_following(parser: argparse.ArgumentParser) -> None:
+def _declare_following(parser: CommandParser) -> None:
     """Declare what is sent, and how it is followed."""
-    add_option(
-        parser,
-        "--only",
+    parser.add_option(
+        "--only KIND",
         "이 종류만(여러 번 줄 수 있음). 예: sms, alimTalk",
         "only this kind, such as sms or alimTalk; may be repeated",
         action="append",
-        metavar="KIND",
     )
-    add_option(
-        parser,
-        "--wait",
+    parser.add_option(
+        "--wait SECONDS",
         "결과를 기다리는 시간(초, 기본값: 180)",
         "how many seconds to wait for results (default: 180)",
         type=float,
         default=DEFAULT_WAIT_S,
-        metavar="SECONDS",
     )
-    add_option(
-        parser,
+    parser.add_option(
         "--port",
         "웹훅을 받을 포트(기본값: 설정의 포트)",
         "port that receives webhooks (default: that of the settings)",
         type=int,
     )
-    add_option(parser, "--no-webhook", "웹훅을 받지 않습니다", "do not receive webhooks", action="store_true")
-    add_option(parser, "--yes", "묻지 않고 보냅니다", "send without asking", action="store_true")
+    parser.add_flag("--no-webhook", "웹훅을 받지 않습니다", "do not receive webhooks")
+    parser.add_flag("--yes", "묻지 않고 보냅니다", "send without asking")
 
 
 def _run(settings: Settings, given: argparse.Namespace) -> int:

@@ -15,7 +15,7 @@ from pabal.cli.shared.command import (
     with_store,
 )
 from pabal.cli.shared.language import CommandError, say
-from pabal.cli.shared.options import add_command, add_group, add_json_option, add_list, add_option
+from pabal.cli.shared.options import CommandParser
 from pabal.cli.shared.table import Cell, print_rows
 from pabal.compat.differences import DIFFERENCE_BY_CODE, CallDifference
 from pabal.compat.solapi.codes import MESSAGES
@@ -52,54 +52,47 @@ COLUMNS = {
 NEVER_USED = "never used"
 
 
-def declare_key(parser: argparse.ArgumentParser) -> None:
+def declare_key(group: CommandParser) -> None:
     """Declare `pabal key`."""
-    group = add_group(parser)
-    parser = add_command(
-        group, "create", _create, "키를 만듭니다. 한 번만 출력합니다.", "Create a key. It is printed only once."
+    parser = group.add_command(
+        "create", _create, "키를 만듭니다. 한 번만 출력합니다.", "Create a key. It is printed only once."
     )
-    add_option(parser, "--account", "키의 계정", "the account of the key", required=True)
+    parser.add_option("--account", "키의 계정", "the account of the key", required=True)
     add_new_account_option(parser)
-    add_option(parser, "--name", "키의 용도", "what the key is for", default="")
-    add_option(
-        parser,
+    parser.add_option("--name", "키의 용도", "what the key is for", default="")
+    parser.add_option(
         "--expires",
         "만료 시각, yyyy-MM-dd 또는 yyyy-MM-dd HH:mm(기본값: 없음)",
         "when it expires, yyyy-MM-dd or yyyy-MM-dd HH:mm (default: never)",
     )
-    add_option(
-        parser,
+    parser.add_option(
         "--scope",
         "권한(기본값: privacy를 뺀 전부)",
         "what it may do (default: all but privacy)",
         action="append",
         choices=keys.SCOPES,
     )
-    add_option(
-        parser,
-        "--allow",
+    parser.add_option(
+        "--allow CIDR",
         "사용할 수 있는 네트워크(기본값: 모두)",
         "network that may use it (default: any)",
         action="append",
-        metavar="CIDR",
     )
     _declare_compat_key(parser)
-    add_option(parser, "--rate", "초당 요청 수. 0은 제한 없음", "requests per second; 0: no limit", type=int)
-    add_list(group, _list, "모든 키를 비밀 값 없이 보여 줍니다.", "List all keys, without their secrets.")
-    parser = add_command(
-        group,
+    parser.add_option("--rate", "초당 요청 수. 0은 제한 없음", "requests per second; 0: no limit", type=int)
+    group.add_list(_list, "모든 키를 비밀 값 없이 보여 줍니다.", "List all keys, without their secrets.")
+    parser = group.add_command(
         "revoke",
         _revoke,
         "키를 폐기합니다. 1초 안에 동작을 멈춥니다.",
         "Revoke a key. It stops working within a second.",
     )
-    add_option(parser, "id", "키의 ID. `pabal key list`를 보세요", "the key's id; see `pabal key list`", type=int)
+    parser.add_option("id", "키의 ID. `pabal key list`를 보세요", "the key's id; see `pabal key list`", type=int)
 
 
-def _declare_compat_key(parser: argparse.ArgumentParser) -> None:
+def _declare_compat_key(parser: CommandParser) -> None:
     """Declare what a key for programs that were written for another relay has besides."""
-    add_option(
-        parser,
+    parser.add_option(
         "--kind",
         "이 중계사의 API로 만든 프로그램이 쓸 키. solapi는 --id와 --secret도 주세요. nhncloud는 주지 않은 것을"
         " 만들어 출력합니다",
@@ -107,25 +100,18 @@ def _declare_compat_key(parser: argparse.ArgumentParser) -> None:
         " not given is made and printed",
         choices=KINDS,
     )
-    add_option(
-        parser,
-        "--id",
-        "그 프로그램이 쓰는 API 키 또는 앱키",
-        "the API key or app key that these programs have",
-        metavar="ID",
+    parser.add_option(
+        "--id ID", "그 프로그램이 쓰는 API 키 또는 앱키", "the API key or app key that these programs have"
     )
-    add_option(
-        parser,
+    parser.add_option(
         "--secret",
         "그 프로그램이 쓰는 비밀 값. -이면 표준 입력의 첫 줄",
         "the secret that these programs have; - for the first line of standard input",
     )
-    add_option(
-        parser,
+    parser.add_flag(
         "--without-secret",
         "nhncloud: 시크릿 키가 없는 v3.0 이전 SMS API에 쓸 키. 만들어 출력하는 앱키가 곧 비밀 값입니다",
         "nhncloud: for SMS before v3.0, which has no secret key: the app key that is made is the secret",
-        action="store_true",
     )
 
 
@@ -276,22 +262,21 @@ _EFFECTS = {
 """What happens here, in the order of the report."""
 
 
-def declare_compat(parser: argparse.ArgumentParser) -> None:
+def declare_compat(group: CommandParser) -> None:
     """Declare `pabal compat`."""
-    parser = add_command(
-        add_group(parser),
+    parser = group.add_command(
         "report",
         _report_differences,
         "거절했거나 다르게 처리한 것을 보여 줍니다. 본문과 번호는 들어 있지 않습니다.",
         "Show what was refused or done differently. It contains no texts and no numbers.",
     )
-    add_option(parser, "--account", "계정의 이름", "the account's name", required=True)
+    parser.add_option("--account", "계정의 이름", "the account's name", required=True)
     days = (
         f"며칠 동안의 것, {RETENTION_DAYS}까지(기본값: 7)",
         f"of how many days, at most {RETENTION_DAYS} (default: 7)",
     )
-    add_option(parser, "--days", *days, type=int, default=7)
-    add_json_option(parser)
+    parser.add_option("--days", *days, type=int, default=7)
+    parser.add_json_flag()
 
 
 def _report_differences(settings: Settings, given: argparse.Namespace) -> None:

@@ -5,7 +5,7 @@ import asyncio
 
 from pabal.cli.shared.command import WORLD, audit_entry
 from pabal.cli.shared.language import CommandError, choose
-from pabal.cli.shared.options import add_option, add_settings_options
+from pabal.cli.shared.options import CommandParser
 from pabal.settings.settings import Settings
 from pabal.store.accounts import audit_log
 from pabal.store.engine.base import StoreUnavailable, Tx
@@ -17,22 +17,16 @@ from pabal.store.queue import slots
 from pabal.world import World
 
 
-def declare_migrate(parser: argparse.ArgumentParser) -> None:
+def declare_migrate(parser: CommandParser) -> None:
     """Declare `pabal migrate`."""
-    add_settings_options(parser, _migrate)
-    add_option(
-        parser,
+    parser.add_settings_options(_migrate)
+    parser.add_flag(
         "--check",
         "아무것도 바꾸지 않고, 빠진 마이그레이션이 있으면 실패합니다",
         "change nothing; fail if a migration is missing",
-        action="store_true",
     )
-    add_option(
-        parser,
-        "--citus",
-        "그다음 테이블을 Citus 워커에 나눕니다",
-        "then distribute the tables over the Citus workers",
-        action="store_true",
+    parser.add_flag(
+        "--citus", "그다음 테이블을 Citus 워커에 나눕니다", "then distribute the tables over the Citus workers"
     )
 
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from pabal.cli.manage.backup import require_no_workers, require_stopped
 from pabal.cli.shared.command import WORLD, audit_entry
 from pabal.cli.shared.language import CommandError, say
-from pabal.cli.shared.options import add_option, add_settings_options
+from pabal.cli.shared.options import CommandParser
 from pabal.domain.base import identifiers
 from pabal.domain.base.codes import Text
 from pabal.settings.settings import Settings
@@ -40,16 +40,11 @@ class _Target(NamedTuple):
     slots: Sequence[int]
 
 
-def declare_move(parser: argparse.ArgumentParser) -> None:
+def declare_move(parser: CommandParser) -> None:
     """Declare `pabal move`."""
-    add_settings_options(parser, _move)
-    add_option(
-        parser,
-        "file",
-        "SQLite 저장소. 예: data/pabal.db",
-        "the SQLite store, such as data/pabal.db",
-        type=Path,
-        metavar="FILE",
+    parser.add_settings_options(_move)
+    parser.add_option(
+        "file FILE", "SQLite 저장소. 예: data/pabal.db", "the SQLite store, such as data/pabal.db", type=Path
     )
 
 

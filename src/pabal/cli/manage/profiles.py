@@ -1,11 +1,10 @@
 """`pabal profile`, `template` and `mapping`: profiles and templates, their review, and those of other relays."""
 
 import argparse
-from typing import Any
 
 from pabal.cli.shared.command import WORLD, audit_entry, find_account_id, make_context, with_store
 from pabal.cli.shared.language import CommandError, say
-from pabal.cli.shared.options import Run, add_command, add_group, add_list, add_option
+from pabal.cli.shared.options import CommandParser, Run
 from pabal.cli.shared.table import Cell, print_rows, printable
 from pabal.domain.base import dates
 from pabal.domain.base.codes import Code, Refused, Text
@@ -42,59 +41,53 @@ TEMPLATE_COLUMNS = {
 }
 
 
-def declare_profile(parser: argparse.ArgumentParser) -> None:
+def declare_profile(group: CommandParser) -> None:
     """Declare `pabal profile`."""
-    group = add_group(parser)
-    add_list(group, _list_profiles, "모든 발신 프로필을 보여 줍니다.", "List all sender profiles.")
+    group.add_list(_list_profiles, "모든 발신 프로필을 보여 줍니다.", "List all sender profiles.")
     for name, ko, en in (
         ("disable", "프로필을 사용 중지합니다.", "Disable a profile."),
         ("enable", "프로필을 다시 사용합니다.", "Enable a profile again."),
     ):
-        parser = add_command(group, name, _set_profile, ko, en)
-        add_option(
-            parser,
+        parser = group.add_command(name, _set_profile, ko, en)
+        parser.add_option(
             "id",
             "프로필의 ID. `pabal profile list`를 보세요",
             "the profile's id; see `pabal profile list`",
             type=int,
         )
         parser.set_defaults(is_enabled=name == "enable")
-    parser = add_command(
-        group,
+    parser = group.add_command(
         "adopt",
         _adopt_profile,
         "중계사에 이미 있는 프로필을 계정에 줍니다.",
         "Give an account a profile that a relay already has.",
     )
-    add_option(
-        parser, "channel", "채널의 검색용 ID. @는 없어도 됩니다", "search id of its channel, with or without @"
+    parser.add_option(
+        "channel", "채널의 검색용 ID. @는 없어도 됩니다", "search id of its channel, with or without @"
     )
-    add_option(parser, "--account", "계정의 이름", "the account's name", required=True)
-    add_option(
-        parser,
+    parser.add_option("--account", "계정의 이름", "the account's name", required=True)
+    parser.add_option(
         "--carrier",
         "프로필이 있는 중계사(기본값: 하나뿐인 중계사)",
         "the relay that has the profile (default: the only relay)",
     )
 
 
-def declare_template(parser: argparse.ArgumentParser) -> None:
+def declare_template(group: CommandParser) -> None:
     """Declare `pabal template`."""
-    group = add_group(parser)
-    add_list(group, _list_templates, "모든 템플릿을 보여 줍니다.", "List all templates.")
+    group.add_list(_list_templates, "모든 템플릿을 보여 줍니다.", "List all templates.")
     for name, ko, en in (
         ("approve", "검수 중인 템플릿을 승인합니다.", "Approve a template that is under review."),
         ("reject", "검수 중인 템플릿을 반려합니다.", "Reject a template that is under review."),
     ):
-        parser = add_command(group, name, _review_template, ko, en)
-        add_option(
-            parser,
+        parser = group.add_command(name, _review_template, ko, en)
+        parser.add_option(
             "id",
             "템플릿의 ID. `pabal template list`를 보세요",
             "the template's id; see `pabal template list`",
             type=int,
         )
-        add_option(parser, "--comment", "작성자에게 보내는 검수 의견", "the reviewer's comment to the author")
+        parser.add_option("--comment", "작성자에게 보내는 검수 의견", "the reviewer's comment to the author")
         parser.set_defaults(is_approved=name == "approve")
 
 
@@ -221,10 +214,9 @@ MAPPING_COLUMNS = {
 }
 
 
-def declare_mapping(parser: argparse.ArgumentParser) -> None:
+def declare_mapping(group: CommandParser) -> None:
     """Declare `pabal mapping`."""
-    group = add_group(parser)
-    add_list(group, _list_mappings, "모든 연결을 보여 줍니다.", "List all mappings.")
+    group.add_list(_list_mappings, "모든 연결을 보여 줍니다.", "List all mappings.")
     parser = _add_change(
         group,
         "add",
@@ -232,8 +224,7 @@ def declare_mapping(parser: argparse.ArgumentParser) -> None:
         "프로필이나 그 템플릿을 다른 중계사의 것에 연결합니다.",
         "Map a profile, or one of its templates, to another relay's.",
     )
-    add_option(
-        parser,
+    parser.add_option(
         "--code",
         "--template과 함께: 그곳의 코드(기본값: 같은 코드)",
         "with --template: its code there (default: the same)",
@@ -247,19 +238,15 @@ def declare_mapping(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _add_change(group: Any, name: str, run: Run, ko: str, en: str) -> argparse.ArgumentParser:
-    parser = add_command(group, name, run, ko, en)
-    add_option(
-        parser, "channel", "프로필의 채널. @는 없어도 됩니다", "the channel of the profile, with or without @"
+def _add_change(group: CommandParser, name: str, run: Run, ko: str, en: str) -> CommandParser:
+    parser = group.add_command(name, run, ko, en)
+    parser.add_option(
+        "channel", "프로필의 채널. @는 없어도 됩니다", "the channel of the profile, with or without @"
     )
-    add_option(parser, "--account", "계정의 이름", "the account's name", required=True)
-    add_option(parser, "--carrier", "다른 중계사의 발송 경로 이름", "the carrier of the other relay", required=True)
-    add_option(
-        parser,
-        "--template",
-        "템플릿의 코드(기본값: 프로필)",
-        "the code of a template (default: the profile)",
-        default="",
+    parser.add_option("--account", "계정의 이름", "the account's name", required=True)
+    parser.add_option("--carrier", "다른 중계사의 발송 경로 이름", "the carrier of the other relay", required=True)
+    parser.add_option(
+        "--template", "템플릿의 코드(기본값: 프로필)", "the code of a template (default: the profile)", default=""
     )
     return parser
 

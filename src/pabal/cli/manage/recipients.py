@@ -11,7 +11,7 @@ from pabal.answers.personal_data import write_export
 from pabal.checks.body.locale import Locale
 from pabal.cli.shared.command import WORLD, audit_entry, find_account_id, make_context, record, with_store
 from pabal.cli.shared.language import CommandError, say
-from pabal.cli.shared.options import add_command, add_group, add_json_option, add_option
+from pabal.cli.shared.options import CommandParser
 from pabal.cli.shared.table import Cell, print_rows, printable
 from pabal.domain.base.codes import Refused, Text
 from pabal.domain.people import opt_out, phone
@@ -35,9 +35,8 @@ COLUMNS = {
 }
 
 
-def declare_opt_out(parser: argparse.ArgumentParser) -> None:
+def declare_opt_out(group: CommandParser) -> None:
     """Declare `pabal opt-out`."""
-    group = add_group(parser)
     for name, run, ko, en in (
         ("add", _add, "광고를 거부한 수신자를 더합니다.", "Add receivers who want no advertising."),
         ("remove", _remove, "광고를 다시 받는 수신자를 뺍니다.", "Remove receivers who accept advertising again."),
@@ -60,31 +59,26 @@ def declare_opt_out(parser: argparse.ArgumentParser) -> None:
             "Print the opt-outs of an account as CSV, which can be imported again.",
         ),
     ):
-        parser = add_command(group, name, run, ko, en)
+        parser = group.add_command(name, run, ko, en)
         if name in ("add", "remove"):
-            add_option(
-                parser,
-                "numbers",
-                "전화번호. 하이픈은 없어도 됩니다",
-                "phone numbers, with or without hyphens",
-                nargs="+",
+            parser.add_option(
+                "numbers", "전화번호. 하이픈은 없어도 됩니다", "phone numbers, with or without hyphens", nargs="+"
             )
-            add_option(
-                parser, "--sender", "이 발신번호의 문자에만", "only for texts from this sender number", default=""
+            parser.add_option(
+                "--sender", "이 발신번호의 문자에만", "only for texts from this sender number", default=""
             )
         if name == "add":
-            add_option(parser, "--reason", "메모", "a note", default="")
+            parser.add_option("--reason", "메모", "a note", default="")
         if name == "list":
-            add_json_option(parser)
+            parser.add_json_flag()
         if name == "import":
-            add_option(
-                parser,
+            parser.add_option(
                 "file",
                 "첫 행은 열 이름입니다: phone, sender, reason",
                 "its first row names the columns: phone, sender, reason",
                 type=Path,
             )
-        add_option(parser, "--account", "계정의 이름", "the account's name", required=True)
+        parser.add_option("--account", "계정의 이름", "the account's name", required=True)
 
 
 def _add(settings: Settings, given: argparse.Namespace) -> None:
@@ -193,9 +187,8 @@ NOT_COVERED = Text(
 )
 
 
-def declare_privacy(parser: argparse.ArgumentParser) -> None:
+def declare_privacy(group: CommandParser) -> None:
     """Declare `pabal privacy`."""
-    group = add_group(parser)
     for name, run, ko, en in (
         (
             "export",
@@ -210,9 +203,9 @@ def declare_privacy(parser: argparse.ArgumentParser) -> None:
             "Erase a number and the texts sent to it. This cannot be undone.",
         ),
     ):
-        parser = add_command(group, name, run, ko, en)
-        add_option(parser, "number", "번호. 하이픈은 없어도 됩니다", "the number, with or without hyphens")
-        add_option(parser, "--account", "계정의 이름", "the account's name", required=True)
+        parser = group.add_command(name, run, ko, en)
+        parser.add_option("number", "번호. 하이픈은 없어도 됩니다", "the number, with or without hyphens")
+        parser.add_option("--account", "계정의 이름", "the account's name", required=True)
 
 
 def _export_number(settings: Settings, given: argparse.Namespace) -> None:

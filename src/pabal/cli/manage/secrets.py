@@ -5,7 +5,7 @@ import base64
 
 from pabal.cli.shared.command import WORLD, make_context, record, with_store
 from pabal.cli.shared.language import CommandError, say
-from pabal.cli.shared.options import add_command, add_group
+from pabal.cli.shared.options import CommandParser
 from pabal.domain.base.codes import Text
 from pabal.service.access.contacts import opt_outs
 from pabal.service.access.contacts.opt_outs import KeyState
@@ -16,25 +16,21 @@ from pabal.settings.webhook_settings import KEY_BYTES
 from pabal.store.engine.base import Store
 
 
-def declare_secrets(parser: argparse.ArgumentParser) -> None:
+def declare_secrets(group: CommandParser) -> None:
     """Declare `pabal secrets`."""
-    group = add_group(parser)
-    add_command(
-        group,
+    group.add_command(
         "new-key",
         _new_key,
         "설정 secret_key에 쓸 새 키를 출력합니다.",
         "Print a new key for the setting secret_key.",
     )
-    add_command(
-        group,
+    group.add_command(
         "rotate",
         _rotate,
         "모든 비밀 값을 secret_key의 첫 키로 암호화합니다.",
         "Encrypt all secrets with the first key of secret_key.",
     )
-    add_command(
-        group,
+    group.add_command(
         "rebuild-opt-outs",
         _rebuild,
         "secret_key의 키를 잃었을 때: 번호가 파기된 것을 뺀 수신거부의 해시를 다시 만듭니다.",

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from pabal.cli.shared.command import WORLD, add_new_account_option, choose_account, current_actor, with_store
 from pabal.cli.shared.language import CommandError, say
-from pabal.cli.shared.options import add_command, add_group, add_list, add_option
+from pabal.cli.shared.options import CommandParser
 from pabal.cli.shared.table import Cell, print_rows
 from pabal.domain.base import dates
 from pabal.domain.base.codes import Text
@@ -38,21 +38,18 @@ class UserChange(NamedTuple):
     not_needed: Text
 
 
-def declare_user(parser: argparse.ArgumentParser) -> None:
+def declare_user(group: CommandParser) -> None:
     """Declare `pabal user`."""
-    group = add_group(parser)
-    parser = add_command(
-        group,
+    parser = group.add_command(
         "create",
         _create,
         "사용자를 만듭니다. 만든 비밀번호는 한 번만 출력합니다.",
         "Create a user. A generated password is printed only once.",
     )
-    add_option(parser, "name", "로그인할 이름", "the name to sign in with")
-    add_option(parser, "--account", "사용자의 계정. 운영자는 없습니다", "the user's account; operators have none")
+    parser.add_option("name", "로그인할 이름", "the name to sign in with")
+    parser.add_option("--account", "사용자의 계정. 운영자는 없습니다", "the user's account; operators have none")
     add_new_account_option(parser)
-    add_option(
-        parser,
+    parser.add_option(
         "--role",
         "사용자의 역할(기본값: owner)",
         "what the user may do (default: owner)",
@@ -60,13 +57,13 @@ def declare_user(parser: argparse.ArgumentParser) -> None:
         default=Role.OWNER.code,
     )
     _add_password_option(parser)
-    add_list(group, _list, "모든 사용자를 보여 줍니다.", "List all users.")
+    group.add_list(_list, "모든 사용자를 보여 줍니다.", "List all users.")
     for name, ko, en in (
         ("disable", "사용자를 중지하고 로그아웃시킵니다.", "Disable a user and end their sessions."),
         ("enable", "사용자 중지를 해제합니다.", "Enable a user again."),
     ):
-        parser = add_command(group, name, _set_disabled, ko, en)
-        add_option(parser, "name", "사용자의 이름", "the user's name")
+        parser = group.add_command(name, _set_disabled, ko, en)
+        parser.add_option("name", "사용자의 이름", "the user's name")
         parser.set_defaults(is_disabled=name == "disable")
     for name, ko, en in (
         (
@@ -85,27 +82,22 @@ def declare_user(parser: argparse.ArgumentParser) -> None:
             "Unlink a user from the OpenID Connect provider.",
         ),
     ):
-        parser = add_command(group, name, _change, ko, en)
-        add_option(parser, "name", "사용자의 이름", "the user's name")
+        parser = group.add_command(name, _change, ko, en)
+        parser.add_option("name", "사용자의 이름", "the user's name")
         parser.set_defaults(change=name)
-    parser = add_command(
-        group,
+    parser = group.add_command(
         "password",
         _change_password,
         "비밀번호를 바꿉니다. 만든 비밀번호는 한 번만 출력합니다.",
         "Change a password. A generated one is printed only once.",
     )
-    add_option(parser, "name", "사용자의 이름", "the user's name")
+    parser.add_option("name", "사용자의 이름", "the user's name")
     _add_password_option(parser)
 
 
-def _add_password_option(parser: argparse.ArgumentParser) -> None:
-    add_option(
-        parser,
-        "--password-stdin",
-        "비밀번호를 표준 입력에서 읽습니다",
-        "read the password from standard input",
-        action="store_true",
+def _add_password_option(parser: CommandParser) -> None:
+    parser.add_flag(
+        "--password-stdin", "비밀번호를 표준 입력에서 읽습니다", "read the password from standard input"
     )
 
 

@@ -8,7 +8,7 @@ from pabal.checks.webhooks import EVENT_CHOICES, PRODUCT_CHOICES, check_descript
 from pabal.cli.calling.listen import add_listen
 from pabal.cli.shared.command import audit_entry, find_account_id, make_context, with_store
 from pabal.cli.shared.language import CommandError, say
-from pabal.cli.shared.options import add_command, add_group, add_list, add_option
+from pabal.cli.shared.options import CommandParser
 from pabal.cli.shared.table import Cell, print_rows, printable
 from pabal.domain.base.codes import Code, Refused, Text
 from pabal.domain.events.webhook import WEBHOOK_FORMAT_BY_CODE, WebhookFormat
@@ -33,40 +33,35 @@ COLUMNS = {
 }
 
 
-def declare_webhook(parser: argparse.ArgumentParser) -> None:
+def declare_webhook(group: CommandParser) -> None:
     """Declare `pabal webhook`."""
-    group = add_group(parser)
-    parser = add_list(
-        group,
+    parser = group.add_list(
         _list,
         "웹훅을 보여 줍니다: 계정, ID, 상태, 주소, 이벤트, 대기, 형식.",
         "List webhooks: account, id, state, address, events, backlog and format.",
     )
-    add_option(parser, "--account", "이 계정의 것만", "only those of this account")
-    parser = add_command(
-        group,
+    parser.add_option("--account", "이 계정의 것만", "only those of this account")
+    parser = group.add_command(
         "create",
         _create,
         "웹훅을 만들고 ID와 비밀 값을 출력합니다.",
         "Create a webhook; prints its id and its secret.",
     )
-    add_option(parser, "url", "https 주소", "an https address")
-    add_option(parser, "--account", "계정의 이름", "the account's name", required=True)
-    add_option(
-        parser,
-        "--event",
+    parser.add_option("url", "https 주소", "an https address")
+    parser.add_option("--account", "계정의 이름", "the account's name", required=True)
+    parser.add_option(
+        "--event EVENT",
         "여러 번 줄 수 있습니다",
         "may be repeated",
         action="append",
         required=True,
         choices=EVENT_CHOICES,
-        metavar="EVENT",
     )
     products = {"choices": PRODUCT_CHOICES, "metavar": "PRODUCT"}
-    add_option(parser, "--product", "기본값: 전부", "default: all", action="append", default=[], **products)
-    add_option(parser, "--description", "메모", "a note", default="")
+    parser.add_option("--product", "기본값: 전부", "default: all", action="append", default=[], **products)
+    parser.add_option("--description", "메모", "a note", default="")
     shape = ("전송의 형식(기본값: pabal)", "what deliveries look like (default: pabal)")
-    add_option(parser, "--format", *shape, choices=list(WEBHOOK_FORMAT_BY_CODE), default=WebhookFormat.PABAL.code)
+    parser.add_option("--format", *shape, choices=list(WEBHOOK_FORMAT_BY_CODE), default=WebhookFormat.PABAL.code)
     for name, run, ko, en in (
         (
             "delete",
@@ -82,12 +77,12 @@ def declare_webhook(parser: argparse.ArgumentParser) -> None:
             "Enable a webhook; it goes on with the first event that it has missed, of at most 7 days.",
         ),
     ):
-        parser = add_command(group, name, run, ko, en)
-        add_option(parser, "webhook", "웹훅의 ID", "the webhook's id")
-        add_option(parser, "--account", "계정의 이름", "the account's name", required=True)
+        parser = group.add_command(name, run, ko, en)
+        parser.add_option("webhook", "웹훅의 ID", "the webhook's id")
+        parser.add_option("--account", "계정의 이름", "the account's name", required=True)
     add_listen(group)
     skip = ("보내지 못한 이벤트는 보내지 않습니다", "do not post what it has missed")
-    add_option(parser, "--no-replay", *skip, action="store_true")
+    parser.add_flag("--no-replay", *skip)
 
 
 def _list(settings: Settings, given: argparse.Namespace) -> None:

@@ -17,7 +17,7 @@ from pabal.cli.serving import serve
 from pabal.cli.serving.greeting import greet_workers, greeting
 from pabal.cli.serving.supervise import ChildCommand, supervise
 from pabal.cli.shared.language import CommandError, choose
-from pabal.cli.shared.options import add_option, add_settings_options
+from pabal.cli.shared.options import CommandParser
 from pabal.settings.data_directory import process_lock
 from pabal.settings.settings import Settings, describe_settings
 from pabal.store.engine.base import Store
@@ -25,25 +25,20 @@ from pabal.store.engine.base import Store
 log = logging.getLogger("pabal.processes")
 
 
-def declare_serve(parser: argparse.ArgumentParser) -> None:
+def declare_serve(parser: CommandParser) -> None:
     """Declare `pabal serve`."""
-    add_settings_options(parser, _serve)
-    add_option(parser, "--port", "접속을 받을 포트(기본값: 8080)", "port to listen on (default: 8080)", type=int)
-    add_option(
-        parser,
-        "--no-deliver",
-        "발송하지 않습니다. `pabal work`가 발송합니다",
-        "do not deliver; `pabal work` does it",
-        action="store_true",
+    parser.add_settings_options(_serve)
+    parser.add_option("--port", "접속을 받을 포트(기본값: 8080)", "port to listen on (default: 8080)", type=int)
+    parser.add_flag(
+        "--no-deliver", "발송하지 않습니다. `pabal work`가 발송합니다", "do not deliver; `pabal work` does it"
     )
     _add_process_options(parser)
 
 
-def declare_work(parser: argparse.ArgumentParser) -> None:
+def declare_work(parser: CommandParser) -> None:
     """Declare `pabal work`."""
-    add_settings_options(parser, _work)
-    add_option(
-        parser,
+    parser.add_settings_options(_work)
+    parser.add_option(
         "--port",
         "상태 확인과 지표를 위한 포트(기본값: 없음)",
         "port for health and metrics (default: none)",
@@ -53,15 +48,13 @@ def declare_work(parser: argparse.ArgumentParser) -> None:
     _add_process_options(parser)
 
 
-def _add_process_options(parser: argparse.ArgumentParser) -> None:
-    add_option(parser, "--host", "접속을 받을 주소(기본값: 127.0.0.1)", "address to listen on (default: 127.0.0.1)")
-    add_option(
-        parser,
-        "--processes",
+def _add_process_options(parser: CommandParser) -> None:
+    parser.add_option("--host", "접속을 받을 주소(기본값: 127.0.0.1)", "address to listen on (default: 127.0.0.1)")
+    parser.add_option(
+        "--processes N",
         "프로세스 수. SQLite에서는 최대 3. 0은 코어마다 하나(기본값: 1)",
         "run this many processes, at most 3 on SQLite; 0: one for each core (default: 1)",
         type=int,
-        metavar="N",
     )
     parser.add_argument("--child", type=int, nargs=4, help=argparse.SUPPRESS)
 
@@ -242,9 +235,9 @@ def _stop_timeout_s(settings: Settings) -> float:
     return 2 * settings.stop_seconds + STOP_MARGIN_S
 
 
-def declare_settings(parser: argparse.ArgumentParser) -> None:
+def declare_settings(parser: CommandParser) -> None:
     """Declare `pabal settings`."""
-    add_settings_options(parser, _show)
+    parser.add_settings_options(_show)
 
 
 def _show(settings: Settings, given: argparse.Namespace) -> None:

@@ -6,62 +6,47 @@ import asyncio
 from pabal.carriers.smpp.receipt_parser import STATES
 from pabal.carriers.smpp.smsc import BindCredentials, Reported, Smsc
 from pabal.cli.shared.language import say
-from pabal.cli.shared.options import add_option
+from pabal.cli.shared.options import CommandParser
 from pabal.cli.shared.table import printable
 from pabal.world import RealWorld
 
 DEFAULT_PORT = 2775
 
 
-def declare_smsc(parser: argparse.ArgumentParser) -> None:
+def declare_smsc(parser: CommandParser) -> None:
     """Declare `pabal smsc`."""
     parser.set_defaults(run_alone=_run)
-    add_option(
-        parser,
+    parser.add_option(
         "--host",
         "접속을 받을 주소(기본값: 127.0.0.1, 이 컴퓨터에서만)",
         "address to listen on (default: 127.0.0.1, this machine only)",
         default="127.0.0.1",
     )
-    add_option(
-        parser,
+    parser.add_option(
         "--port",
         "접속을 받을 포트(기본값: 2775)",
         "port to listen on (default: 2775)",
         type=int,
         default=DEFAULT_PORT,
     )
-    add_option(
-        parser,
-        "--system-id",
+    parser.add_option(
+        "--system-id ID",
         "이 system_id만 받습니다(기본값: 모두)",
         "accept only this system_id (default: any)",
         default="",
-        metavar="ID",
     )
-    add_option(
-        parser,
-        "--password",
-        "이 비밀번호만 받습니다(기본값: 모두)",
-        "accept only this password (default: any)",
-        default="",
+    parser.add_option(
+        "--password", "이 비밀번호만 받습니다(기본값: 모두)", "accept only this password (default: any)", default=""
     )
-    add_option(
-        parser,
-        "--stat",
+    parser.add_option(
+        "--stat STAT",
         "결과의 상태(기본값: DELIVRD). 예: UNDELIV, EXPIRED, REJECTD",
         "the state in receipts (default: DELIVRD), such as UNDELIV, EXPIRED or REJECTD",
         default="DELIVRD",
         choices=sorted(STATES),
-        metavar="STAT",
     )
-    add_option(
-        parser,
-        "--err",
-        "결과의 오류 코드(기본값: 000)",
-        "the error code in receipts (default: 000)",
-        default="000",
-        metavar="CODE",
+    parser.add_option(
+        "--err CODE", "결과의 오류 코드(기본값: 000)", "the error code in receipts (default: 000)", default="000"
     )
 
 

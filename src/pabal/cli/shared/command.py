@@ -1,12 +1,11 @@
 """What commands on the store share: access to it, its accounts, and who runs them."""
 
-import argparse
 import asyncio
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, TypeVar
 
 from pabal.cli.shared.language import CommandError, say
-from pabal.cli.shared.options import add_option
+from pabal.cli.shared.options import CommandParser
 from pabal.cli.shared.table import printable
 from pabal.service.access.accounts import accounts as account_service
 from pabal.settings.environment import get_user_name
@@ -108,14 +107,10 @@ async def find_account_id(store: Store, name: str) -> int:
     )
 
 
-def add_new_account_option(parser: argparse.ArgumentParser) -> None:
+def add_new_account_option(parser: CommandParser) -> None:
     """Add `--new-account`."""
-    add_option(
-        parser,
-        "--new-account",
-        "계정을 만듭니다. 없는 계정이어야 합니다",
-        "create the account, which must not exist yet",
-        action="store_true",
+    parser.add_flag(
+        "--new-account", "계정을 만듭니다. 없는 계정이어야 합니다", "create the account, which must not exist yet"
     )
 
 

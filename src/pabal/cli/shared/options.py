@@ -17,7 +17,10 @@ Run = Callable[["Settings", argparse.Namespace], int | None]
 
 
 class CommandParser(argparse.ArgumentParser):
-    """A parser that says what a misspelt command, choice or option may have meant."""
+    """A parser whose help is Korean or English; it says what misspelt words may have meant."""
+
+    _commands: Any = None
+    """Where subcommands are added, if it has any."""
 
     def parse(self, words: Sequence[str]) -> argparse.Namespace:
         """Return the arguments of a command; for what it does not know, print an error and exit."""
@@ -53,61 +56,57 @@ class CommandParser(argparse.ArgumentParser):
             error.message += _suggest(str(value), map(str, action.choices or ()))
             raise
 
+    def add_option(self, spec: str, ko: str, en: str, **details: Any) -> None:
+        """Add an option or an argument, such as `--to NUMBER` or `name`; `details` are those of argparse."""
+        name, _, metavar = spec.partition(" ")
+        if metavar:
+            details["metavar"] = metavar
+        self.add_argument(name, help=choose(ko, en), **details)
+
+    def add_flag(self, name: str, ko: str, en: str) -> None:
+        """Add an option without a value."""
+        self.add_option(name, ko, en, action="store_true")
+
+    def add_json_flag(self) -> None:
+        """Add `--json`."""
+        self.add_flag("--json", "JSON을 한 줄에 하나씩 출력합니다", "print JSON, one object a line")
+
+    def add_config_option(self) -> None:
+        """Add `--config`."""
+        self.add_option("--config FILE", "설정이 있는 TOML 파일", "TOML file with settings", type=Path)
+
+    def add_settings_options(self, run: Run) -> None:
+        """Add the options that say which settings to use; `run` gets them."""
+        self.add_option(
+            "--data DIR", "데이터 디렉터리(기본값: ./data)", "data directory (default: ./data)", type=Path
+        )
+        self.add_config_option()
+        self.set_defaults(run=run)
+
+    def add_subcommand(self, name: str, ko: str, en: str) -> "CommandParser":
+        """Add a subcommand, as `pabal key` has `create`, and return its parser."""
+        if self._commands is None:
+            self.set_defaults(parser=self)
+            self._commands = self.add_subparsers(metavar="COMMAND")
+        help = choose(ko, en)
+        parser: CommandParser = self._commands.add_parser(name, help=help, description=help)
+        return parser
+
+    def add_command(self, name: str, run: Run, ko: str, en: str) -> "CommandParser":
+        """Add a subcommand with the options that say which settings to use, and return its parser."""
+        parser = self.add_subcommand(name, ko, en)
+        parser.add_settings_options(run)
+        return parser
+
+    def add_list(self, run: Run, ko: str, en: str) -> "CommandParser":
+        """Add the subcommand `list`, which prints a table or JSON, and return its parser."""
+        parser = self.add_command("list", run, ko, en)
+        parser.add_json_flag()
+        return parser
+
 
 def _suggest(word: str, known: Iterable[str]) -> str:
     """Return which known word resembles one that is not, as the end of an error."""
     by_name = {each.lstrip("-"): each for each in known}
     found = [by_name[each] for each in get_close_matches(word.lstrip("-"), by_name, 1)]
     return choose(f". {found[0]}인가요?", f"; did you mean {found[0]}?") if found else ""
-
-
-def add_option(parser: argparse.ArgumentParser, name: str, ko: str, en: str, **details: Any) -> None:
-    """Add an option or an argument; `details` are those of argparse."""
-    parser.add_argument(name, help=choose(ko, en), **details)
-
-
-def add_group(parser: argparse.ArgumentParser) -> Any:
-    """Let a command have subcommands, as `pabal key` does, and return where to add them."""
-    parser.set_defaults(parser=parser)
-    return parser.add_subparsers(metavar="COMMAND")
-
-
-def add_command(group: Any, name: str, run: Run, ko: str, en: str) -> argparse.ArgumentParser:
-    """Add a subcommand with the options that all commands have, and return its parser."""
-    help = choose(ko, en)
-    parser: argparse.ArgumentParser = group.add_parser(name, help=help, description=help)
-    add_settings_options(parser, run)
-    return parser
-
-
-def add_list(group: Any, run: Run, ko: str, en: str) -> argparse.ArgumentParser:
-    """Add the subcommand `list`, which prints a table or JSON, and return its parser."""
-    parser = add_command(group, "list", run, ko, en)
-    add_json_option(parser)
-    return parser
-
-
-def add_settings_options(parser: argparse.ArgumentParser, run: Run) -> None:
-    """Add the options that say which settings to use; `run` gets them."""
-    add_option(
-        parser,
-        "--data",
-        "데이터 디렉터리(기본값: ./data)",
-        "data directory (default: ./data)",
-        type=Path,
-        metavar="DIR",
-    )
-    add_config_option(parser)
-    parser.set_defaults(run=run)
-
-
-def add_config_option(parser: argparse.ArgumentParser) -> None:
-    """Add `--config`."""
-    add_option(parser, "--config", "설정이 있는 TOML 파일", "TOML file with settings", type=Path, metavar="FILE")
-
-
-def add_json_option(parser: argparse.ArgumentParser) -> None:
-    """Add `--json`."""
-    add_option(
-        parser, "--json", "JSON을 한 줄에 하나씩 출력합니다", "print JSON, one object a line", action="store_true"
-    )
