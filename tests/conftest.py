@@ -15,21 +15,8 @@ import pytest
 import uvloop
 
 from tests.fixtures import citus, postgres, preloaded
-from tests.fixtures.cases import once
+from tests.fixtures.cases import Prepared, once
 from tests.fixtures.engines import AVAILABLE_ENGINES
-from tests.fixtures.prepared import (
-    Prepared,
-    account,
-    alimtalk_key,
-    browser,
-    call,
-    failing_store,
-    operator,
-    owner,
-    sender,
-    sender_key,
-    viewer,
-)
 from tests.fixtures.virtual import (
     Environment,
     VirtualWorld,
@@ -39,18 +26,7 @@ from tests.fixtures.virtual import (
     settings_of,
 )
 
-__all__ = [
-    "account",
-    "alimtalk_key",
-    "browser",
-    "call",
-    "failing_store",
-    "operator",
-    "owner",
-    "sender",
-    "sender_key",
-    "viewer",
-]
+pytest_plugins = ["tests.fixtures.prepared"]
 
 Scenario = Callable[[Environment], Awaitable[None]]
 

@@ -10,101 +10,31 @@ import pytest
 
 from pabal.settings.carriers import SENDABLE, SimulatorSettings, SmppSettings
 from pabal.settings.field import BadSetting
-from pabal.settings.settings import FIELDS, FILE_ONLY, describe_settings, load
+from pabal.settings.settings import FIELDS, FILE_ONLY, Settings, describe_settings, load
 from pabal.settings.tables import describe_carrier as described_carrier
-from tests.fixtures.carrier_settings import read
+from tests.fixtures.carrier_settings import example_of, read
 
 SPELLINGS: dict[str, tuple[str, str, Any]] = {
     "host": ("::1", '"::1"', "::1"),
-    "port": ("9000", "9000", 9000),
     "data": ("/tmp/x", '"/tmp/x"', Path("/tmp/x")),
     "store": ("sqlite:////tmp/x.db", '"sqlite:////tmp/x.db"', "sqlite:////tmp/x.db"),
-    "migrate": ("false", "false", False),
     "zone": ("Europe/Berlin", '"Europe/Berlin"', ZoneInfo("Europe/Berlin")),
-    "always_ok": ("true", "true", True),
-    "strict_fields": ("true", "true", True),
-    "refuse_misspelt": ("false", "false", False),
     "trusted_proxies": (
         "10.0.0.0/8, ::1",
         '["10.0.0.0/8", "::1"]',
         [ip_network("10.0.0.0/8"), ip_network("::1/128")],
     ),
     "check_sender_numbers": ("yes", "true", True),
-    "owner_keys": ("true", "true", True),
     "openid_issuer": ("https://login.example", '"https://login.example"', "https://login.example"),
-    "openid_client_id": ("pabal", '"pabal"', "pabal"),
-    "openid_client_secret": ("s", '"s"', "s"),
-    "openid_client_secret_file": ("/tmp/secret", '"/tmp/secret"', Path("/tmp/secret")),
-    "openid_name": ("Acme ID", '"Acme ID"', "Acme ID"),
-    "openid_tls_ca": ("/tmp/ca.pem", '"/tmp/ca.pem"', Path("/tmp/ca.pem")),
-    "break_glass_operator": ("admin", '"admin"', "admin"),
-    "own_numbers": ("trusted", '"trusted"', "trusted"),
-    "unsupported_characters": ("replace", '"replace"', "replace"),
-    "night_ads": ("move", '"move"', "move"),
     "opt_out_number": ("080-123-4567", '"080-123-4567"', "0801234567"),
-    "max_body_bytes": ("2048", "2048", 2048),
-    "max_held_bytes": ("4096", "4096", 4096),
-    "max_held_bytes_per_key": ("2048", "2048", 2048),
-    "max_connections": ("100", "100", 100),
-    **{f"{what}_seconds": ("3", "3", 3) for what in ("head", "body", "idle", "response", "stop")},
-    "min_bytes_per_second": ("1000", "1000", 1000),
-    "max_receivers": ("5", "5", 5),
-    "max_days_ahead": ("7", "7", 7),
-    "max_waiting_writes": ("3", "3", 3),
-    "read_connections": ("4", "4", 4),
-    "search_connections": ("4", "4", 4),
-    "search_timeout_seconds": ("9", "9", 9),
-    "write_connections": ("3", "3", 3),
-    "slots": ("4", "4", 4),
-    "work_port": ("9100", "9100", 9100),
-    "processes": ("4", "4", 4),
-    "sms_timeout_hours": ("1", "1", 1),
-    "other_timeout_hours": ("2", "2", 2),
-    "fallback_within_minutes": ("5", "5", 5),
-    "idempotency_hours": ("48", "48", 48),
-    "duplicate_minutes": ("5", "5", 5),
-    "duplicate_action": ("drop", '"drop"', "drop"),
-    "mask_codes": ("false", "false", False),
-    "token_minutes": ("10", "10", 10),
-    "retention_days": ("90", "90", 90),
-    "results_retention_days": ("60", "60", 60),
-    "key_rate": ("0", "0", 0),
-    "simulator_messages": ("10", "10", 10),
-    "sender_categories": ("/tmp/s.csv", '"/tmp/s.csv"', Path("/tmp/s.csv")),
-    "template_categories": ("/tmp/t.csv", '"/tmp/t.csv"', Path("/tmp/t.csv")),
-    "log_format": ("json", '"json"', "json"),
-    "log_requests": ("all", '"all"', "all"),
-    "route_by": ("price", '"price"', "price"),
     "webhook_allow": ("shop@h:1 shop@[::1]:2", '["shop@h:1", "shop@[::1]:2"]', ["shop@h:1", "shop@[::1]:2"]),
-    "webhook_tls_ca": ("/tmp/ca.pem", '"/tmp/ca.pem"', Path("/tmp/ca.pem")),
     "secret_key": (f"{'A' * 43}=", f'["{"A" * 43}="]', [f"{'A' * 43}="]),
-    "secret_key_file": ("/tmp/key", '"/tmp/key"', Path("/tmp/key")),
-    "smtp_port": ("465", "465", 465),
-    "smtp_tls": ("tls", '"tls"', "tls"),
-    "smtp_tls_ca": ("/tmp/ca.pem", '"/tmp/ca.pem"', Path("/tmp/ca.pem")),
-    "smtp_user": ("pabal", '"pabal"', "pabal"),
-    "smtp_password": ("secret", '"secret"', "secret"),
-    "smtp_password_file": ("/tmp/key", '"/tmp/key"', Path("/tmp/key")),
     "smtp_sender": ("a@b.example", '"a@b.example"', "a@b.example"),
-    "smtp_timeout_seconds": ("5", "5", 5),
     "public_url": ("https://pabal.example", '"https://pabal.example"', "https://pabal.example"),
-    "mail_pause_minutes": ("0", "0", 0),
-    "notice_failure_percent": ("5", "5", 5),
-    "notice_failure_messages": ("5", "5", 5),
-    "notice_carrier_seconds": ("5", "5", 5),
-    "notice_quota_percent": ("50", "50", 50),
     "url": ("https://pabal.example", '"https://pabal.example"', "https://pabal.example"),
-    "api_key": ("pb_1", '"pb_1"', "pb_1"),
-    "mcp_max_receivers": ("3", "3", 3),
-    "max_contacts": ("10", "10", 10),
-    "keys_per_account": ("5", "5", 5),
-    "file_cpu_seconds": ("5", "5", 5),
-    "file_memory_mb": ("256", "256", 256),
-    "draft_days": ("3", "3", 3),
-    "first_account": ("false", "false", False),
-    "approval_receivers": ("500", "500", 500),
 }
-"""For each setting: how the environment spells a value, how the file does, and what it is."""
+"""For settings with rules of their own: how the environment spells a value, how the file does, and what it is."""
+TELCO = SmppSettings(name="telco", host="smsc.example", system_id="pabal")
 NEEDED: dict[str, dict[str, Any]] = {
     "openid_issuer": {"openid_client_id": "pabal"},
     "openid_client_id": {"openid_issuer": "https://login.example"},
@@ -115,6 +45,9 @@ NEEDED: dict[str, dict[str, Any]] = {
 
 NEEDING_OTHERS = {"smtp_host"}
 """Settings that are refused alone: `test_mail_settings.py` reads them."""
+each_setting = pytest.mark.parametrize(
+    "name", [each for each in FIELDS if each not in {*FILE_ONLY, *NEEDING_OTHERS}]
+)
 
 
 def refusal(folder: Path, text: str) -> str:
@@ -123,13 +56,17 @@ def refusal(folder: Path, text: str) -> str:
     return str(refused.value)
 
 
-def test_every_setting_has_an_example_here() -> None:
-    assert set(SPELLINGS) | set(FILE_ONLY) | NEEDING_OTHERS == set(FIELDS)
+def spelled(name: str) -> tuple[str, str, Any]:
+    """Return a value of a setting as the environment and the file spell it, and as it is read."""
+    if name in SPELLINGS:
+        return SPELLINGS[name]
+    in_file, value = example_of(Settings, name)
+    return in_file.strip('"'), in_file, value
 
 
-@pytest.mark.parametrize("name", SPELLINGS)
+@each_setting
 def test_setting_is_read_from_the_environment(name: str) -> None:
-    spelling, _, value = SPELLINGS[name]
+    spelling, _, value = spelled(name)
 
     settings = load({f"PABAL_{name.upper()}": spelling}, **NEEDED.get(name, {}))
 
@@ -137,9 +74,9 @@ def test_setting_is_read_from_the_environment(name: str) -> None:
     assert getattr(settings, name) != getattr(load({}), name)
 
 
-@pytest.mark.parametrize("name", SPELLINGS)
+@each_setting
 def test_setting_is_read_from_the_file(tmp_path: Path, name: str) -> None:
-    _, spelling, value = SPELLINGS[name]
+    _, spelling, value = spelled(name)
 
     others = "".join(f'{other} = "{its}"\n' for other, its in NEEDED.get(name, {}).items())
 
@@ -364,8 +301,7 @@ def test_tables_are_refused_in_the_environment(name: str) -> None:
 
 def test_sender_numbers_are_checked_by_default_with_a_real_carrier() -> None:
     simulator = load({})
-    telco = SmppSettings(name="telco", host="smsc.example", system_id="pabal")
-    real = dataclasses.replace(simulator, carriers={"telco": telco})
+    real = dataclasses.replace(simulator, carriers={"telco": TELCO})
 
     assert not simulator.must_check_sender_numbers
     assert real.must_check_sender_numbers
@@ -390,3 +326,28 @@ def test_every_setting_is_described_with_its_value_and_meaning(tmp_path: Path) -
     assert rows["carriers.one.window"][0] == "10"
     assert rows["carriers.two.window"][0] == "2000"
     assert rows["routes"][0] == "sms (one → two), alimTalk (two)"
+
+
+@pytest.mark.parametrize("number", ["02-1234-5678", "080", "080-1234", "무료", "010-1234-5678"])
+def test_number_for_opting_out_must_be_free(tmp_path: Path, number: str) -> None:
+    assert "not a number such as 080-123-4567" in refusal(tmp_path, f'opt_out_number = "{number}"')
+
+
+@pytest.mark.parametrize(
+    ("environment", "is_for_development"),
+    [
+        ({}, True),
+        ({"PABAL_HOST": "::1"}, True),
+        ({"PABAL_HOST": "localhost"}, True),
+        ({"PABAL_HOST": "0.0.0.0"}, False),
+        ({"PABAL_HOST": "10.0.0.1"}, False),
+        ({"PABAL_TRUSTED_PROXIES": "127.0.0.1"}, False),
+    ],
+)
+def test_service_that_others_can_reach_is_not_for_development(
+    environment: dict[str, str], is_for_development: bool
+) -> None:
+    settings = load(environment)
+
+    assert settings.is_for_development is is_for_development
+    assert not dataclasses.replace(settings, carriers={"telco": TELCO}).is_for_development

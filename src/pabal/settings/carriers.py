@@ -8,7 +8,7 @@ from typing import ClassVar, Literal
 
 from pabal.domain.sends.message import PRODUCT_BY_CODE, Outcome, Product
 from pabal.domain.sends.route import SIMULATOR_KIND
-from pabal.settings.field import BadSetting, setting, suggest
+from pabal.settings.field import BadSetting, same_setting, setting, suggest
 
 SENDABLE = tuple(product for product in Product if product not in (Product.EMAIL, Product.PUSH))
 TEXT_PRODUCTS = (Product.SMS, Product.LMS, Product.MMS)
@@ -26,20 +26,19 @@ class CarrierSettings:
         100,
         "이 발송 경로에 전송하고 응답을 기다릴 수 있는 최대 메시지 수입니다.",
         "How many messages may be in flight without an answer.",
-        min_value=1,
-        max_value=10_000,
+        limits=(1, 10_000),
     )
     rate: int = setting(
         0,
         "이 발송 경로에 초당 전송할 수 있는 메시지 수입니다. 0이면 제한하지 않습니다.",
         "How many messages per second to submit; 0: no limit.",
-        min_value=0,
+        limits=(0, None),
     )
     failover_seconds: int = setting(
         60,
         "연결되지 않거나 발송에 실패하는 상태를 견디는 시간(초)입니다. 지나면 다음 순서의 발송 경로로 발송합니다.",
         "How long it may be unreachable or fail before messages go to the next carrier of their route.",
-        min_value=1,
+        limits=(1, None),
     )
     prices: dict[str, Decimal] = setting(
         {},
@@ -61,13 +60,7 @@ class SimulatorSettings(CarrierSettings):
     """The built-in simulator."""
 
     kind: str = SIMULATOR_KIND
-    window: int = setting(
-        2000,
-        "이 발송 경로에 전송하고 응답을 기다릴 수 있는 최대 메시지 수입니다.",
-        "How many messages may be in flight without an answer.",
-        min_value=1,
-        max_value=10_000,
-    )
+    window: int = same_setting(CarrierSettings, "window", 2000)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,7 +70,7 @@ class SmppSettings(CarrierSettings):
     kind: str = "smpp"
     products: tuple[Product, ...] = (Product.SMS, Product.LMS)
     host: str = setting(..., "SMPP 서버의 주소입니다.", "Host name or address.")
-    port: int = setting(2775, "SMPP 서버의 포트입니다.", "Port.", min_value=1, max_value=65535)
+    port: int = setting(2775, "SMPP 서버의 포트입니다.", "Port.", limits=(1, 65535))
     tls: bool = setting(
         False, "TLS로 연결하고 서버 인증서를 검증할지 정합니다.", "Whether to use TLS and check its certificate."
     )
@@ -108,8 +101,7 @@ class SmppSettings(CarrierSettings):
         1,
         "연결(또는 송수신 연결 쌍)을 몇 개 맺을지 정합니다.",
         "How many connections, or pairs of them.",
-        min_value=1,
-        max_value=64,
+        limits=(1, 64),
     )
     on_doubt: Literal["resend", "hold"] = setting(
         "resend",
@@ -124,8 +116,7 @@ class SmppSettings(CarrierSettings):
         " 오거나 대기 시간이 끝날 때까지 보류합니다.",
         "How often a message that got no answer is sent again, if on_doubt is resend; then it is held until"
         " its receipt or time-out.",
-        min_value=0,
-        max_value=9,
+        limits=(0, 9),
     )
     encoding: Literal["auto", "ucs2", "cp949"] = setting(
         "auto",
@@ -136,8 +127,7 @@ class SmppSettings(CarrierSettings):
         None,
         "cp949로 발송할 때 쓰는 data_coding 값입니다. 기본값: 14.",
         "The data_coding for cp949; default: 14.",
-        min_value=0,
-        max_value=255,
+        limits=(0, 255),
     )
     long_messages: Literal["payload", "parts"] = setting(
         "payload",
@@ -151,16 +141,16 @@ class SmppSettings(CarrierSettings):
         "How to write receivers: 01012345678 or 821012345678.",
     )
     source_ton: int = setting(
-        0, "발신번호의 TON(번호 유형) 값입니다.", "Type of number of the sender.", min_value=0, max_value=6
+        0, "발신번호의 TON(번호 유형) 값입니다.", "Type of number of the sender.", limits=(0, 6)
     )
     source_npi: int = setting(
-        0, "발신번호의 NPI(번호 체계) 값입니다.", "Numbering plan of the sender.", min_value=0, max_value=18
+        0, "발신번호의 NPI(번호 체계) 값입니다.", "Numbering plan of the sender.", limits=(0, 18)
     )
     dest_ton: int = setting(
-        0, "수신번호의 TON(번호 유형) 값입니다.", "Type of number of the receiver.", min_value=0, max_value=6
+        0, "수신번호의 TON(번호 유형) 값입니다.", "Type of number of the receiver.", limits=(0, 6)
     )
     dest_npi: int = setting(
-        0, "수신번호의 NPI(번호 체계) 값입니다.", "Numbering plan of the receiver.", min_value=0, max_value=18
+        0, "수신번호의 NPI(번호 체계) 값입니다.", "Numbering plan of the receiver.", limits=(0, 18)
     )
     service_type: str = setting(
         "", "모든 메시지에 넣을 service_type 값입니다.", "The service_type of every message.", max_length=5
@@ -174,8 +164,7 @@ class SmppSettings(CarrierSettings):
         0,
         "이 발송 경로가 전달을 시도할 수 있는 최대 시간(분)입니다. 0이면 메시지의 발송 기한까지입니다.",
         "How long it may try to deliver at most; 0: until the message's deadline.",
-        min_value=0,
-        max_value=7 * 24 * 60,
+        limits=(0, 7 * 24 * 60),
     )
     submit_ids: Literal["text", "hex", "decimal"] = setting(
         "text",
@@ -196,11 +185,7 @@ class SmppSettings(CarrierSettings):
         "Its own error codes in receipts, each mapped to one of our result codes.",
     )
     enquire_seconds: int = setting(
-        30,
-        "유휴 연결을 점검하는 간격(초)입니다.",
-        "How often to test an idle connection.",
-        min_value=1,
-        max_value=3600,
+        30, "유휴 연결을 점검하는 간격(초)입니다.", "How often to test an idle connection.", limits=(1, 3600)
     )
 
 

@@ -28,8 +28,7 @@ class ClientSettings:
         10,
         "`pabal mcp`로 한 번에 보낼 수 있는 최대 수신자 수입니다.",
         "Most receivers of one send through `pabal mcp`.",
-        min_value=1,
-        max_value=1000,
+        limits=(1, 1000),
     )
 
 

@@ -8,14 +8,18 @@ from dataclasses import field
 from decimal import Decimal, DecimalException
 from functools import cache
 from ipaddress import IPv4Network, IPv6Network, ip_network
+from pathlib import Path
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 from zoneinfo import ZoneInfo
 
 from pabal.domain.base.codes import Text, TextError
 from pabal.domain.sends.message import OUTCOME_BY_NUMBER, Outcome, Status
+from pabal.settings.environment import explain_os_error
 
 SECRET_IS_SET = "(set)"
 """Shown instead of a secret."""
+MAX_SECRET_FILE_BYTES = 10_000
+"""How much is read of a file with a secret."""
 NO_HINT = Text("", "")
 MAX_PRICE_WON = 1_000_000
 """Highest price of one message; a higher one is a typing error."""
@@ -30,16 +34,15 @@ def setting(
     ko: str,
     en: str,
     *,
-    min_value: int | None = None,
-    max_value: int | None = None,
+    limits: tuple[int | None, int | None] = (None, None),
     max_length: int | None = None,
     is_secret: bool = False,
 ) -> Any:
-    """Declare a setting with its default, meaning in both languages and limits; `...` makes it required."""
+    """Declare a setting: default, meaning, least and greatest value; the default `...` makes it required."""
     metadata = {
         "help": Text(ko, en),
-        "min_value": min_value,
-        "max_value": max_value,
+        "min_value": limits[0],
+        "max_value": limits[1],
         "max_length": max_length,
         "is_secret": is_secret,
     }
@@ -48,6 +51,11 @@ def setting(
     if default is ...:
         return field(metadata=metadata, repr=not is_secret)
     return field(default=default, metadata=metadata, repr=not is_secret)
+
+
+def same_setting(settings_type: type, name: str, default: Any) -> Any:
+    """Declare a setting that another class has as well, with its own default."""
+    return field(default=default, metadata=fields(settings_type)[name].metadata)
 
 
 def fields(settings_type: type) -> dict[str, "dataclasses.Field[Any]"]:
@@ -104,6 +112,26 @@ def suggest(name: str, known: Iterable[str], default: Text = NO_HINT) -> Text:
     """Return a hint to the known name that was probably meant."""
     near = difflib.get_close_matches(name, list(known), n=1)
     return Text(f". 혹시 {near[0]}입니까?", f"; did you mean {near[0]}?") if near else default
+
+
+def read_setting_file(name: str, file: Path, encoding: str = "utf-8") -> str:
+    """Return the text of the file that a setting names.
+
+    Raises BadSetting, which shows nothing of it.
+    """
+    try:
+        with file.open("rb") as opened:
+            return opened.read(MAX_SECRET_FILE_BYTES).decode(encoding)
+    except OSError as error:
+        why = explain_os_error(error)
+        raise BadSetting(
+            f"{name}: {file}을(를) 읽을 수 없습니다({why.ko})", f"{name}: {file} cannot be read ({why.en})"
+        ) from None
+    except ValueError:
+        kind = "ASCII " if encoding == "ascii" else ""
+        raise BadSetting(
+            f"{name}: {file}은(는) {kind}텍스트가 아닙니다", f"{name}: {file} is not {kind}text"
+        ) from None
 
 
 def format_value(value: Any) -> str:

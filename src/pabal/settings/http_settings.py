@@ -12,9 +12,7 @@ class HttpSettings:
     """Where the service listens, what callers may send, and how its processes run."""
 
     host: str = setting("127.0.0.1", "서비스가 접속을 받을 주소입니다.", "Address to listen on.")
-    port: int = setting(
-        8080, "서비스가 접속을 받을 포트입니다.", "Port to listen on.", min_value=0, max_value=65535
-    )
+    port: int = setting(8080, "서비스가 접속을 받을 포트입니다.", "Port to listen on.", limits=(0, 65535))
     always_ok: bool = setting(
         False,
         "/api/ 경로의 4xx 응답을 429만 빼고 모두 HTTP 200으로 보냅니다. 4xx를 예외로 처리하는 클라이언트에 씁니다.",
@@ -38,56 +36,58 @@ class HttpSettings:
         "Networks of proxies whose X-Forwarded-For is trusted.",
     )
     max_body_bytes: int = setting(
-        8 * 1024 * 1024, "요청 본문의 최대 크기(바이트)입니다.", "Maximum size of a request body.", min_value=1024
+        8 * 1024 * 1024,
+        "요청 본문의 최대 크기(바이트)입니다.",
+        "Maximum size of a request body.",
+        limits=(1024, None),
     )
     max_held_bytes: int = setting(
         64 * 1024 * 1024,
         "동시에 받아 둘 수 있는 모든 요청 본문의 최대 크기(바이트)입니다. 넘으면 SERVICE_UNAVAILABLE로 응답합니다.",
         "Maximum size of all request bodies that are held at once; further callers get SERVICE_UNAVAILABLE.",
-        min_value=1024,
+        limits=(1024, None),
     )
     max_held_bytes_per_key: int = setting(
         16 * 1024 * 1024,
         "API 키 하나가 동시에 보낼 수 있는 요청 본문의 최대 크기(바이트)입니다. 넘으면 RATE_LIMITED로 응답합니다.",
         "Maximum size of all request bodies of one key that are held at once; further requests get RATE_LIMITED.",
-        min_value=1024,
+        limits=(1024, None),
     )
     max_connections: int = setting(
         0,
         "최대 연결 수입니다. 0이면 열 수 있는 파일 수에 맞추며, 최대 4,096개입니다.",
         "Maximum number of connections; 0: what the limit of open files allows, at most 4,096.",
-        min_value=0,
-        max_value=100_000,
+        limits=(0, 100_000),
     )
     head_seconds: int = setting(
         10,
         "요청 줄과 헤더를 받는 시간(초)입니다.",
         "How long the line and headers of a request may take.",
-        min_value=1,
+        limits=(1, None),
     )
     body_seconds: int = setting(
         20,
         "요청 본문이 min_bytes_per_second보다 느리게 들어와도 기다리는 시간(초)입니다.",
         "How long a body may arrive at less than min_bytes_per_second.",
-        min_value=1,
+        limits=(1, None),
     )
     idle_seconds: int = setting(
         30,
         "연결이 다음 요청을 기다리는 시간(초)입니다.",
         "How long a connection may wait for its next request.",
-        min_value=1,
+        limits=(1, None),
     )
     response_seconds: int = setting(
         30,
         "호출자가 응답을 min_bytes_per_second보다 느리게 받아도 기다리는 시간(초)입니다.",
         "How long a caller may receive its response at less than min_bytes_per_second.",
-        min_value=1,
+        limits=(1, None),
     )
     min_bytes_per_second: int = setting(
         4096,
         "더 오래 걸리는 본문과 응답에 허용하는 최저 전송 속도(초당 바이트)입니다.",
         "Slowest transfer of a body or a response that goes on longer.",
-        min_value=1,
+        limits=(1, None),
     )
     processes: int = setting(
         1,
@@ -95,8 +95,7 @@ class HttpSettings:
         " SQLite에서는 최대 3입니다. 하나는 메시지를 전송하고 나머지는 API와 콘솔을 맡습니다.",
         "Processes that one `pabal serve` or `pabal work` runs; 0: one for each core. On SQLite at most 3:"
         " one delivers, and the others have the API.",
-        min_value=0,
-        max_value=64,
+        limits=(0, 64),
     )
     work_port: int = setting(
         0,
@@ -104,14 +103,13 @@ class HttpSettings:
         " 여러 프로세스를 실행하면 차례로 다음 포트를 씁니다.",
         "Port on which `pabal work` serves health checks and metrics; 0: none. Of several processes of one"
         " command, each has the next one.",
-        min_value=0,
-        max_value=65535,
+        limits=(0, 65535),
     )
     stop_seconds: int = setting(
         20,
         "서비스를 멈출 때 전송 중인 메시지를 마무리하도록 기다리는 시간(초)입니다.",
         "How long a stopping service may finish what is in flight.",
-        min_value=1,
+        limits=(1, None),
     )
     log_format: Literal["auto", "text", "json"] = setting(
         "auto",

@@ -7,10 +7,7 @@ from urllib.parse import urlsplit
 
 from pabal.domain.base.codes import Refused
 from pabal.domain.events.notice import parse_address
-from pabal.settings.environment import explain_os_error
-from pabal.settings.field import BadSetting, setting
-
-MAX_PASSWORD_FILE_BYTES = 10_000
+from pabal.settings.field import BadSetting, read_setting_file, setting
 
 
 @dataclass(frozen=True)
@@ -26,8 +23,7 @@ class MailSettings:
         587,
         "메일 서버의 포트입니다. starttls는 587, tls는 465를 씁니다.",
         "Port of the mail server: 587 with starttls, 465 with tls.",
-        min_value=1,
-        max_value=65535,
+        limits=(1, 65535),
     )
     smtp_tls: Literal["starttls", "tls", "none"] = setting(
         "starttls",
@@ -58,8 +54,7 @@ class MailSettings:
         30,
         "메일 한 통을 메일 서버에 넘기는 제한 시간(초)입니다.",
         "How long handing one mail to the mail server may take.",
-        min_value=1,
-        max_value=300,
+        limits=(1, 300),
     )
     public_url: str = setting(
         "",
@@ -71,35 +66,31 @@ class MailSettings:
         10,
         "한 사용자에게 같은 종류의 메일을 보내는 최소 간격(분)입니다. 그동안 생긴 일은 다음 메일에 모읍니다.",
         "Least time between two mails of one kind to one user; what happens meanwhile is in the next one.",
-        min_value=0,
-        max_value=1440,
+        limits=(0, 1440),
     )
     notice_failure_percent: int = setting(
         20,
         "한 시간 동안의 실패율이 이 퍼센트 이상이면 계정에 알립니다.",
         "Percentage of failed messages in an hour from which an account is told.",
-        min_value=1,
-        max_value=100,
+        limits=(1, 100),
     )
     notice_failure_messages: int = setting(
         100,
         "그 한 시간에 종료된 메시지가 이보다 적으면 실패율을 알리지 않습니다.",
         "Messages that must have ended in that hour before an account is told.",
-        min_value=1,
+        limits=(1, None),
     )
     notice_carrier_seconds: int = setting(
         60,
         "발송 경로 장애가 이 시간(초) 동안 이어지면 사용자에게 알립니다.",
         "How long a carrier must be down before users are told.",
-        min_value=0,
-        max_value=86_400,
+        limits=(0, 86_400),
     )
     notice_quota_percent: int = setting(
         70,
         "한도를 이 퍼센트만큼 쓰면 계정에 알립니다. 100퍼센트에서 다시 알립니다.",
         "Percentage of a limit at which an account is told; it is told again at 100.",
-        min_value=1,
-        max_value=99,
+        limits=(1, 99),
     )
 
     @property
@@ -114,21 +105,7 @@ class MailSettings:
         """
         if self.smtp_password_file is None:
             return self.smtp_password
-        try:
-            with self.smtp_password_file.open("rb") as opened:
-                return opened.read(MAX_PASSWORD_FILE_BYTES).decode("ascii").strip("\r\n")
-        except OSError as error:
-            file, why = self.smtp_password_file, explain_os_error(error)
-            raise BadSetting(
-                f"smtp_password_file: {file}을(를) 읽을 수 없습니다({why.ko})",
-                f"smtp_password_file: {file} cannot be read ({why.en})",
-            ) from None
-        except UnicodeDecodeError:
-            file = self.smtp_password_file
-            raise BadSetting(
-                f"smtp_password_file: {file}은(는) ASCII 텍스트가 아닙니다",
-                f"smtp_password_file: {file} is not ASCII text",
-            ) from None
+        return read_setting_file("smtp_password_file", self.smtp_password_file, "ascii").strip("\r\n")
 
 
 def check_mail(settings: MailSettings) -> None:

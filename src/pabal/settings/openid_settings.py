@@ -7,11 +7,9 @@ from urllib.parse import urlsplit
 
 from pabal.domain.base.codes import Refused
 from pabal.domain.people import user
-from pabal.settings.environment import explain_os_error
-from pabal.settings.field import BadSetting, setting
+from pabal.settings.field import BadSetting, read_setting_file, setting
 
 MAX_ISSUER_CHARACTERS = 500
-MAX_SECRET_FILE_BYTES = 10_000
 
 
 @dataclass(frozen=True)
@@ -65,19 +63,7 @@ class OpenIdSettings:
         file = self.openid_client_secret_file
         if file is None:
             return self.openid_client_secret
-        try:
-            with file.open("rb") as opened:
-                found = opened.read(MAX_SECRET_FILE_BYTES).decode().strip()
-        except OSError as error:
-            raise BadSetting(
-                f"openid_client_secret_file: {file}을(를) 읽을 수 없습니다({explain_os_error(error).ko})",
-                f"openid_client_secret_file: {file} cannot be read ({explain_os_error(error).en})",
-            ) from None
-        except ValueError:
-            raise BadSetting(
-                f"openid_client_secret_file: {file}은(는) 텍스트가 아닙니다",
-                f"openid_client_secret_file: {file} is not text",
-            ) from None
+        found = read_setting_file("openid_client_secret_file", file).strip()
         if not found:
             raise BadSetting(
                 f"openid_client_secret_file: {file}이(가) 비어 있습니다",

@@ -8,8 +8,8 @@ from urllib.parse import urlsplit
 from pabal.domain.base.codes import Refused
 from pabal.domain.sends.account import parse_codes
 from pabal.domain.sends.message import Product
-from pabal.settings.carriers import KAKAO_PRODUCTS, TEXT_PRODUCTS, CarrierSettings
-from pabal.settings.field import BadSetting, setting
+from pabal.settings.carriers import KAKAO_PRODUCTS, TEXT_PRODUCTS, CarrierSettings, SmppSettings
+from pabal.settings.field import BadSetting, same_setting, setting
 
 MIN_SIGNATURE_LENGTH = 16
 """Shortest webhook signature that is accepted; a shorter one could be guessed."""
@@ -21,13 +21,7 @@ class NhnCloudSettings(CarrierSettings):
 
     kind: str = "nhncloud"
     tells_friends: ClassVar[bool] = True
-    window: int = setting(
-        5000,
-        "이 발송 경로에 전송하고 응답을 기다릴 수 있는 최대 메시지 수입니다.",
-        "How many messages may be in flight without an answer.",
-        min_value=1,
-        max_value=10_000,
-    )
+    window: int = same_setting(CarrierSettings, "window", 5000)
     sms_app_key: str = setting(
         "",
         "SMS 서비스의 앱 키입니다. 없으면 문자(SMS·LMS·MMS)를 발송하지 않습니다.",
@@ -79,24 +73,18 @@ class NhnCloudSettings(CarrierSettings):
         "브랜드 메시지를 재판매하는 사업자의 리셀러 코드입니다. 계정에 따로 정할 수 있습니다.",
         "Code of a reseller of brand messages. An account may have its own.",
     )
-    tls_ca: Path | None = setting(
-        None,
-        "신뢰할 인증 기관의 인증서 파일입니다. 없으면 시스템이 신뢰하는 기관을 씁니다.",
-        "File with the certificate authority to trust; none: those of the system.",
-    )
+    tls_ca: Path | None = same_setting(SmppSettings, "tls_ca", None)
     calls: int = setting(
         40,
         "서비스마다 동시에 진행할 수 있는 최대 호출 수입니다.",
         "How many calls to each of its services may run at the same time.",
-        min_value=1,
-        max_value=200,
+        limits=(1, 200),
     )
     timeout_seconds: int = setting(
         10,
         "호출 한 번의 응답을 기다리는 시간(초)입니다.",
         "How long to wait for the answer to a call.",
-        min_value=1,
-        max_value=30,
+        limits=(1, 30),
     )
     lookup_after_seconds: int = setting(
         60,
@@ -104,11 +92,10 @@ class NhnCloudSettings(CarrierSettings):
         " 60초까지 진행될 수 있어, 이보다 짧으면 메시지가 두 번 발송될 수 있습니다.",
         "How long after a call without an answer to ask whether it has the messages: behind its gateway a"
         " call may run for 60 s, and with less a message may be sent twice.",
-        min_value=1,
-        max_value=240,
+        limits=(1, 240),
     )
     poll_seconds: int = setting(
-        5, "발송 결과를 조회하는 간격(초)입니다.", "How often to ask for results.", min_value=1, max_value=60
+        5, "발송 결과를 조회하는 간격(초)입니다.", "How often to ask for results.", limits=(1, 60)
     )
     webhook_signature: str = setting(
         "",
@@ -170,13 +157,7 @@ class SolapiSettings(CarrierSettings):
     """Solapi: texts, Alimtalk and brand messages, each message of a call with its own text."""
 
     kind: str = "solapi"
-    window: int = setting(
-        10_000,
-        "이 발송 경로에 전송하고 응답을 기다릴 수 있는 최대 메시지 수입니다.",
-        "How many messages may be in flight without an answer.",
-        min_value=1,
-        max_value=10_000,
-    )
+    window: int = same_setting(CarrierSettings, "window", 10_000)
     api_key: str = setting(
         ...,
         "솔라피 계정의 API Key입니다. 이름에 _env나 _file을 붙여 따로 둘 수도 있습니다.",
@@ -190,28 +171,12 @@ class SolapiSettings(CarrierSettings):
         is_secret=True,
     )
     address: str = setting("https://api.solapi.com", "API의 주소입니다.", "Address of its API.")
-    tls_ca: Path | None = setting(
-        None,
-        "신뢰할 인증 기관의 인증서 파일입니다. 없으면 시스템이 신뢰하는 기관을 씁니다.",
-        "File with the certificate authority to trust; none: those of the system.",
-    )
+    tls_ca: Path | None = same_setting(SmppSettings, "tls_ca", None)
     calls: int = setting(
-        20,
-        "동시에 진행할 수 있는 최대 호출 수입니다.",
-        "How many calls may run at the same time.",
-        min_value=1,
-        max_value=200,
+        20, "동시에 진행할 수 있는 최대 호출 수입니다.", "How many calls may run at the same time.", limits=(1, 200)
     )
-    timeout_seconds: int = setting(
-        20,
-        "호출 한 번의 응답을 기다리는 시간(초)입니다.",
-        "How long to wait for the answer to a call.",
-        min_value=1,
-        max_value=30,
-    )
-    poll_seconds: int = setting(
-        5, "발송 결과를 조회하는 간격(초)입니다.", "How often to ask for results.", min_value=1, max_value=60
-    )
+    timeout_seconds: int = same_setting(NhnCloudSettings, "timeout_seconds", 20)
+    poll_seconds: int = same_setting(NhnCloudSettings, "poll_seconds", 5)
     webhook_secret: str = setting(
         "",
         "웹훅의 시크릿으로, 16자 이상이어야 합니다. 없으면 웹훅을 받지 않습니다.",
@@ -229,8 +194,7 @@ class SolapiSettings(CarrierSettings):
         60,
         "응답을 받지 못한 뒤, 접수된 메시지가 중계사 목록에 아직 없을 수 있다고 보는 시간(초)입니다.",
         "How long after a lost answer its lists may not show a message that it has.",
-        min_value=10,
-        max_value=3600,
+        limits=(10, 3600),
     )
 
     @property

@@ -50,43 +50,40 @@ class SendingSettings:
         1000,
         "요청 한 건의 최대 수신자 수입니다.",
         "Maximum number of receivers in one request.",
-        min_value=1,
-        max_value=100_000,
+        limits=(1, 100_000),
     )
     max_days_ahead: int = setting(
         60,
         "예약 발송(sendDate)을 며칠 뒤까지 받을지 정합니다.",
         "How many days ahead a sendDate may be.",
-        min_value=1,
-        max_value=365,
+        limits=(1, 365),
     )
     sms_timeout_hours: int = setting(
         25,
         "SMS의 결과 보고를 몇 시간까지 기다릴지 정합니다.",
         "Hours to wait for the receipt of an SMS.",
-        min_value=1,
+        limits=(1, None),
     )
     other_timeout_hours: int = setting(
         80,
         "그 밖의 메시지는 몇 시간까지 기다릴지 정합니다.",
         "Hours to wait for the receipt of any other message.",
-        min_value=1,
+        limits=(1, None),
     )
     fallback_within_minutes: int = setting(
         60,
         "실패한 알림톡·친구톡을 예약 시각부터 몇 분 안에만 문자로 대체 발송할지 정합니다.",
         "How long after its scheduled time a failed Alimtalk or friend talk may still be sent as a text.",
-        min_value=1,
+        limits=(1, None),
     )
     idempotency_hours: int = setting(
-        24, "Idempotency-Key를 보관하는 시간입니다.", "How long an Idempotency-Key is stored.", min_value=1
+        24, "Idempotency-Key를 보관하는 시간입니다.", "How long an Idempotency-Key is stored.", limits=(1, None)
     )
     duplicate_minutes: int = setting(
         0,
         "한 계정이 같은 번호로 보낸 같은 내용을 중복으로 보는 시간(분)입니다. 0이면 중복을 막지 않습니다.",
         "How long the same text to the same number from one account is a duplicate; 0: duplicates are sent.",
-        min_value=0,
-        max_value=7 * 24 * 60,
+        limits=(0, 7 * 24 * 60),
     )
     duplicate_action: Literal["refuse", "drop"] = setting(
         "refuse",

@@ -49,14 +49,14 @@ class Settings(
         30,
         "발신 프로필 인증 토큰의 유효 시간(분)입니다.",
         "How long the token of a sender profile is valid.",
-        min_value=1,
+        limits=(1, None),
     )
 
     max_contacts: int = setting(
         1_000_000,
         "계정의 주소록에 담을 수 있는 최대 연락처 수입니다.",
         "Maximum number of contacts in the address book of an account.",
-        min_value=1,
+        limits=(1, None),
     )
     file_cpu_seconds: int = setting(
         60,
@@ -64,27 +64,25 @@ class Settings(
         " 5초까지입니다.",
         "CPU seconds that reading one uploaded file of the console may take; beyond, the file is refused. A preview"
         " of its columns may take 5.",
-        min_value=1,
-        max_value=3600,
+        limits=(1, 3600),
     )
     file_memory_mb: int = setting(
         512,
         "콘솔에 올린 파일 하나를 읽는 프로세스의 최대 메모리(MB)입니다. 넘으면 파일을 거부합니다.",
         "Memory in MB of the process that reads one uploaded file of the console; beyond, the file is refused.",
-        min_value=128,
+        limits=(128, None),
     )
     draft_days: int = setting(
         7,
         "콘솔에서 작성하다 만 내용과 보내지 않은 캠페인을 마지막 변경 뒤 보관하는 일수입니다.",
         "Days that drafts of the console and campaigns that were never sent are kept after their last change.",
-        min_value=1,
-        max_value=180,
+        limits=(1, 180),
     )
     approval_receivers: int = setting(
         0,
         "콘솔에서 이보다 많은 수신자에게 보내려면 다른 사용자의 승인이 필요합니다. 0: 계정 관리자가 정한 대로.",
         "Sends of the console to more receivers need a second user's approval; 0: as each account's owners say.",
-        min_value=0,
+        limits=(0, None),
     )
 
     first_account: bool = setting(
@@ -104,13 +102,13 @@ class Settings(
         100,
         "한 계정이 동시에 쓸 수 있는 API 키의 수입니다.",
         "API keys of an account that can be used at a time.",
-        min_value=1,
+        limits=(1, None),
     )
     key_rate: int = setting(
         1000,
         "새 API 키에 허용하는 초당 요청 수입니다. 0이면 제한하지 않습니다.",
         "Requests per second of a new key; 0: no limit.",
-        min_value=0,
+        limits=(0, None),
     )
 
     sender_categories: Path | None = setting(

@@ -33,54 +33,50 @@ class StoreSettings:
         10_000,
         "저장소를 기다릴 수 있는 최대 쓰기 작업 수입니다. 넘으면 SERVICE_UNAVAILABLE로 응답합니다.",
         "Maximum number of writes that wait for the store; further callers get SERVICE_UNAVAILABLE.",
-        min_value=1,
+        limits=(1, None),
     )
     read_connections: int = setting(
-        2, "저장소 읽기용 연결 수입니다.", "Connections to the store for reading.", min_value=1, max_value=64
+        2, "저장소 읽기용 연결 수입니다.", "Connections to the store for reading.", limits=(1, 64)
     )
     search_connections: int = setting(
         2,
         "조회 전용 저장소 연결 수입니다. 모든 호출에 필요한 읽기와 나누어, 긴 조회가 발송을 늦추지 않습니다.",
         "Connections to the store for searches, apart from those that every call needs.",
-        min_value=1,
-        max_value=64,
+        limits=(1, 64),
     )
     search_timeout_seconds: int = setting(
         5,
         "발송 내역 조회 한 번에 허용하는 시간(초)입니다. 넘으면 조회를 중단하고 거부합니다.",
         "Seconds that a search of the history may take; then it is refused.",
-        min_value=1,
-        max_value=600,
+        limits=(1, 600),
     )
     write_connections: int = setting(
-        2, "PostgreSQL 쓰기용 연결 수입니다.", "Connections to PostgreSQL for writing.", min_value=1, max_value=64
+        2, "PostgreSQL 쓰기용 연결 수입니다.", "Connections to PostgreSQL for writing.", limits=(1, 64)
     )
     slots: int = setting(
         8,
         "새 PostgreSQL 저장소의 슬롯 수입니다. 이 수만큼의 작업 프로세스까지 함께 발송할 수 있으며, 나중에"
         " 바꿀 수 없습니다.",
         "Slots of a new PostgreSQL store, which limit how many workers can deliver; cannot be changed later.",
-        min_value=1,
-        max_value=1024,
+        limits=(1, 1024),
     )
     retention_days: int = setting(
         180,
         "전화번호와 메시지 내용의 보관 일수입니다. 지나면 지우고, PostgreSQL에서는 월 단위로 삭제합니다.",
         "Days after which numbers and texts are blanked, or on PostgreSQL dropped by month.",
-        min_value=1,
+        limits=(1, None),
     )
     results_retention_days: int = setting(
         30,
         "결과를 cursor로 조회하고 웹훅으로 다시 보낼 수 있는 일수입니다.",
         "Days that results can be read by cursor and posted again to webhooks.",
-        min_value=8,
-        max_value=400,
+        limits=(8, 400),
     )
     simulator_messages: int = setting(
         100_000,
         "시뮬레이터가 보관하는 전체 메시지 수입니다. 넘으면 오래된 것부터 삭제합니다.",
         "Messages that the simulator stores in total; older ones are deleted.",
-        min_value=1,
+        limits=(1, None),
     )
 
     @property

@@ -7,12 +7,10 @@ from dataclasses import dataclass
 from ipaddress import ip_address
 from pathlib import Path
 
-from pabal.settings.environment import explain_os_error
-from pabal.settings.field import BadSetting, setting
+from pabal.settings.field import BadSetting, read_setting_file, setting
 
 KEY_BYTES = 32
 MAX_KEYS = 10
-MAX_KEY_FILE_BYTES = 10_000
 
 
 @dataclass(frozen=True)
@@ -104,28 +102,12 @@ def read_keys(spellings: list[str], file: Path | None) -> tuple[bytes, ...]:
     """
     name = "secret_key_file" if file else "secret_key"
     if file:
-        spellings = _read_lines(file)
+        spellings = read_setting_file(name, file, "ascii").split()
         if not spellings:
-            raise BadSetting(f"secret_key_file: {file}이(가) 비어 있습니다", f"secret_key_file: {file} is empty")
+            raise BadSetting(f"{name}: {file}이(가) 비어 있습니다", f"{name}: {file} is empty")
     if len(spellings) > MAX_KEYS:
         raise BadSetting(f"{name}: 키는 {MAX_KEYS}개까지입니다", f"{name}: at most {MAX_KEYS} keys")
     return tuple(_parse_key(name, each) for each in spellings)
-
-
-def _read_lines(file: Path) -> list[str]:
-    try:
-        with file.open("rb") as opened:
-            content = opened.read(MAX_KEY_FILE_BYTES).decode("ascii")
-    except OSError as error:
-        raise BadSetting(
-            f"secret_key_file: {file}을(를) 읽을 수 없습니다({explain_os_error(error).ko})",
-            f"secret_key_file: {file} cannot be read ({explain_os_error(error).en})",
-        ) from None
-    except ValueError:
-        raise BadSetting(
-            f"secret_key_file: {file}은(는) 텍스트가 아닙니다", f"secret_key_file: {file} is not text"
-        ) from None
-    return content.split()
 
 
 def _parse_key(name: str, spelling: str) -> bytes:

@@ -44,7 +44,7 @@ async def opened() -> AsyncIterator[Store]:
 def test_month_without_partitions_is_noted_a_week_before(days_before: int, missing: int) -> None:
     async def check() -> list[Finding]:
         async with opened() as store:
-            return await check_months(store, DatedWorld(FEBRUARY - days_before * DAY))
+            return [each async for each in check_months(store, DatedWorld(FEBRUARY - days_before * DAY))]
 
     found = asyncio.run(check())
 

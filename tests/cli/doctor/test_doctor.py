@@ -139,7 +139,7 @@ def test_backup_is_advised_only_for_a_damaged_file(error: str, is_damaged: bool)
 
 
 def test_disk_that_is_nearly_full_is_reported() -> None:
-    assert check_disk(1024**3) == []
+    assert not list(check_disk(1024**3))
 
     (found,) = check_disk(1024**3 - 1)
 
@@ -297,7 +297,7 @@ def test_doctor_says_that_the_running_service_has_another_port(
     [(NOON, None), (NOON + 900, None), (NOON - 2500, "2.5 s ahead of"), (NOON + 61_000, "60.9 s behind")],
 )
 def test_clock_that_differs_from_that_of_the_database_is_reported(theirs: int, said: str | None) -> None:
-    found = compare_clocks(NOON, theirs, NOON + 100)
+    found = list(compare_clocks(NOON, theirs, NOON + 100))
 
     assert [finding.is_wrong for finding in found] == ([True] if said else [])
     assert not said or f"the clock of this machine is {said} that of the database" in found[0].message

@@ -43,7 +43,7 @@ async def check(address: str, *, is_alive: bool) -> list[Finding]:
         for worker, (name, ahead_ms) in WORKERS.items():
             await store.write(slots.register, worker, name, WORLD.now() + ahead_ms)
         beating = asyncio.create_task(beat(store)) if is_alive else None
-        found = await check_workers(store)
+        found = [each async for each in check_workers(store)]
         if beating:
             beating.cancel()
         return found

@@ -1,10 +1,12 @@
 """What `pabal doctor` checks of the store: PostgreSQL, the workers and their clocks, Citus, and stored secrets."""
 
 import asyncio
+from collections.abc import AsyncIterator, Iterator
+from typing import NamedTuple
 
 from pabal.build_context import build_context
 from pabal.cli.doctor.finding import Finding, note, ok, wrong
-from pabal.cli.doctor.machine import compare_clocks
+from pabal.cli.doctor.machine import FAST, SLOW, compare_clocks
 from pabal.domain.base.codes import Text
 from pabal.domain.base.dates import SECOND, Instant
 from pabal.service.access.contacts import opt_outs
@@ -28,61 +30,52 @@ MAX_HEARTBEAT_AGE_MS = int(2 * HEARTBEAT_INTERVAL_S * SECOND)
 """The last heartbeat of a live worker, which has its clock, may be this old."""
 
 
-async def check_server(store: Store, settings: Settings, world: World) -> list[Finding]:
+async def check_server(store: Store, settings: Settings, world: World) -> AsyncIterator[Finding]:
     """Check the version, the settings and the clock of PostgreSQL, and the workers."""
-    found = [
-        ok(
-            f"데이터베이스 {settings.redacted_store}에 접속할 수 있고 스키마가 최신입니다",
-            f"the database {settings.redacted_store} can be reached and its schema is up to date",
-        )
-    ]
-    found += await check_workers(store)
-    version = await store.read(partitions.server_version)
-    if version < partitions.MIN_VERSION:
-        found.append(
-            wrong(
-                f"PostgreSQL 버전이 {version}입니다",
-                f"PostgreSQL has version {version}",
-                Text(f"{partitions.MIN_VERSION} 이상을 쓰세요.", f"Use {partitions.MIN_VERSION} or later."),
-            )
-        )
+    yield ok(
+        f"데이터베이스 {settings.redacted_store}에 접속할 수 있고 스키마가 최신입니다",
+        f"the database {settings.redacted_store} can be reached and its schema is up to date",
+    )
+    async for each in check_workers(store):
+        yield each
+    version, least = await store.read(partitions.server_version), partitions.MIN_VERSION
+    if version < least:
+        use = Text(f"{least} 이상을 쓰세요.", f"Use {least} or later.")
+        yield wrong(f"PostgreSQL 버전이 {version}입니다", f"PostgreSQL has version {version}", *use)
     for name, value in (await store.read(partitions.current_settings)).items():
         if value not in partitions.REQUIRED_SETTINGS[name]:
             required = " or ".join(partitions.REQUIRED_SETTINGS[name])
-            remedy = Text(
+            yield wrong(
+                f"PostgreSQL의 설정이 {name} = {value}입니다",
+                f"PostgreSQL has {name} = {value}",
                 f"{required}(으)로 바꾸세요. 그러지 않으면 저장한 데이터를 잃을 수 있습니다.",
                 f"Set it to {required}; otherwise stored data may be lost.",
             )
-            found.append(
-                wrong(f"PostgreSQL의 설정이 {name} = {value}입니다", f"PostgreSQL has {name} = {value}", remedy)
-            )
     before = world.now()
     theirs = await store.read(partitions.server_time)
-    found += compare_clocks(before, theirs, world.now())
-    found += await check_months(store, world)
-    return found + await check_nodes(store)
+    for each in compare_clocks(before, theirs, world.now()):
+        yield each
+    async for each in check_months(store, world):
+        yield each
+    async for each in check_nodes(store):
+        yield each
 
 
-async def check_months(store: Store, world: World) -> list[Finding]:
+async def check_months(store: Store, world: World) -> AsyncIterator[Finding]:
     """Report months that have no partitions though they begin soon."""
-    missing = await store.read(partitions.count_late_months, world.now())
-    if not missing:
-        return []
-    remedy = Text(
-        "워커가 실행 중이면 1분 안에 만듭니다. 로그에 `partitions could not be maintained`가 되풀이되면"
-        " 테이블을 오래 잠그는 트랜잭션(예: pg_dump)을 끝내세요.",
-        "A running worker creates it within a minute. If the log repeats `partitions could not be maintained`, end"
-        " the transactions that lock the tables for long, such as a pg_dump.",
-    )
-    message = Text(
-        f"파티션이 없는 달이 있습니다({missing}개). 메시지는 기본 파티션에 저장됩니다",
-        f"a month that has begun or begins within 7 days has no partitions ({missing}): its messages are stored in"
-        " the default ones",
-    )
-    return [note(*message, remedy)]
+    if missing := await store.read(partitions.count_late_months, world.now()):
+        yield note(
+            f"파티션이 없는 달이 있습니다({missing}개). 메시지는 기본 파티션에 저장됩니다",
+            f"a month that has begun or begins within 7 days has no partitions ({missing}): its messages are stored"
+            " in the default ones",
+            "워커가 실행 중이면 1분 안에 만듭니다. 로그에 `partitions could not be maintained`가 되풀이되면"
+            " 테이블을 오래 잠그는 트랜잭션(예: pg_dump)을 끝내세요.",
+            "A running worker creates it within a minute. If the log repeats `partitions could not be maintained`,"
+            " end the transactions that lock the tables for long, such as a pg_dump.",
+        )
 
 
-async def check_workers(store: Store) -> list[Finding]:
+async def check_workers(store: Store) -> AsyncIterator[Finding]:
     """List the workers, and report those whose clocks differ from the database's.
 
     Workers that have died together stay listed, so a clock that seems wrong is looked at twice.
@@ -90,14 +83,22 @@ async def check_workers(store: Store) -> list[Finding]:
     workers, now = await store.read(_read_clocks)
     ko = ", ".join(f"{worker.name}(슬롯 {held}개)" for worker, held in workers)
     en = ", ".join(f"{worker.name} ({held} slots)" for worker, held in workers)
-    found = [ok(f"워커: {ko or '없음'}", f"workers: {en or 'none running'}")]
+    yield ok(f"워커: {ko or '없음'}", f"workers: {en or 'none running'}")
     if not any(clock_difference_ms(worker.clock_at, now) for worker, _ in workers):
-        return found
+        return
     heartbeats = {worker.id: worker.heartbeat for worker, _ in workers}
     await asyncio.sleep(LIVENESS_CHECK_S)
     workers, now = await store.read(_read_clocks)
-    alive = [worker for worker, _ in workers if worker.heartbeat != heartbeats.get(worker.id)]
-    return found + [finding for worker in alive for finding in _compare(worker, now)]
+    for worker, _ in workers:
+        ahead_ms = clock_difference_ms(worker.clock_at, now)
+        if ahead_ms and worker.heartbeat != heartbeats.get(worker.id):
+            word, seconds = FAST if ahead_ms > 0 else SLOW, abs(ahead_ms) // SECOND
+            yield wrong(
+                f"워커 {worker.name}의 시계가 데이터베이스보다 약 {seconds}초 {word.ko}",
+                f"the clock of the worker {worker.name} is about {seconds} s {word.en} the database's",
+                "그 컴퓨터에 NTP를 설정하세요. 메시지를 보낼 때는 발송하는 프로세스의 시계가 정합니다.",
+                "Set up NTP on its machine: messages come due by the clock of the process that sends.",
+            )
 
 
 def clock_difference_ms(clock_at: Instant, now: Instant) -> int:
@@ -110,180 +111,138 @@ def clock_difference_ms(clock_at: Instant, now: Instant) -> int:
     return 0
 
 
-def _compare(worker: Worker, now: Instant) -> list[Finding]:
-    ahead_ms = clock_difference_ms(worker.clock_at, now)
-    if not ahead_ms:
-        return []
-    word = Text("빠릅니다", "ahead of") if ahead_ms > 0 else Text("느립니다", "behind")
-    seconds = abs(ahead_ms) // SECOND
-    message = Text(
-        f"워커 {worker.name}의 시계가 데이터베이스보다 약 {seconds}초 {word.ko}",
-        f"the clock of the worker {worker.name} is about {seconds} s {word.en} the database's",
-    )
-    remedy = Text(
-        "그 컴퓨터에 NTP를 설정하세요. 메시지를 보낼 때는 발송하는 프로세스의 시계가 정합니다.",
-        "Set up NTP on its machine: messages come due by the clock of the process that sends.",
-    )
-    return [wrong(*message, remedy)]
-
-
 def _read_clocks(tx: Tx) -> tuple[list[tuple[Worker, int]], Instant]:
     return slots.list_workers(tx), partitions.server_time(tx)
 
 
-async def check_nodes(store: Store) -> list[Finding]:
+async def check_nodes(store: Store) -> AsyncIterator[Finding]:
     """Check the nodes of Citus: that they can be reached and have our settings."""
     known = await store.read(slots.list_numbers)
     if not (places := await store.read(find_places, known)):
-        return await store.read(_check_undistributed)
-    names = sorted({place.node for place in places.values()})
+        for each in await store.read(_check_undistributed):
+            yield each
+        return
     problems = await store.read(find_problems)
-    found = [(wrong if each.is_urgent else note)(*each.message, each.remedy) for each in problems]
+    for problem in problems:
+        yield (wrong if problem.is_urgent else note)(*problem.message, *problem.remedy)
     unreachable = {each.node for each in problems if each.is_urgent}
-    for node in (each for each in names if each not in unreachable):
+    for node in sorted({place.node for place in places.values()} - unreachable):
         held = sum(place.node == node for place in places.values())
-        found.append(
-            ok(f"노드 {node}에 접속할 수 있습니다(슬롯 {held}개)", f"the node {node} can be reached ({held} slots)")
+        yield ok(
+            f"노드 {node}에 접속할 수 있습니다(슬롯 {held}개)", f"the node {node} can be reached ({held} slots)"
         )
     shards = len({place.shard for place in places.values()})
-    found.append(
-        ok(
-            f"Citus가 슬롯 {len(known)}개를 샤드 {shards}개에 나눕니다",
-            f"Citus distributes {len(known)} slots over {shards} shards",
-        )
+    yield ok(
+        f"Citus가 슬롯 {len(known)}개를 샤드 {shards}개에 나눕니다",
+        f"Citus distributes {len(known)} slots over {shards} shards",
     )
-    return found
 
 
 def _check_undistributed(tx: Tx) -> list[Finding]:
     """Say so where the database has Citus, but its tables are not distributed, and which node may be the reason."""
     if not has_citus(tx):
         return []
-    problems = [wrong(*each.message, each.remedy) for each in find_unreachable(tx)]
     return [
-        *problems,
+        *(wrong(*each.message, *each.remedy) for each in find_unreachable(tx)),
         note(
             "데이터베이스에 Citus가 있지만 아무것도 나누지 않았습니다",
             "the database has Citus, but distributes nothing",
-            Text("`pabal migrate --citus`를 실행하세요.", "Run `pabal migrate --citus`."),
+            "`pabal migrate --citus`를 실행하세요.",
+            "Run `pabal migrate --citus`.",
         ),
     ]
 
 
-ROTATE = Text("`pabal secrets rotate`를 실행하세요.", "Run `pabal secrets rotate`.")
-SET_KEY = Text(
+_ROTATE = Text("`pabal secrets rotate`를 실행하세요.", "Run `pabal secrets rotate`.")
+_SET_KEY = Text(
     "`pabal secrets new-key`의 키를 secret_key로 설정하고 `pabal secrets rotate`를 실행하세요.",
     "Set secret_key to a key of `pabal secrets new-key`, then run `pabal secrets rotate`.",
 )
 
 
-async def check_secrets(store: Store, settings: Settings, world: World) -> list[Finding]:
+class _Secrets(NamedTuple):
+    """Secrets of one kind, and what is to be said about those that cannot be decrypted."""
+
+    name: Text
+    harm: Text
+    remedy: Text
+    can_be_plain: bool = True
+    """Whether they are stored without a key, too."""
+
+
+_WEBHOOKS = _Secrets(
+    Text("웹훅 {}개의 비밀 값", "the secrets of {} webhooks"),
+    Text("아무것도 보내지 못합니다", ", so nothing is posted to them"),
+    Text("그 웹훅의 비밀 값을 새로 만드세요.", "rotate these webhooks' secrets."),
+)
+_SIGNING_KEYS = _Secrets(
+    Text("서명하는 API 키 {}개의 비밀 값", "the secrets of {} API keys that sign"),
+    Text("그 호출을 거절합니다", ": their calls are refused"),
+    Text("그 키를 폐기하고 다시 만드세요.", "revoke these keys and create them again."),
+    can_be_plain=False,
+)
+_SECOND_FACTORS = _Secrets(
+    Text("사용자 {}명의 2단계 인증 비밀 값", "the two-factor secrets of {} users"),
+    Text("코드를 거절합니다", ": their codes are refused"),
+    Text("`pabal user reset-two-factor`를 실행하세요.", "run `pabal user reset-two-factor`."),
+)
+
+
+async def check_secrets(store: Store, settings: Settings, world: World) -> AsyncIterator[Finding]:
     """Check that secrets, and the key of the opt-outs, are encrypted with the current key."""
     context = build_context(settings, store, world, Metrics())
-    current, other, unreadable = await count_states(context, stored_secrets.of_webhooks(context))
-    found = []
+    for kind, stored in (
+        (_WEBHOOKS, stored_secrets.of_webhooks(context)),
+        (_SIGNING_KEYS, stored_secrets.of_signing_keys(context)),
+        (_SECOND_FACTORS, stored_secrets.of_second_factors(context)),
+    ):
+        for each in _describe_secrets(kind, await count_states(context, stored), has_key=context.secrets.has_key):
+            yield each
+    for each in _describe_hash_key(await opt_outs.get_state(context), has_key=context.secrets.has_key):
+        yield each
+
+
+def _describe_secrets(kind: _Secrets, states: SecretStates, *, has_key: bool) -> Iterator[Finding]:
+    name, (current, other, unreadable) = kind.name, states
     if unreadable:
-        message = Text(
-            f"웹훅 {unreadable}개의 비밀 값을 복호화할 수 없어, 아무것도 보내지 못합니다",
-            f"the secrets of {unreadable} webhooks cannot be decrypted, so nothing is posted to them",
+        yield wrong(
+            f"{name.ko.format(unreadable)}을 복호화할 수 없어, {kind.harm.ko}",
+            f"{name.en.format(unreadable)} cannot be decrypted{kind.harm.en}",
+            f"암호화한 키를 secret_key에 추가하거나, {kind.remedy.ko}",
+            f"Add the key that they were encrypted with to secret_key, or {kind.remedy.en}",
         )
-        remedy = Text(
-            "암호화한 키를 secret_key에 추가하거나, 그 웹훅의 비밀 값을 새로 만드세요.",
-            "Add the key that they were encrypted with to secret_key, or rotate these webhooks' secrets.",
+    if current and not has_key and kind.can_be_plain:
+        yield note(
+            f"{name.ko.format(current)}이 암호화되지 않았습니다",
+            f"{name.en.format(current)} are stored without encryption",
+            *_SET_KEY,
         )
-        found.append(wrong(*message, remedy))
-    if not context.secrets.has_key:
-        if current:
-            remedy = SET_KEY
-            found.append(
-                note(
-                    f"웹훅 {current}개의 비밀 값이 암호화되지 않았습니다",
-                    f"the secrets of {current} webhooks are stored without encryption",
-                    remedy,
-                )
-            )
-    elif other:
-        message = Text(
-            f"웹훅 {other}개의 비밀 값이 옛 키로 암호화되었거나 암호화되지 않았습니다",
-            f"the secrets of {other} webhooks are stored with an old key, or without one",
+    if other and has_key:
+        yield note(
+            f"{name.ko.format(other)}이 옛 키로 암호화되었{'거나 암호화되지 않았' * kind.can_be_plain}습니다",
+            f"{name.en.format(other)} are stored with an old key{', or without one' * kind.can_be_plain}",
+            *_ROTATE,
         )
-        found.append(note(*message, ROTATE))
-    signing = await count_states(context, stored_secrets.of_signing_keys(context))
-    if signing.unreadable:
-        message = Text(
-            f"서명하는 API 키 {signing.unreadable}개의 비밀 값을 복호화할 수 없어, 그 호출을 거절합니다",
-            f"the secrets of {signing.unreadable} API keys that sign cannot be decrypted: their calls are refused",
-        )
-        remedy = Text(
-            "암호화한 키를 secret_key에 추가하거나, 그 키를 폐기하고 다시 만드세요.",
-            "Add the key that they were encrypted with to secret_key, or revoke these keys and create them again.",
-        )
-        found.append(wrong(*message, remedy))
-    elif signing.other:
-        message = Text(
-            f"서명하는 API 키 {signing.other}개의 비밀 값이 옛 키로 암호화되었습니다",
-            f"the secrets of {signing.other} API keys that sign are stored with an old key",
-        )
-        found.append(note(*message, ROTATE))
-    factors = await count_states(context, stored_secrets.of_second_factors(context))
-    found += _describe_factors(factors, has_key=context.secrets.has_key)
-    return found + _describe_hash_key(await opt_outs.get_state(context), has_key=context.secrets.has_key)
 
 
-def _describe_factors(states: SecretStates, *, has_key: bool) -> list[Finding]:
-    """Say what is wrong with how the secrets of two-factor sign-ins are stored."""
-    found = []
-    if states.unreadable:
-        message = Text(
-            f"사용자 {states.unreadable}명의 2단계 인증 비밀 값을 복호화할 수 없어, 코드를 거절합니다",
-            f"the two-factor secrets of {states.unreadable} users cannot be decrypted: their codes are refused",
-        )
-        remedy = Text(
-            "암호화한 키를 secret_key에 추가하거나 `pabal user reset-two-factor`를 실행하세요.",
-            "Add the key that they were encrypted with to secret_key, or run `pabal user reset-two-factor`.",
-        )
-        found.append(wrong(*message, remedy))
-    if states.current and not has_key:
-        remedy = SET_KEY
-        message = Text(
-            f"사용자 {states.current}명의 2단계 인증 비밀 값이 암호화되지 않았습니다",
-            f"the two-factor secrets of {states.current} users are stored without encryption",
-        )
-        found.append(note(*message, remedy))
-    if states.other and has_key:
-        message = Text(
-            f"사용자 {states.other}명의 2단계 인증 비밀 값이 옛 키로 암호화되었거나 암호화되지 않았습니다",
-            f"the two-factor secrets of {states.other} users are stored with an old key, or without one",
-        )
-        found.append(note(*message, ROTATE))
-    return found
-
-
-def _describe_hash_key(state: KeyState, *, has_key: bool) -> list[Finding]:
+def _describe_hash_key(state: KeyState, *, has_key: bool) -> Iterator[Finding]:
     """Say what is wrong with how the key of the opt-outs is stored."""
     if state is KeyState.UNREADABLE:
-        message = Text(
+        yield wrong(
             "수신거부의 키를 복호화할 수 없어, 서비스가 시작되지 않습니다",
             "the key of the opt-outs cannot be decrypted, so the service does not start",
-        )
-        remedy = Text(
             "암호화한 키를 secret_key에 추가하세요. `pabal secrets rebuild-opt-outs --help`를 보세요.",
             "Add the key that it was encrypted with to secret_key; see `pabal secrets rebuild-opt-outs --help`.",
         )
-        return [wrong(*message, remedy)]
-    if state is KeyState.OTHER:
-        message = Text(
+    elif state is KeyState.OTHER:
+        yield note(
             "수신거부의 키가 옛 키로 암호화되었거나 암호화되지 않았습니다",
             "the key of the opt-outs is stored with an old key, or without one",
+            *_ROTATE,
         )
-        return [note(*message, ROTATE)]
-    if state is KeyState.CURRENT and not has_key:
-        remedy = SET_KEY
-        return [
-            note(
-                "수신거부의 키가 암호화되지 않았습니다",
-                "the key of the opt-outs is stored without encryption",
-                remedy,
-            )
-        ]
-    return []
+    elif state is KeyState.CURRENT and not has_key:
+        yield note(
+            "수신거부의 키가 암호화되지 않았습니다",
+            "the key of the opt-outs is stored without encryption",
+            *_SET_KEY,
+        )

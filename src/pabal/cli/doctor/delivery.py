@@ -1,5 +1,7 @@
 """What `pabal doctor` checks of sending: keys, numbers, queue and carriers."""
 
+from collections.abc import AsyncIterator, Mapping
+
 from pabal.build_context import build_context
 from pabal.cli.doctor.finding import Finding, note, ok, wrong
 from pabal.domain.base import dates
@@ -67,135 +69,114 @@ WRONG_IDS_REMEDY = Text(
 )
 
 
-async def check_keys(store: Store) -> list[Finding]:
-    live = [key for key in await store.read(accounts.list_keys) if key.is_live]
-    if live:
-        return [ok(f"쓸 수 있는 키 {len(live)}개", f"{len(live)} live key{'' if len(live) == 1 else 's'}")]
-    return [
-        wrong(
-            "쓸 수 있는 키가 없습니다",
-            "there is no live key",
-            Text("만드세요: `pabal key create --account NAME`", "Create one: `pabal key create --account NAME`"),
+async def check_keys(store: Store) -> AsyncIterator[Finding]:
+    if live := sum(key.is_live for key in await store.read(accounts.list_keys)):
+        yield ok(f"쓸 수 있는 키 {live}개", f"{live} live key{'' if live == 1 else 's'}")
+    else:
+        create = "`pabal key create --account NAME`"
+        yield wrong(
+            "쓸 수 있는 키가 없습니다", "there is no live key", f"만드세요: {create}", f"Create one: {create}"
         )
-    ]
 
 
-async def check_numbers(store: Store, settings: Settings) -> list[Finding]:
+async def check_numbers(store: Store, settings: Settings) -> AsyncIterator[Finding]:
     """Report that no text can be sent because no sender number is approved."""
     if not settings.must_check_sender_numbers or not any(each.code in settings.routes for each in TEXT_PRODUCTS):
-        return []
-    known = await store.read(numbers.list_all)
-    if any(each.state is NumberState.APPROVED for each in known):
-        return []
-    command = "approve" if any(each.state is NumberState.PENDING for each in known) else "add"
-    remedy = Text(
-        f"승인된 번호가 없으면 문자를 모두 거절합니다: `pabal number {command} NUMBER --account NAME`.",
-        f"Without one every text is refused: `pabal number {command} NUMBER --account NAME`.",
-    )
-    return [wrong("승인된 발신번호가 없습니다", "no sender number is approved", remedy)]
+        return
+    states = {each.state for each in await store.read(numbers.list_all)}
+    if NumberState.APPROVED not in states:
+        command = f"`pabal number {'approve' if NumberState.PENDING in states else 'add'} NUMBER --account NAME`"
+        yield wrong(
+            "승인된 발신번호가 없습니다",
+            "no sender number is approved",
+            f"승인된 번호가 없으면 문자를 모두 거절합니다: {command}.",
+            f"Without one every text is refused: {command}.",
+        )
 
 
 async def check_reachable_queue(
     store: Store, settings: Settings, world: World, is_running: bool | None
-) -> list[Finding]:
+) -> AsyncIterator[Finding]:
     """Check the queue; while a node cannot be reached, which was said above, it stays unchecked."""
-    try:
-        return [
-            *await _check_queue(store, settings, world),
-            *await _check_delivery(store, settings, world, is_running),
-            *await _check_receipts(store, settings, world.now()),
-        ]
-    except NodeUnavailable:
-        return [
-            wrong(
-                "대기열을 확인하지 못했습니다",
-                "the queue was not checked",
-                Text(
-                    "노드가 돌아오면 `pabal doctor`를 다시 실행하세요.",
-                    "Run `pabal doctor` again when the node is back.",
-                ),
-            )
-        ]
-
-
-async def _check_queue(store: Store, settings: Settings, world: World) -> list[Finding]:
     kinds = build_context(settings, store, world, Metrics()).kinds
+    try:
+        for checks in (
+            _check_queue(store, kinds, world.now()),
+            _check_delivery(store, settings, kinds, world.now(), is_running),
+            _check_receipts(store, settings, world.now()),
+        ):
+            async for each in checks:
+                yield each
+    except NodeUnavailable:
+        yield wrong(
+            "대기열을 확인하지 못했습니다",
+            "the queue was not checked",
+            "노드가 돌아오면 `pabal doctor`를 다시 실행하세요.",
+            "Run `pabal doctor` again when the node is back.",
+        )
+
+
+async def _check_queue(store: Store, kinds: Mapping[str, str], now: dates.Instant) -> AsyncIterator[Finding]:
     known = await store.read(slots.list_numbers)
-    found = []
-    for each in await store.read(abandoned_jobs.list_carriers, known, kinds, world.now()):
+    for each in await store.read(abandoned_jobs.list_carriers, known, kinds, now):
         if each.name not in kinds and each.unsent + each.awaiting_receipt:
             ko = f"설정에 없는 발송 경로 {each.name}: 발송을 기다리는 메시지 {each.unsent}건"
             en = f"{each.unsent} messages wait for the carrier {each.name}, which is not configured"
             if receipts := each.awaiting_receipt:
                 ko += f", 결과를 기다리는 메시지 {receipts}건"
                 en += f", and {receipts} for receipts from it"
-            found.append(wrong(ko, en, UNCONFIGURED_REMEDY))
+            yield wrong(ko, en, *UNCONFIGURED_REMEDY)
     try:
         await store.read(known_carriers.check_carriers, kinds)
     except known_carriers.WrongCarriers as error:
-        found.append(
-            wrong(
-                "이 설정으로는 서비스가 시작되지 않습니다",
-                "a service will not start with these settings",
-                error.text,
-            )
-        )
-    return found
+        start = Text("이 설정으로는 서비스가 시작되지 않습니다", "a service will not start with these settings")
+        yield wrong(*start, *error.text)
 
 
-async def _check_delivery(store: Store, settings: Settings, world: World, is_running: bool | None) -> list[Finding]:
+async def _check_delivery(
+    store: Store, settings: Settings, kinds: Mapping[str, str], now: dates.Instant, is_running: bool | None
+) -> AsyncIterator[Finding]:
     """Report messages that are due while nothing delivers."""
-    kinds = build_context(settings, store, world, Metrics()).kinds
-    depths = await store.read(queue_admin.depths, await store.read(slots.list_numbers), kinds, world.now())
+    depths = await store.read(queue_admin.depths, await store.read(slots.list_numbers), kinds, now)
     due = [
         each.oldest_ready_at
         for each in depths
         if each.lane != Lane.AWAITING_RECEIPT and each.oldest_ready_at is not None
     ]
-    if not due or world.now() - min(due) < LATE_MS:
-        return []
+    if not due or now - min(due) < LATE_MS:
+        return
     if is_running or (is_running is None and await find_live_workers(store)):
-        return []
+        return
     since = dates.format_timestamp(min(due), settings.zone)
-    remedy = (
-        Text("`pabal work`나 `pabal serve`를 시작하세요.", "Start `pabal work`, or `pabal serve`.")
-        if settings.is_on_postgresql
-        else Text("`pabal serve`를 시작하세요.", "Start `pabal serve`.")
+    work = Text("`pabal work`나 ", "`pabal work`, or ") if settings.is_on_postgresql else Text("", "")
+    yield wrong(
+        f"{since}부터 보내야 할 메시지가 있는데, 발송하는 프로세스가 없습니다",
+        f"messages have been due since {since}, and nothing delivers them",
+        f"{work.ko}`pabal serve`를 시작하세요.",
+        f"Start {work.en}`pabal serve`.",
     )
-    return [
-        wrong(
-            f"{since}부터 보내야 할 메시지가 있는데, 발송하는 프로세스가 없습니다",
-            f"messages have been due since {since}, and nothing delivers them",
-            remedy,
-        )
-    ]
 
 
-async def _check_receipts(store: Store, settings: Settings, now: dates.Instant) -> list[Finding]:
+async def _check_receipts(store: Store, settings: Settings, now: dates.Instant) -> AsyncIterator[Finding]:
     """Report carriers whose receipts are late."""
     timeouts = receipts.ReceiptTimeouts(
         settings.sms_timeout_hours * dates.HOUR, settings.other_timeout_hours * dates.HOUR
     )
-    known = await store.read(slots.list_numbers)
+    known, late_at = await store.read(slots.list_numbers), now - LATE_RECEIPT_MS
     oldest = await store.read(receipts.oldest_submitted_at, known, list(settings.carriers), timeouts, now)
-    found = []
     for name, at in oldest.items():
-        late_at = now - LATE_RECEIPT_MS
         if at > late_at:
             continue
-        late = await store.read(receipts.count_submitted_before, known, name, timeouts, late_at, now)
+        late = _many(await store.read(receipts.count_submitted_before, known, name, timeouts, late_at, now))
         unmatched = await store.read(receipts.count_unmatched, name, now)
         since = dates.format_timestamp(at, settings.zone)
-        found.append(
-            note(
-                f"발송 경로 {name}: 15분 넘게 전송 결과를 기다리는 메시지 {_many(late).ko}건, 가장 오래된 것은"
-                f" {since}부터. 해당하는 메시지를 찾지 못한 결과 {_many(unmatched).ko}건",
-                f"{_many(late).en} messages have awaited their receipt from the carrier {name} for more than 15"
-                f" minutes, the oldest since {since}; {_many(unmatched).en} receipts match no message",
-                WRONG_IDS_REMEDY if unmatched else LATE_RECEIPTS_REMEDY,
-            )
+        yield note(
+            f"발송 경로 {name}: 15분 넘게 전송 결과를 기다리는 메시지 {late.ko}건, 가장 오래된 것은"
+            f" {since}부터. 해당하는 메시지를 찾지 못한 결과 {_many(unmatched).ko}건",
+            f"{late.en} messages have awaited their receipt from the carrier {name} for more than 15"
+            f" minutes, the oldest since {since}; {_many(unmatched).en} receipts match no message",
+            *(WRONG_IDS_REMEDY if unmatched else LATE_RECEIPTS_REMEDY),
         )
-    return found
 
 
 def _many(count: int) -> Text:
@@ -203,19 +184,15 @@ def _many(count: int) -> Text:
     return Text(f"{count:,}" + " 이상" * is_capped, f"{count:,}" + " or more" * is_capped)
 
 
-async def check_carriers(store: Store, settings: Settings) -> list[Finding]:
-    found = []
+async def check_carriers(store: Store, settings: Settings) -> AsyncIterator[Finding]:
     for carrier in await store.read(carriers.list_states):
         if carrier.name in settings.carriers and (carrier.reason or carrier.state != CarrierStatus.UP.value):
             word = CARRIER_WORDS[carrier.shown_state]
             since = dates.format_timestamp(carrier.since, settings.zone)
             worker = f" ({carrier.worker})" if carrier.worker else ""
             reason = f": {carrier.reason}" if carrier.reason else ""
-            found.append(
-                wrong(
-                    f"발송 경로 {carrier.name}: {since}부터 {word.ko}{worker}{reason}",
-                    f"the carrier {carrier.name} has been {word.en} since {since}{worker}{reason}",
-                    QUOTA_REMEDY if carrier.quotas else CARRIER_REMEDIES[carrier.shown_state],
-                )
+            yield wrong(
+                f"발송 경로 {carrier.name}: {since}부터 {word.ko}{worker}{reason}",
+                f"the carrier {carrier.name} has been {word.en} since {since}{worker}{reason}",
+                *(QUOTA_REMEDY if carrier.quotas else CARRIER_REMEDIES[carrier.shown_state]),
             )
-    return found

@@ -7,8 +7,6 @@ from typing import NamedTuple
 from pabal.cli.shared.language import say
 from pabal.domain.base.codes import Text
 
-NO_REMEDY = Text("", "")
-
 
 class Level(Enum):
     """How a finding begins, five places wide."""
@@ -35,23 +33,23 @@ class Finding(NamedTuple):
 
 def ok(ko: str, en: str) -> Finding:
     """Return a finding that is as it should be."""
-    return Finding(Level.OK, Text(ko, en), NO_REMEDY)
+    return Finding(Level.OK, Text(ko, en), Text("", ""))
 
 
-def note(ko: str, en: str, remedy: Text) -> Finding:
+def note(ko: str, en: str, remedy_ko: str, remedy_en: str) -> Finding:
     """Return a finding that stops nothing, and that somebody should look at."""
-    return Finding(Level.NOTE, Text(ko, en), remedy)
+    return Finding(Level.NOTE, Text(ko, en), Text(remedy_ko, remedy_en))
 
 
-def wrong(ko: str, en: str, remedy: Text = NO_REMEDY) -> Finding:
+def wrong(ko: str, en: str, remedy_ko: str = "", remedy_en: str = "") -> Finding:
     """Return a finding that somebody has to act on."""
-    return Finding(Level.WRONG, Text(ko, en), remedy)
+    return Finding(Level.WRONG, Text(ko, en), Text(remedy_ko, remedy_en))
 
 
 def print_findings(findings: Sequence[Finding]) -> int:
     """Print findings, and return the exit status of `pabal doctor`."""
     for each in findings:
         say(f"{each.level.value.ko} {each.message.ko}", f"{each.level.value.en} {each.message.en}")
-        if each.remedy != NO_REMEDY:
+        if each.remedy.en:
             say(f"      {each.remedy.ko}", f"      {each.remedy.en}")
     return 1 if any(each.is_wrong for each in findings) else 0

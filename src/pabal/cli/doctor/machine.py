@@ -5,6 +5,7 @@ import json
 import os
 import pwd
 import shlex
+from collections.abc import Iterator
 from pathlib import Path
 
 from pabal.cli.doctor.finding import Finding, note, ok, wrong
@@ -37,13 +38,12 @@ STORE_REMEDIES = {
         "Check that this user may read and write it and its directory.",
     ),
     "FullError": Text("디스크 공간을 비우세요.", "Free some disk space."),
-    "BusyError": Text(
-        "다른 프로그램이 잡고 있습니다. 열려 있는 `sqlite3` 같은 프로그램을 끝내고 다시 시도하세요.",
-        "Another program holds it. End that program, such as an open `sqlite3`, and try again.",
-    ),
-    "LockedError": Text(
-        "다른 프로그램이 잡고 있습니다. 열려 있는 `sqlite3` 같은 프로그램을 끝내고 다시 시도하세요.",
-        "Another program holds it. End that program, such as an open `sqlite3`, and try again.",
+    **dict.fromkeys(
+        ("BusyError", "LockedError"),
+        Text(
+            "다른 프로그램이 잡고 있습니다. 열려 있는 `sqlite3` 같은 프로그램을 끝내고 다시 시도하세요.",
+            "Another program holds it. End that program, such as an open `sqlite3`, and try again.",
+        ),
     ),
 }
 """What to do, by the name of SQLite's error: a backup is restored only over a damaged file."""
@@ -51,6 +51,7 @@ UNKNOWN_STORE_REMEDY = Text(
     "시스템 로그에서 디스크 오류를 찾고, 다른 일을 하기 전에 데이터 디렉터리를 복사해 두세요.",
     "Look for errors of the disk in the system's log, and copy the data directory before you try anything else.",
 )
+FAST, SLOW = Text("빠릅니다", "ahead of"), Text("느립니다", "behind")
 _ANY_ADDRESS = {"0.0.0.0": "127.0.0.1", "::": "::1"}
 _OTHER_SETTINGS = Text(
     "다른 포트로 시작한 서비스입니다. 같은 설정을 주세요: --config FILE 또는 환경 변수 PABAL_PORT.",
@@ -62,30 +63,26 @@ _OTHER_PORT = Text(
 )
 
 
-def check_files(folder: Path) -> list[Finding]:
+def check_files(folder: Path) -> Iterator[Finding]:
     """Report the first file of the store that belongs to another user, or that this one cannot write."""
     me = os.geteuid()
     for path in sorted(folder.glob("pabal.*")):
         owner = path.stat().st_uid
         if owner != me:
-            message = Text(
+            command = f"runuser -u {_user_name(owner)} -- pabal doctor"
+            yield wrong(
                 f"{path}의 소유자는 {_user_name(owner)}인데, 이 명령은 {_user_name(me)}(으)로 실행했습니다",
                 f"{path} belongs to the user {_user_name(owner)}, but this command runs as {_user_name(me)}",
-            )
-            command = f"runuser -u {_user_name(owner)} -- pabal doctor"
-            remedy = Text(
                 f"서비스의 사용자로 명령을 실행하세요: `{command}`. 그 사용자가 서비스의 사용자가 아니면:"
                 f" `{_chown(folder)}`.",
                 f"Run commands as the service's user: `{command}`. If that is not the service's user:"
                 f" `{_chown(folder)}`.",
             )
-            return [wrong(*message, remedy)]
+            return
         if not os.access(path, os.R_OK | os.W_OK):
             chmod = f"`chmod u+rw {shlex.quote(str(path))}`"
-            return [
-                wrong(f"{path}을(를) 읽고 쓸 수 없습니다", f"{path} cannot be read and written", Text(chmod, chmod))
-            ]
-    return []
+            yield wrong(f"{path}을(를) 읽고 쓸 수 없습니다", f"{path} cannot be read and written", chmod, chmod)
+            return
 
 
 def explain_directory(folder: Path) -> Text:
@@ -104,23 +101,15 @@ def explain_directory(folder: Path) -> Text:
     )
 
 
-def check_disk(free_bytes: int) -> list[Finding]:
+def check_disk(free_bytes: int) -> Iterator[Finding]:
     """Report a disk of the store that is nearly full."""
-    if free_bytes >= MIN_FREE_BYTES:
-        return []
-    message = Text(
-        f"디스크의 남은 공간이 {free_bytes // 1024**2} MiB뿐입니다",
-        f"its disk has only {free_bytes // 1024**2} MiB free",
-    )
-    return [
-        wrong(
-            *message,
-            Text(
-                "디스크 공간을 비우세요. 공간이 없으면 아무것도 접수하지 못합니다.",
-                "Free some disk space: without any, nothing is accepted.",
-            ),
+    if free_bytes < MIN_FREE_BYTES:
+        yield wrong(
+            f"디스크의 남은 공간이 {free_bytes // 1024**2} MiB뿐입니다",
+            f"its disk has only {free_bytes // 1024**2} MiB free",
+            "디스크 공간을 비우세요. 공간이 없으면 아무것도 접수하지 못합니다.",
+            "Free some disk space: without any, nothing is accepted.",
         )
-    ]
 
 
 def explain_store(error: str) -> Text:
@@ -128,51 +117,44 @@ def explain_store(error: str) -> Text:
     return STORE_REMEDIES.get(error, UNKNOWN_STORE_REMEDY)
 
 
-def check_port(settings: Settings, *, is_running: bool | None) -> list[Finding]:
+def check_port(settings: Settings, *, is_running: bool | None) -> Iterator[Finding]:
     """Report what answers where the service listens.
 
     `is_running` says whether a service runs on this data; None: that is not known.
     """
     if not settings.port:
-        return []
+        return
     host = _ANY_ADDRESS.get(settings.host, settings.host)
     ko, en = f"{settings.host}의 포트 {settings.port}에서", f"at port {settings.port} of {settings.host}"
     try:
-        is_ours = _is_pabal(host, settings.port)
+        is_pabal = _is_pabal(host, settings.port)
     except OSError:  # nothing listens there
-        if not is_running:
-            return []
-        missing = f"nothing answers {en}, though a service is running"
-        return [note(f"서비스가 실행 중인데 {ko} 응답이 없습니다", missing, _OTHER_SETTINGS)]
-    if not is_ours:
+        if is_running:
+            missing = f"nothing answers {en}, though a service is running"
+            yield note(f"서비스가 실행 중인데 {ko} 응답이 없습니다", missing, *_OTHER_SETTINGS)
+        return
+    if not is_pabal:
         other = f"another program, not Pabal, answers {en}"
-        return [wrong(f"{ko} 파발이 아닌 다른 프로그램이 응답합니다", other, _OTHER_PORT)]
-    if is_running is False:
+        yield wrong(f"{ko} 파발이 아닌 다른 프로그램이 응답합니다", other, *_OTHER_PORT)
+    elif is_running is False:
         other = f"a Pabal with other data answers {en}"
-        return [wrong(f"{ko} 데이터가 다른 파발이 응답합니다", other, _OTHER_PORT)]
-    return [ok(f"{ko} 파발이 응답합니다", f"Pabal answers {en}")]
+        yield wrong(f"{ko} 데이터가 다른 파발이 응답합니다", other, *_OTHER_PORT)
+    else:
+        yield ok(f"{ko} 파발이 응답합니다", f"Pabal answers {en}")
 
 
-def compare_clocks(before: Instant, theirs: Instant, after: Instant) -> list[Finding]:
+def compare_clocks(before: Instant, theirs: Instant, after: Instant) -> Iterator[Finding]:
     """Report a clock that differs from the database's, which was read between `before` and `after`."""
     ahead_ms = before - theirs if theirs < before else min(0, after - theirs)
-    if abs(ahead_ms) <= MAX_CLOCK_DIFFERENCE_MS:
-        return []
-    word = Text("빠릅니다", "ahead of") if ahead_ms > 0 else Text("느립니다", "behind")
-    seconds = f"{abs(ahead_ms) / SECOND:.1f}"
-    message = Text(
-        f"이 컴퓨터의 시계가 데이터베이스보다 {seconds}초 {word.ko}",
-        f"the clock of this machine is {seconds} s {word.en} that of the database",
-    )
-    return [
-        wrong(
-            *message,
-            Text(
-                "양쪽에 NTP를 설정하세요. 메시지를 보낼 때는 발송하는 프로세스의 시계가 정합니다.",
-                "Set up NTP on both: messages come due by the clock of the process that sends.",
-            ),
+    if abs(ahead_ms) > MAX_CLOCK_DIFFERENCE_MS:
+        word = FAST if ahead_ms > 0 else SLOW
+        seconds = f"{abs(ahead_ms) / SECOND:.1f}"
+        yield wrong(
+            f"이 컴퓨터의 시계가 데이터베이스보다 {seconds}초 {word.ko}",
+            f"the clock of this machine is {seconds} s {word.en} that of the database",
+            "양쪽에 NTP를 설정하세요. 메시지를 보낼 때는 발송하는 프로세스의 시계가 정합니다.",
+            "Set up NTP on both: messages come due by the clock of the process that sends.",
         )
-    ]
 
 
 def _is_pabal(host: str, port: int) -> bool:
