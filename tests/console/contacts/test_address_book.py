@@ -6,10 +6,9 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from pabal.console.contacts.address_book import SHOWN_GROUPS
-from pabal.domain.people.user import Role
 from pabal.store.people import contact_groups
 from tests.fixtures.audit import latest_entries
-from tests.fixtures.console import Browser, PageResponse, signed_in_browser
+from tests.fixtures.console import Browser, PageResponse
 from tests.fixtures.console_upload import page_text
 from tests.fixtures.service import account_id_of, count_rows
 from tests.fixtures.virtual import Caller, Environment
@@ -181,25 +180,6 @@ async def test_opted_out_contacts_are_marked(call: Caller, browser: Browser) -> 
 
     assert "거부한 사람 수신거부" in page
     assert "받는 사람 수신거부" not in page
-
-
-async def test_contacts_of_other_accounts_are_not_found(env: Environment, browser: Browser) -> None:
-    group = await make_group(browser, "우리")
-    await add(browser, "010-1111-2222", "우리 사람", **{f"g{group}": "1"})
-    (one,) = ids(await browser.get(CONTACTS))
-    stranger = await signed_in_browser(env, Role.OWNER, "other")
-
-    assert listed(await stranger.get(f"{CONTACTS}?group={group}")) == []
-    assert (await stranger.get(f"{CONTACTS}/person/{one}")).status == 404
-    assert (await stranger.submit(f"{CONTACTS}/person/{one}", phoneNumber="010-9999-9999")).status == 404
-    await stranger.submit(f"{CONTACTS}/person/{one}/delete")
-    await stranger.submit(f"{CONTACTS}/selected", action="delete", **{f"c{one}": "1"})
-    assert (await stranger.submit(f"{CONTACTS}/groups/{group}", name="남의 것")).status == 404
-    assert (await stranger.submit(f"{CONTACTS}/groups/{group}/delete")).status == 404
-    await add(stranger, "010-7777-8888", "남", **{f"g{group}": "1"})
-    assert await count_rows(env, "contacts") == 2
-    assert await count_rows(env, "contact_members") == 1
-    assert "우리 사람" not in (await stranger.get(f"{CONTACTS}.csv")).text
 
 
 @pytest.mark.settings(max_contacts=2)

@@ -2,9 +2,8 @@
 
 import pytest
 
-from pabal.domain.people.user import Role
 from tests.fixtures.audit import latest_entries
-from tests.fixtures.console import Browser, signed_in_browser
+from tests.fixtures.console import Browser
 from tests.fixtures.virtual import Caller, Environment
 from tests.fixtures.web import PHONE, SENDER, call_ok
 
@@ -117,16 +116,3 @@ async def test_unreadable_file_is_refused(browser: Browser, file: bytes) -> None
 
     assert refused.status == 400
     assert 'role="alert"' in refused.text
-
-
-async def test_one_account_does_not_remove_the_opt_outs_of_another(env: Environment) -> None:
-    theirs = await env.caller("theirs")
-    await call_ok(theirs, "optOut/add", {"phoneNumber": PHONE})
-    browser = await signed_in_browser(env, Role.OWNER)
-    (one,) = (await theirs("optOut/list")).items
-
-    done = await browser.submit(f"{PATH}/remove", id=one["id"])
-
-    assert done.status == 303
-    assert len((await theirs("optOut/list")).items) == 1
-    assert await listed(browser) == [False, False]

@@ -181,19 +181,6 @@ async def test_duplicate_number_and_number_over_account_limit_are_refused(
     assert f"{MAX_SENDER_NUMBERS}개까지" in full.text
 
 
-async def test_numbers_of_other_accounts_cannot_be_viewed_or_removed(env: Environment) -> None:
-    owner, stranger = await signed_in_browser(env), await signed_in_browser(env, account="other")
-    await owner.submit("/console/numbers", number=SENDER)
-
-    shown = await stranger.get("/console/numbers")
-    asked = await stranger.get(f"/console/numbers/remove?number={DIGITS}")
-    removed = await stranger.submit("/console/numbers/remove", number=DIGITS)
-
-    assert f">{SENDER}<" not in shown.text
-    assert (asked.status, removed.status) == (404, 404)
-    assert len(await env.store.read(numbers.list_all)) == 1
-
-
 @pytest.mark.parametrize("role", [Role.OWNER, Role.OPERATOR])
 @pytest.mark.settings(opt_out_number="080-999-0000")
 async def test_number_for_opting_out_is_set_and_removed(env: Environment, role: Role) -> None:

@@ -5,7 +5,6 @@ from typing import Any
 
 from pabal.console.manage.template_form import FIELDS
 from pabal.domain.people.user import Role
-from pabal.store.kakao import profiles
 from pabal.store.kakao import templates as kept_templates
 from pabal.store.kakao.templates import TemplateFilter
 from tests.fixtures.audit import latest_entries
@@ -238,17 +237,6 @@ async def test_template_list_is_filtered_by_status_and_paged(
     assert "2페이지 중 1페이지" in first.text
     assert "템플릿이 없습니다" in none.text
     assert nonsense.status == 200
-
-
-async def test_template_cannot_use_profile_of_another_account(env: Environment, sender_key: str) -> None:
-    stranger = await signed_in_browser(env, Role.OWNER, "other")
-
-    tried = await save(stranger, "/console/templates/new", form_fields(sender_key))
-
-    assert tried.status == 404
-    assert "@shop" not in tried.text
-    assert await env.store.read(profiles.get_by_sender_key, 1, sender_key)
-    assert await env.store.read(kept_templates.list_all) == []
 
 
 async def test_extra_information_is_refused_where_it_would_be_lost(sender_key: str, sender: Browser) -> None:

@@ -294,22 +294,6 @@ async def test_delivery_of_many_events_names_the_first_ten(
     assert "외 2건" in (await browser.get(page)).text
 
 
-async def test_webhook_of_another_account_is_not_found(env: Environment) -> None:
-    ours, theirs = await signed_in_browser(env), await signed_in_browser(env, Role.OWNER, "other")
-    page, _ = await create(theirs)
-
-    answers = [await ours.get(page)]
-    answers.append(await ours.get(f"{page}/edit"))
-    answers.append(await ours.submit(f"{page}/edit", url=URL, **RESULTS))
-    answers.append(await ours.submit(f"{page}/edit", url="wrong"))
-    for word in ("state", "rotate", "test", "delete"):
-        answers.append(await ours.submit(f"{page}/{word}"))
-    answers.append(await ours.submit(f"{page}/replay", since="2026-11-15 11:00"))
-
-    assert {each.status for each in answers} == {404}
-    assert (await theirs.get(page)).status == 200
-
-
 async def test_paused_webhook_is_told_on_every_page_to_those_who_manage_it(env: Environment) -> None:
     owner, of_twin = await signed_in_browser(env), await signed_in_browser(env, Role.OWNER, "twin")
     sender, viewer = [await signed_in_browser(env, role) for role in (Role.SENDER, Role.VIEWER)]

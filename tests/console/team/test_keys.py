@@ -141,17 +141,3 @@ async def test_last_use_is_shown_a_minute_later(env: Environment, call: Caller, 
 
     assert "사용 기록 없음" in before.text
     assert "사용 기록 없음" not in after.text
-
-
-async def test_keys_of_another_account_are_out_of_reach(env: Environment) -> None:
-    await env.caller(rate=7)
-    stranger = await signed_in_browser(env, account="other")
-
-    shown = await stranger.get(KEYS)
-    changed = await stranger.submit(f"{KEYS}/rate", key="1", rate="5")
-    revoked = await stranger.submit(f"{KEYS}/revoke", key="1")
-
-    assert "#1" not in page_text(shown)
-    assert (changed.status, revoked.status) == (404, 404)
-    (key,) = await env.store.read(accounts.list_keys)
-    assert (key.rate, key.revoked_at) == (7, None)

@@ -99,19 +99,3 @@ async def test_key_that_signs_is_refused_without_a_secret_key(
 
     assert (shown.status, "secret_key" in shown.text) == (409, True)
     assert await env.store.read(accounts.list_keys) == []
-
-
-@with_endpoints
-async def test_another_account_neither_sees_nor_replaces_it(
-    env: Environment, account: str, operator: Browser
-) -> None:
-    await solapi_caller(env, "other", "THE-OTHER-KEY")
-    (key,) = await env.store.read(accounts.list_keys)
-    page = await operator.get(account)
-    refused = [
-        await operator.submit(f"{account}/keys/{what}", key=str(key.id)) for what in ("replace", "revoke", "rate")
-    ]
-
-    assert "THE-OTHER-KEY" not in page.text
-    assert [each.status for each in refused][:2] == [404, 404]
-    assert await can_read(env, "THE-OTHER-KEY", SECRET)
