@@ -32,40 +32,65 @@ SECONDS_SHOWN = 90
 
 async def show_sign_in(request: PageRequest) -> Response:
     """Show the form; who is signed in is redirected."""
-    wanted = safe_redirect_path(request.field("next"))
-    if request.session:
-        return request.redirect(wanted)
-    return render_form(request, wanted)
+    wanted = _wanted(request)
+    return request.redirect(wanted) if request.session else render_form(request, wanted)
 
 
 async def do_sign_in(request: PageRequest) -> Response:
     """Sign in, always with a new session."""
-    wanted = safe_redirect_path(request.field("next"))
-    try:
-        signed = await _attempt(request)
-    except Refused as refused:
-        return _render_throttled(request, wanted, refused)
-    if signed is None:
-        return render_form(request, wanted, _describe_failure(request), STATUS_WRONG)
-    if isinstance(signed, CodeNeeded):
-        return _render_code(request, wanted, signed.token)
-    return await enter(request, wanted, signed)
+    return await _sign_in(request, in_place=False)
+
+
+async def sign_in_again(request: PageRequest) -> Response:
+    """Sign in from a page whose session has ended; an operator keeps acting for the account of that page."""
+    return await _sign_in(request, in_place=True)
 
 
 async def do_sign_in_with_code(request: PageRequest) -> Response:
     """Go on with a sign-in whose password was right."""
-    wanted, token = safe_redirect_path(request.field("next")), request.field("token")
+    return await _sign_in_with_code(request, in_place=False)
+
+
+async def sign_in_again_with_code(request: PageRequest) -> Response:
+    """Go on with a sign-in from a page whose session has ended."""
+    return await _sign_in_with_code(request, in_place=True)
+
+
+async def _sign_in(request: PageRequest, *, in_place: bool) -> Response:
+    """Answer to a name and a password; `in_place`, they are asked for by an open page, which goes on."""
+    password, threads = request.fields.get("password", ""), request.site.password_threads
+    try:
+        signed = await sign_in.sign_in(request.context, threads, request.field("name"), password, request.source)
+    except Refused as refused:
+        response = _ask_password(request, _describe_wait(request, refused), STATUS_THROTTLED, in_place=in_place)
+        response.headers["retry-after"] = str(_wait_s(refused))
+        return response
+    if signed is None:
+        return _ask_password(request, _describe_failure(request), STATUS_WRONG, in_place=in_place)
+    if isinstance(signed, CodeNeeded):
+        return _ask_code(request, signed.token, in_place=in_place)
+    return await _finish(request, signed, in_place=in_place)
+
+
+async def _sign_in_with_code(request: PageRequest, *, in_place: bool) -> Response:
+    """Answer to the code of a second factor, as `_sign_in` does."""
+    token = request.field("token")
     try:
         signed = await two_factor.sign_in_with_code(request.context, token, request.field("code"), request.source)
         if signed is None:
             await two_factor.find_pending(request.context, token)
     except Refused as refused:
         if refused.code is Code.RATE_LIMITED:
-            return _render_code(request, wanted, token, _describe_wait(request, refused), STATUS_THROTTLED)
-        return render_form(request, wanted, request.tell(refused.problems[0]), STATUS_WRONG)
+            told = _describe_wait(request, refused)
+            return _ask_code(request, token, told, STATUS_THROTTLED, in_place=in_place)
+        return _ask_password(request, request.tell(refused.problems[0]), STATUS_WRONG, in_place=in_place)
     if signed is None:
-        return _render_code(request, wanted, token, request.translate(WRONG_CODE), STATUS_WRONG)
-    return await enter(request, wanted, signed)
+        return _ask_code(request, token, request.translate(WRONG_CODE), STATUS_WRONG, in_place=in_place)
+    return await _finish(request, signed, in_place=in_place)
+
+
+async def _finish(request: PageRequest, signed: NewSession, *, in_place: bool) -> Response:
+    return await (_go_on(request, signed) if in_place else enter(request, _wanted(request), signed))
 
 
 async def ask_again(request: PageRequest) -> Response:
@@ -74,38 +99,9 @@ async def ask_again(request: PageRequest) -> Response:
     There may be one because its user has signed in in another tab. The page is not somebody else's.
     """
     if request.session is None:
-        return _render_again(request)
+        return _ask_password(request, in_place=True)
     is_same = request.user.name == request.field("name")
     return _renewed(request.csrf_secret) if is_same else Response(status_code=STATUS_OTHER_USER)
-
-
-async def sign_in_again(request: PageRequest) -> Response:
-    """Sign in from a page whose session has ended; an operator keeps acting for the account of that page."""
-    try:
-        signed = await _attempt(request)
-    except Refused as refused:
-        return _render_again(request, _describe_wait(request, refused), STATUS_THROTTLED)
-    if signed is None:
-        return _render_again(request, _describe_failure(request), STATUS_WRONG)
-    if isinstance(signed, CodeNeeded):
-        return _render_again_code(request, signed.token)
-    return await _go_on(request, signed)
-
-
-async def sign_in_again_with_code(request: PageRequest) -> Response:
-    """Go on with a sign-in from a page whose session has ended."""
-    token = request.field("token")
-    try:
-        signed = await two_factor.sign_in_with_code(request.context, token, request.field("code"), request.source)
-        if signed is None:
-            await two_factor.find_pending(request.context, token)
-    except Refused as refused:
-        if refused.code is Code.RATE_LIMITED:
-            return _render_again_code(request, token, _describe_wait(request, refused), STATUS_THROTTLED)
-        return _render_again(request, request.tell(refused.problems[0]), STATUS_WRONG)
-    if signed is None:
-        return _render_again_code(request, token, request.translate(WRONG_CODE), STATUS_WRONG)
-    return await _go_on(request, signed)
 
 
 async def enter(request: PageRequest, wanted: str, signed: NewSession) -> Response:
@@ -152,7 +148,7 @@ async def choose_language(request: PageRequest) -> Response:
 async def show_accounts(request: PageRequest) -> Response:
     """Show an operator all accounts to choose from."""
     found = await sign_in.list_accounts(request.context)
-    return request.render("users/accounts.html", accounts=found, wanted=safe_redirect_path(request.field("next")))
+    return request.render("users/accounts.html", accounts=found, wanted=_wanted(request))
 
 
 async def choose_account(request: PageRequest) -> Response:
@@ -162,21 +158,7 @@ async def choose_account(request: PageRequest) -> Response:
     account_id = int(word) if word.isascii() and word.isdigit() and len(word) < 19 else None if not word else 0
     if not await sign_in.switch_account(request.context, request.session_token, request.session, account_id):
         raise Refused(Code.NOT_FOUND)
-    return request.redirect(safe_redirect_path(request.field("next")) if word else CHOOSE_ACCOUNT)
-
-
-async def _attempt(request: PageRequest) -> NewSession | CodeNeeded | None:
-    """Return a new session, or that a code is needed; None where the name or password is wrong.
-
-    Raises Refused(RATE_LIMITED).
-    """
-    return await sign_in.sign_in(
-        request.context,
-        request.site.password_threads,
-        request.field("name"),
-        request.fields.get("password", ""),
-        request.source,
-    )
+    return request.redirect(_wanted(request) if word else CHOOSE_ACCOUNT)
 
 
 def render_form(request: PageRequest, next_path: str, error: str = "", status: int = 200) -> Response:
@@ -191,22 +173,21 @@ def render_form(request: PageRequest, next_path: str, error: str = "", status: i
     )
 
 
-def _render_throttled(request: PageRequest, next_path: str, refused: Refused) -> Response:
-    response = render_form(request, next_path, _describe_wait(request, refused), STATUS_THROTTLED)
-    response.headers["retry-after"] = str(_wait_s(refused))
-    return response
+def _ask_password(request: PageRequest, error: str = "", status: int = 200, *, in_place: bool) -> Response:
+    if in_place:
+        return request.render("users/again.html", status, told=error, name=request.field("name"))
+    return render_form(request, _wanted(request), error, status)
 
 
-def _render_again(request: PageRequest, error: str = "", status: int = 200) -> Response:
-    return request.render("users/again.html", status, told=error, name=request.field("name"))
+def _ask_code(request: PageRequest, token: str, error: str = "", status: int = 200, *, in_place: bool) -> Response:
+    template = "users/again_code.html" if in_place else "users/code.html"
+    name, wanted = request.field("name"), _wanted(request)
+    return request.render(template, status, told=error, token=token, name=name, wanted=wanted)
 
 
-def _render_code(request: PageRequest, next_path: str, token: str, error: str = "", status: int = 200) -> Response:
-    return request.render("users/code.html", status, told=error, wanted=next_path, token=token)
-
-
-def _render_again_code(request: PageRequest, token: str, error: str = "", status: int = 200) -> Response:
-    return request.render("users/again_code.html", status, told=error, token=token, name=request.field("name"))
+def _wanted(request: PageRequest) -> str:
+    """Return the page to open after the sign-in."""
+    return safe_redirect_path(request.field("next"))
 
 
 def _describe_failure(request: PageRequest) -> str:
