@@ -53,9 +53,7 @@ async def export_xlsx(request: PageRequest) -> Response:
 
 
 def _read_filter(request: PageRequest) -> MessageFilter | None:
-    search = filters.read_search(
-        request.fields, request.account_id, request.locale, may_see_numbers=request.may_see_numbers
-    )
+    search = filters.read_search(request)
     if search.problems:
         raise Refused.from_problems(search.problems)
     return search.message_filter

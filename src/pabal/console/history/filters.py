@@ -1,12 +1,12 @@
 """Parses the search form of the history, and lists the periods that one click chooses."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from datetime import date, timedelta
 from typing import NamedTuple, TypeVar
 
 from pabal.answers.statistics import Interval
 from pabal.checks.body.fields import one_of
-from pabal.checks.body.locale import Locale
+from pabal.console.shell.page_request import PageRequest
 from pabal.domain.base import dates, identifiers
 from pabal.domain.base.codes import Code, Problem, Refused, Text
 from pabal.domain.base.dates import Period
@@ -50,19 +50,17 @@ class HistorySearch(NamedTuple):
     before: bytes | None
 
 
-def read_search(
-    fields: Mapping[str, str], account_id: int, speech: Locale, *, may_see_numbers: bool
-) -> HistorySearch:
+def read_search(request: PageRequest) -> HistorySearch:
     """Return the search of a form; empty fields do not filter.
 
     Those who see masked numbers cannot search for one: what is found would tell the digits that are hidden.
     """
-    typed = {field: fields.get(field, "").strip() for field in FIELDS}
+    typed = {field: request.field(field) for field in FIELDS}
     problems: list[Problem] = []
-    if typed["receiver"] and not may_see_numbers:
+    if typed["receiver"] and not request.may_see_numbers:
         typed["receiver"] = ""
         problems.append(Problem(Code.INVALID_PARAMETER, "receiver", NUMBERS_MASKED))
-    zone = speech.zone
+    zone = request.locale.zone
 
     def parsed(field: str, parse: Callable[[str], T]) -> T | None:
         if not typed[field]:
@@ -84,7 +82,7 @@ def read_search(
             return None
 
     wanted = MessageFilter(
-        account_id,
+        request.account_id,
         receiver=parsed("receiver", phone.parse_mobile),
         request_id=parsed("request", _parse_id(identifiers.parse_request_id, identifiers.REQUEST_ID_BYTES)),
         message_id=parsed("message", _parse_id(identifiers.parse_message_id, identifiers.MESSAGE_ID_BYTES)),
@@ -99,7 +97,7 @@ def read_search(
         completed=period("completed"),
         outcome=parsed("outcome", one_of(OUTCOME_BY_CODE)),
     )
-    before = identifiers.parse_message_id(fields.get("before", ""))
+    before = identifiers.parse_message_id(request.field("before"))
     return HistorySearch(typed, None if problems else wanted, problems, before)
 
 

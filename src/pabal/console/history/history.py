@@ -92,9 +92,7 @@ class TimelineEntry(NamedTuple):
 
 async def show_history(request: PageRequest) -> Response:
     """Show a page of the messages that the search finds."""
-    search = filters.read_search(
-        request.fields, request.account_id, request.locale, may_see_numbers=request.may_see_numbers
-    )
+    search = filters.read_search(request)
     result = SearchPage([], None)
     if search.message_filter:
         result = await timeline.search_messages(

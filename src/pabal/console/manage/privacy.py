@@ -1,7 +1,6 @@
 """The page that shows, exports and erases what is stored about one phone number."""
 
-from collections.abc import AsyncGenerator
-from typing import NamedTuple
+from collections.abc import AsyncGenerator, Mapping
 
 from starlette.responses import Response
 
@@ -31,20 +30,6 @@ CONSEQUENCES = (
 """What to know before an erasure, in this order; each has a text."""
 
 
-class StoredCounts(NamedTuple):
-    """How much an account has stored about a number."""
-
-    messages: int
-    simulated_phone: int
-    campaign_rows: int
-    profiles: int
-    users: int
-    opt_outs: int
-    inbound: int
-    drafts: int
-    contacts: int
-
-
 async def look_up_number(request: PageRequest) -> Response:
     """Show how much is stored about a number; it is in the form, so that no address or log contains it.
 
@@ -53,32 +38,28 @@ async def look_up_number(request: PageRequest) -> Response:
     try:
         number = _read_number(request)
     except Refused as refused:
-        return await show_form(request, refused=refused)
+        return await show_form(request, refused)
     wanted = MessageFilter(request.account_id, receiver=number)
     messages = await history.find_messages(request.context, wanted, 1, 1)
     context = request.context
     found = await privacy.export(context.store, context.policy, request.account_id, number)
-    rows = sum(len(row.cells) for row in found.campaign_rows)
-    counts = StoredCounts(
-        messages.total,
-        len(found.phone_messages),
-        rows,
-        len(found.channels),
-        len(found.users),
-        len(found.opt_outs),
-        len(found.inbound),
-        len(found.draft_lines),
-        len(found.contacts),
-    )
-    return await show_form(request, number, counts=counts)
+    counts = {
+        "messages": messages.total,
+        "simulated_phone": len(found.phone_messages),
+        "campaign_rows": sum(len(row.cells) for row in found.campaign_rows),
+        "profiles": len(found.channels),
+        "users": len(found.users),
+        "opt_outs": len(found.opt_outs),
+        "inbound": len(found.inbound),
+        "drafts": len(found.draft_lines),
+        "contacts": len(found.contacts),
+    }
+    return await show_form(request, number=number, counts=counts)
 
 
 async def export_number(request: PageRequest) -> Response:
     """Answer with everything that is stored about a number, as a JSON file."""
-    try:
-        number = _read_number(request)
-    except Refused as refused:
-        return await show_form(request, refused=refused)
+    number = _read_number(request)
     await audit.add_entry(request.context, request.audit_entry(privacy.EXPORT_ACTION))
     name = dated_name(request, "pabal-personal-data", "json")
     return attach(name, _export_pieces(request, number), "application/json")
@@ -86,10 +67,7 @@ async def export_number(request: PageRequest) -> Response:
 
 async def erase_number(request: PageRequest) -> Response:
     """Erase a number and the texts sent to it, and show how much that was."""
-    try:
-        number = _read_number(request)
-    except Refused as refused:
-        return await show_form(request, refused=refused)
+    number = _read_number(request)
     audit_entry = request.audit_entry(privacy.ERASE_ACTION)
     return await show_form(
         request, erasure=await privacy.erase(request.context, request.account_id, number, audit_entry)
@@ -111,20 +89,20 @@ def _read_number(request: PageRequest) -> str:
 
 async def show_form(
     request: PageRequest,
-    number: str = "",
-    *,
-    counts: StoredCounts | None = None,
-    erasure: ErasureResult | None = None,
     refused: Refused | None = None,
+    *,
+    number: str = "",
+    counts: Mapping[str, int] | None = None,
+    erasure: ErasureResult | None = None,
 ) -> Response:
     """Show the form for a number."""
     return request.render(
         "manage/privacy.html",
-        refused.code.http_status if refused else 200,
+        refused,
         number=number,
         typed=request.field("number") if refused else "",
         errors={"number": request.tell(refused.problems[0])} if refused else {},
-        counts=counts._asdict() if counts else {},
+        counts=counts,
         consequences=CONSEQUENCES,
         erasure=erasure,
     )

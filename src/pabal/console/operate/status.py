@@ -120,17 +120,11 @@ MAX_CLOCK_DIFFERENCE_MS = 1 * SECOND
 class CarrierStatusRow(NamedTuple):
     """A carrier as a worker sees it."""
 
-    name: str
+    report: CarrierState
     kind: str
     products: str
-    per_minute: int
     rate_limit: int
-    worker: str
     state: str
-    since: str
-    reason: str
-    last_error: str
-    last_error_at: str
     latency: Sequence[str]
     """How long half, 95 % and 99 % of its answers took at most; empty: it has answered nothing lately."""
 
@@ -145,36 +139,20 @@ class CarrierCard(NamedTuple):
     """How many messages it has not got yet."""
     oldest: str
     """How long the first of them has been due; empty: none is."""
-    errors: Sequence[tuple[str, CarrierStatusRow]]
+    errors: Sequence[tuple[str | None, CarrierState]]
     workers: Sequence[CarrierStatusRow]
     """As each worker sees it, where several do."""
     per_minute: int
 
 
-class WorkerRow(NamedTuple):
-    """A worker, as it is shown."""
-
-    name: str
-    state: str
-    """`alive`, `silent` or `joining`, as the texts name it."""
-    slots: int
-    heartbeat: int
-    silent: str
-    joined: str
-    ahead: str
-    """By how much its clock is ahead of the database's, with a sign."""
-    is_skewed: bool
-
-
-async def show_status(request: PageRequest, moved: Moved | None = None, refused: Refused | None = None) -> Response:
+async def show_status(request: PageRequest, refused: Refused | None = None, moved: Moved | None = None) -> Response:
     """Show the status of carriers, queue and workers, and how long carriers took to answer."""
     return request.render(
         "operate/status.html",
-        refused.code.http_status if refused else 200,
+        refused,
         **await _read_snapshot(request),
         **await read_chart(request),
         moved=moved,
-        errors=request.errors_by_field(refused),
         chosen=request.field("from"),
         targets=list(request.context.carriers),
     )
@@ -184,10 +162,7 @@ async def move_messages(request: PageRequest) -> Response:
     """Move the waiting messages of a carrier to another one, and show how many."""
     carrier, target = request.field("from"), request.field("to")
     entry = request.audit_entry("carrier.move", f"{carrier} {target}", NO_ACCOUNT)._replace(account_id=None)
-    try:
-        return await show_status(request, await move_queue(request.context, carrier, target, entry))
-    except Refused as refused:
-        return await show_status(request, refused=refused)
+    return await show_status(request, moved=await move_queue(request.context, carrier, target, entry))
 
 
 async def refresh_status(request: PageRequest) -> Response:
@@ -230,7 +205,7 @@ def _carrier_card(
     rows = [_carrier_row(request, each, report.kinds.get(name, ""), report.latencies) for each in states]
     lanes = [each for each in report.queue if each.carrier == name]
     oldest = [each.oldest_ready_at for each in lanes if each.oldest_ready_at is not None and each.lane < AWAITED]
-    errors = {each.reason or each.last_error: each for each in rows if each.reason or each.last_error}
+    errors = {each.reason or each.last_error: each for each in states if each.reason or each.last_error}
     return CarrierCard(
         rows[0],
         max((each.state for each in rows), key=SEVERITY.index),
@@ -239,7 +214,7 @@ def _carrier_card(
         request.age(max(0, request.now - min(oldest)) // SECOND) if oldest else "",
         list(errors.items()),
         rows if len(rows) > 1 else (),
-        sum(each.per_minute for each in rows),
+        sum(each.throughput_at(request.now) for each in states),
     )
 
 
@@ -252,18 +227,12 @@ def _carrier_row(
     settings = request.site.settings.carriers.get(state.name)
     products = [product for product in SENDABLE_PRODUCTS if carrier and product in carrier.products]
     return CarrierStatusRow(
-        name=state.name,
-        kind=settings.kind if settings else known_kind,
-        products=" · ".join(request.translate(product.label) for product in products),
-        per_minute=state.throughput_at(request.now),
-        rate_limit=round(carrier.rate) if carrier else 0,
-        worker=state.worker,
-        state=(state.shown_state or "unused") if carrier else "gone",
-        since=request.time(state.since),
-        reason=state.reason,
-        last_error=state.last_error or "",
-        last_error_at=request.time(state.last_error_at),
-        latency=[format_seconds(request, each) for each in found[1:]] if found else [],
+        state,
+        settings.kind if settings else known_kind,
+        " · ".join(request.translate(product.label) for product in products),
+        round(carrier.rate) if carrier else 0,
+        (state.shown_state or "unused") if carrier else "gone",
+        [format_seconds(request, each) for each in found[1:]] if found else [],
     )
 
 
@@ -271,15 +240,16 @@ def _read_quotas(state: CarrierState) -> Mapping[str, int]:
     return dict(json.loads(state.quotas)) if state.quotas else {}
 
 
-def _worker_row(request: PageRequest, worker: WorkerState) -> WorkerRow:
+def _worker_row(request: PageRequest, worker: WorkerState) -> tuple[WorkerState, str, str, str, bool]:
+    """Return a worker, its state as the texts name it, how long it is silent, and whether its clock is wrong.
+
+    Before the last comes by how much its clock is ahead of the database's, with a sign.
+    """
     silent, ahead = worker.silent_ms, worker.ahead_ms
-    return WorkerRow(
-        worker.name,
+    return (
+        worker,
         "joining" if silent is None else "alive" if silent <= MAX_SILENCE_MS else "silent",
-        worker.slots,
-        worker.heartbeat,
         "" if silent is None else request.age(max(0, silent) // SECOND),
-        request.time(worker.joined_at),
         "" if ahead is None else request.t("operate.clock_by", seconds=f"{ahead / SECOND:+.1f}"),
         ahead is not None and abs(ahead) > MAX_CLOCK_DIFFERENCE_MS,
     )
