@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from pabal.console.shell.form_fields import CONTACT, GROUP, page_url, parse_id, require_id, ticked_ids
 from pabal.console.shell.page_request import PageRequest, Toast
-from pabal.domain.base.codes import Code, Problem, Refused, Text
+from pabal.domain.base.codes import Code, Refused, Text
 from pabal.domain.people import contact as rules
 from pabal.domain.people.contact import Contact, ContactEntry, ContactGroup
 from pabal.service.access.accounts.audit import AuditEntry
@@ -39,46 +39,38 @@ class BookView(NamedTuple):
 async def add_contact(request: PageRequest) -> Response:
     """Add one contact."""
     view = await load_book(request)
-    try:
-        entry = _read_entry(request, view.book.fields)
-        audit_entry = request.audit_entry("contact.add")
-        await contacts.add_contact(
-            request.context, request.account_id, entry, ticked_ids(request.fields, GROUP), audit_entry
-        )
-    except Refused as refused:
-        return await list_contacts(request, refused)
-    return request.redirect(CONTACTS_PATH)
-
-
-async def show_contact(request: PageRequest) -> Response:
-    """Show a contact and the form to change it."""
-    found, group_ids = await contacts.get_contact(
-        request.context, request.account_id, require_id(request.http.path_params["contact"])
+    entry = _read_entry(request, view.book.fields)
+    audit_entry = request.audit_entry("contact.add")
+    await contacts.add_contact(
+        request.context, request.account_id, entry, ticked_ids(request.fields, GROUP), audit_entry
     )
-    return await _render_contact(request, found, group_ids)
+    return request.redirect(CONTACTS_PATH)
 
 
 async def update_contact(request: PageRequest) -> Response:
     """Change a contact and its groups."""
-    found, _ = await contacts.get_contact(
-        request.context, request.account_id, require_id(request.http.path_params["contact"])
-    )
-    group_ids = ticked_ids(request.fields, GROUP)
+    found, _ = await _find_contact(request)
     view = await load_book(request)
-    try:
-        entry = _read_entry(request, view.book.fields)
-        hidden = {name: value for name, value in found.fields.items() if name not in view.book.fields}
-        await contacts.update_contact(
-            request.context,
-            request.account_id,
-            found.id,
-            entry._replace(fields={**hidden, **entry.fields}),
-            group_ids,
-            request.audit_entry("contact.update", str(found.id)),
-        )
-    except Refused as refused:
-        return await _render_contact(request, found, group_ids, refused)
+    entry = _read_entry(request, view.book.fields)
+    hidden = {name: value for name, value in found.fields.items() if name not in view.book.fields}
+    await contacts.update_contact(
+        request.context,
+        request.account_id,
+        found.id,
+        entry._replace(fields={**hidden, **entry.fields}),
+        ticked_ids(request.fields, GROUP),
+        request.audit_entry("contact.update", str(found.id)),
+    )
     return request.redirect(CONTACTS_PATH)
+
+
+async def _find_contact(request: PageRequest) -> tuple[Contact, Sequence[int]]:
+    """Return the contact that the URL names, and the ids of its groups.
+
+    Raises Refused(NOT_FOUND).
+    """
+    contact_id = require_id(request.http.path_params["contact"])
+    return await contacts.get_contact(request.context, request.account_id, contact_id)
 
 
 async def delete_contact(request: PageRequest) -> Response:
@@ -90,12 +82,9 @@ async def delete_contact(request: PageRequest) -> Response:
 
 async def restore_contacts(request: PageRequest) -> Response:
     """Add contacts again that were just deleted."""
-    try:
-        deleted = _read_deleted(request.field(DELETED))
-        audit_entry = request.audit_entry("contact.add", f"n={len(deleted)}")
-        await contacts.restore_contacts(request.context, request.account_id, deleted, audit_entry)
-    except Refused as refused:
-        return await list_contacts(request, refused)
+    deleted = _read_deleted(request.field(DELETED))
+    audit_entry = request.audit_entry("contact.add", f"n={len(deleted)}")
+    await contacts.restore_contacts(request.context, request.account_id, deleted, audit_entry)
     return request.redirect(_here(request, parse_id(request.field("group"))))
 
 
@@ -121,7 +110,7 @@ async def change_selected(request: PageRequest) -> Response:
     action, group_id = request.field("action"), parse_id(request.field("to_group"))
     shown = parse_id(request.field("group"))
     if not ids:
-        return await list_contacts(request, Refused(Code.MISSING_PARAMETER, "selected"))
+        raise Refused(Code.MISSING_PARAMETER, "selected")
     if action == "delete":
         audit_entry = request.audit_entry("contact.delete", f"n={len(ids)}")
         return await _delete(request, ids, audit_entry, _here(request, shown))
@@ -135,7 +124,7 @@ async def change_selected(request: PageRequest) -> Response:
             toast = Toast(told, f"{CONTACTS_PATH}/selected", [*undo, *_fields_of_place(request)])
             return await _show_done(request, toast, _here(request, shown))
     else:
-        return await list_contacts(request, Refused(Code.MISSING_PARAMETER, "to_group"))
+        raise Refused(Code.MISSING_PARAMETER, "to_group")
     return request.redirect(_here(request, shown))
 
 
@@ -206,10 +195,6 @@ def _read_entry(request: PageRequest, fields: Sequence[str]) -> ContactEntry:
         raise Refused(problem.code, field or "phoneNumber", problem.detail) from None
 
 
-def _errors(request: PageRequest, problems: Sequence[Problem]) -> dict[str, str]:
-    return {each.field: request.tell(each) for each in problems}
-
-
 async def list_contacts(
     request: PageRequest, refused: Refused | None = None, toast: Toast | None = None
 ) -> Response:
@@ -234,7 +219,7 @@ async def list_contacts(
     shown_group = view.group.id if view.group else None
     return request.render(
         "contacts/address_book.html",
-        refused.code.http_status if refused else 200,
+        refused,
         rows=[
             (
                 each,
@@ -247,7 +232,6 @@ async def list_contacts(
         view=view,
         typed=typed,
         fields=request.fields if refused else {},
-        errors=_errors(request, refused.problems) if refused else {},
         wanted=wanted,
         is_searched=any(wanted.values()),
         places={AFTER: request.field(AFTER) if after else "", BEFORE: request.field(BEFORE) if before else ""},
@@ -265,9 +249,9 @@ async def list_contacts(
     )
 
 
-async def _render_contact(
-    request: PageRequest, found: Contact, group_ids: Sequence[int], refused: Refused | None = None
-) -> Response:
+async def show_contact(request: PageRequest, refused: Refused | None = None) -> Response:
+    """Show a contact and the form to change it."""
+    found, group_ids = await _find_contact(request)
     view = await load_book(request)
     stored = {"phoneNumber": request.phone_number(found.phone), "name": found.name} | {
         f"field{place}": found.fields.get(name, "") for place, name in enumerate(view.book.fields)
@@ -275,12 +259,11 @@ async def _render_contact(
     opted_out = await contacts.find_opted_out(request.context, request.account_id, [found.phone], "")
     return request.render(
         "contacts/contact.html",
-        refused.code.http_status if refused else 200,
+        refused,
         contact=found,
         view=view,
         fields=request.fields if refused else stored,
-        errors=_errors(request, refused.problems) if refused else {},
-        chosen=set(group_ids),
+        chosen=set(ticked_ids(request.fields, GROUP) if refused else group_ids),
         is_opted_out=bool(opted_out),
         shown_groups=SHOWN_GROUPS,
     )

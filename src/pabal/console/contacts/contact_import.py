@@ -311,7 +311,7 @@ async def show_import(
     view = await load_book(request)
     return request.render(
         "contacts/import.html",
-        refused.code.http_status if refused else 200,
+        refused,
         view=view,
         result=result,
         problems=[request.tell(each) for each in refused.problems] if refused else [],

@@ -5,7 +5,7 @@ from starlette.responses import Response
 from pabal.console.contacts.address_book import CONTACTS_PATH, list_url
 from pabal.console.shell.form_fields import require_id
 from pabal.console.shell.page_request import PageRequest
-from pabal.domain.base.codes import Code, Refused, Text
+from pabal.domain.base.codes import Refused, Text
 from pabal.domain.people import contact as rules
 from pabal.service.access.contacts import contact_groups, contacts
 
@@ -15,27 +15,17 @@ MAX_DELETED_AT_ONCE = 20_000
 
 async def create_group(request: PageRequest) -> Response:
     """Create a group."""
-    try:
-        name = rules.parse_group_name(request.field("name"))
-        await contact_groups.create(
-            request.context, request.account_id, name, request.audit_entry("contact.group_add")
-        )
-    except Refused as refused:
-        return await show_groups(request, refused)
+    name = rules.parse_group_name(request.field("name"))
+    await contact_groups.create(request.context, request.account_id, name, request.audit_entry("contact.group_add"))
     return request.redirect(f"{CONTACTS_PATH}/groups")
 
 
 async def rename_group(request: PageRequest) -> Response:
     """Rename a group."""
     group_id = require_id(request.http.path_params["group"])
-    try:
-        name = rules.parse_group_name(request.field("name"))
-        audit_entry = request.audit_entry("contact.group_rename", str(group_id))
-        await contact_groups.rename(request.context, request.account_id, group_id, name, audit_entry)
-    except Refused as refused:
-        if refused.code is Code.NOT_FOUND:
-            raise
-        return await show_groups(request, refused)
+    name = rules.parse_group_name(request.field("name"))
+    audit_entry = request.audit_entry("contact.group_rename", str(group_id))
+    await contact_groups.rename(request.context, request.account_id, group_id, name, audit_entry)
     return request.redirect(f"{CONTACTS_PATH}/groups")
 
 
@@ -64,7 +54,7 @@ async def set_fields(request: PageRequest) -> Response:
         audit_entry = request.audit_entry("contact.fields")
         await contacts.set_fields(request.context, request.account_id, names, audit_entry)
     except Refused as refused:
-        return await show_groups(request, Refused(refused.code, "fields", refused.problems[0].detail))
+        raise Refused(refused.code, "fields", refused.problems[0].detail) from None
     return request.redirect(f"{CONTACTS_PATH}/groups")
 
 
@@ -74,7 +64,7 @@ async def show_groups(request: PageRequest, refused: Refused | None = None) -> R
     errors = request.errors_by_field(refused)
     return request.render(
         "contacts/groups.html",
-        refused.code.http_status if refused else 200,
+        refused,
         groups=[(each, list_url({"group": str(each.id)})) for each in groups],
         book=book,
         errors={("name" if field == "group" else field): why for field, why in errors.items()},

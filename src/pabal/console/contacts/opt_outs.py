@@ -32,10 +32,7 @@ T = TypeVar("T")
 
 async def add_opt_out(request: PageRequest) -> Response:
     """Add an opt-out."""
-    try:
-        entry = _read_entry(request)
-    except Refused as refused:
-        return await list_opt_outs(request, refused)
+    entry = _read_entry(request)
     new = NewOptOuts(request.account_id, [entry], OptOutSource.CONSOLE)
     audit_entry = request.audit_entry(opt_outs.ADD_ACTION, phone.mask(entry.phone))
     if not await opt_outs.add(request.context, new, audit_entry):

@@ -14,24 +14,18 @@ NUMBERS_PATH = "/console/numbers"
 
 async def register_number(request: PageRequest) -> Response:
     """Register a number; an owner's may have to wait for an operator."""
-    try:
-        number = _read_number(request)
-        audit_entry = request.audit_entry("number.add", phone.mask(number))
-        is_operator = request.user.role is Role.OPERATOR
-        add = sender_numbers.register_number if is_operator else sender_numbers.request_number
-        await add(request.context, request.account_id, number, audit_entry)
-    except Refused as refused:
-        return await list_numbers(request, refused)
+    number = _read_number(request)
+    audit_entry = request.audit_entry("number.add", phone.mask(number))
+    is_operator = request.user.role is Role.OPERATOR
+    add = sender_numbers.register_number if is_operator else sender_numbers.request_number
+    await add(request.context, request.account_id, number, audit_entry)
     return request.redirect(NUMBERS_PATH)
 
 
 async def set_opt_out_number(request: PageRequest) -> Response:
     """Set the number for opting out of the account's advertisements; an empty one removes it."""
     spelling = request.field("optOutNumber").strip()
-    try:
-        number = phone.parse_opt_out(spelling) if spelling else None
-    except Refused as refused:
-        return await list_numbers(request, refused, "optOutNumber")
+    number = phone.parse_opt_out(spelling) if spelling else None
     audit_entry = request.audit_entry("account.opt_out", phone.mask(number) if number else "")
     await sender_numbers.change_opt_out_number(request.context, request.account_id, number, audit_entry)
     return request.redirect(NUMBERS_PATH)
@@ -59,16 +53,17 @@ def _read_number(request: PageRequest) -> str:
     return phone.parse_sender(request.field("number"))
 
 
-async def list_numbers(request: PageRequest, refused: Refused | None = None, field: str = "number") -> Response:
+async def list_numbers(request: PageRequest, refused: Refused | None = None) -> Response:
     """Show the account's sender numbers."""
     own_number = await sender_numbers.get_opt_out_number(request.context, request.account_id)
     own_shown = phone.hyphenate(own_number) if own_number else ""
     default_number = request.context.policy.opt_out_number
     registered = await sender_numbers.list_numbers(request.context, request.account_id)
+    field = "optOutNumber" if "optOutNumber" in request.fields else "number"
     errors = {field: request.tell(refused.problems[0])} if refused else {}
     return request.render(
         "manage/numbers.html",
-        refused.code.http_status if refused else 200,
+        refused,
         rows=registered,
         is_pending=any(each.state is NumberState.PENDING for each in registered),
         registration_required=request.context.policy.checks_sender_numbers,

@@ -1,6 +1,6 @@
 """The pages of sender profiles: list, register, verify by token, delete."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 from urllib.parse import urlencode
 
@@ -26,21 +26,13 @@ LEVELS = 3
 class CategoryChoices(NamedTuple):
     """The choices at each level, and what is chosen; empty if nothing is."""
 
-    majors: list[str]
-    minors: list[str]
+    majors: list[tuple[str, str]]
+    minors: list[tuple[str, str]]
     leaves: list[tuple[str, str]]
-    """Code and name of each category of the last level."""
+    """Code and name of each category of the last level; names alone have no code."""
     major: str
     minor: str
     code: str
-
-    @property
-    def major_choices(self) -> list[tuple[str, str]]:
-        return [(each, each) for each in self.majors]
-
-    @property
-    def minor_choices(self) -> list[tuple[str, str]]:
-        return [(each, each) for each in self.minors]
 
 
 async def list_profiles(request: PageRequest) -> Response:
@@ -62,17 +54,14 @@ async def list_profiles(request: PageRequest) -> Response:
 
 async def show_categories(request: PageRequest) -> Response:
     """Answer with the category choices that remain."""
-    return request.render("manage/profile_category.html", choices=await _read_category_choices(request), errors={})
+    return request.render("manage/profile_category.html", choices=await _read_category_choices(request))
 
 
 async def register_profile(request: PageRequest) -> Response:
     """Register a channel; its administrator's phone gets a token."""
     fields = {name: request.field(name) for name in ("category", "channelId", "cellphone")}
     audit_entry = request.audit_entry("profile.register", _normalized_channel(fields["channelId"]))
-    try:
-        registered = await register_checked_profile(request.api_call(CreateSender, fields, audit_entry))
-    except Refused as refused:
-        return await show_registration(request, refused)
+    registered = await register_checked_profile(request.api_call(CreateSender, fields, audit_entry))
     return request.redirect(_token_url(registered.channel_id))
 
 
@@ -137,15 +126,11 @@ async def delete_profile(request: PageRequest) -> Response:
 
 async def show_registration(request: PageRequest, refused: Refused | None = None) -> Response:
     """Show the registration form."""
-    errors = {}
-    if refused:
-        errors = {each.field: request.tell(each) for each in refused.problems}
     return request.render(
         "manage/profile_new.html",
-        refused.code.http_status if refused else 200,
+        refused,
         typed={name: request.field(name) for name in ("channelId", "cellphone")},
         choices=await _read_category_choices(request),
-        errors=errors,
     )
 
 
@@ -158,7 +143,7 @@ def _render_token_form(request: PageRequest, details: ProfileDetails, refused: R
     left_s = max(0, (details.token_expires_at - request.now) // SECOND)
     return request.render(
         "manage/profile_token.html",
-        refused.code.http_status if refused else 200,
+        refused,
         channel=details.profile.channel_id,
         digits=details.profile.cellphone,
         left_s=left_s,
@@ -201,13 +186,13 @@ def category_choices(categories: Mapping[str, Category], major: str, minor: str,
     A single choice is made automatically.
     """
     known = [(each.code, split_levels(each.name)) for each in categories.values()]
-    majors = _distinct([names[0] for _, names in known])
+    majors = _distinct(names[0] for _, names in known)
     major = _valid_choice(major, majors)
     within = [(one, names) for one, names in known if names[0] == major]
-    minors = _distinct([names[1] for _, names in within])
+    minors = _distinct(names[1] for _, names in within)
     minor = _valid_choice(minor, minors)
     leaves = [(one, names[2]) for one, names in within if names[1] == minor]
-    return CategoryChoices(majors, minors, leaves, major, minor, _valid_choice(code, [one for one, _ in leaves]))
+    return CategoryChoices(majors, minors, leaves, major, minor, _valid_choice(code, leaves))
 
 
 def split_levels(name: str) -> list[str]:
@@ -216,14 +201,14 @@ def split_levels(name: str) -> list[str]:
     return parts + parts[-1:] * (LEVELS - len(parts))
 
 
-def _distinct(names: list[str]) -> list[str]:
-    return list(dict.fromkeys(names))
+def _distinct(names: Iterable[str]) -> list[tuple[str, str]]:
+    return [(each, each) for each in dict.fromkeys(names)]
 
 
-def _valid_choice(chosen: str, choices: list[str]) -> str:
-    if chosen in choices:
+def _valid_choice(chosen: str, choices: Sequence[tuple[str, str]]) -> str:
+    if chosen in dict(choices):
         return chosen
-    return choices[0] if len(choices) == 1 else ""
+    return choices[0][0] if len(choices) == 1 else ""
 
 
 TEXTS = {

@@ -10,37 +10,28 @@ from pabal.service.access.accounts import send_preferences, sender_numbers
 PREFERENCES_PATH = "/console/preferences"
 
 
-async def show_preferences(request: PageRequest) -> Response:
-    """Show the choices of the account."""
-    chosen = await send_preferences.get(request.context, request.account_id)
-    number = chosen.fallback_number
-    typed = {
-        "lms": "1" if chosen.upgrades_to_lms else "",
-        "fallback": "1" if number else "",
-        "fallback_number": phone.hyphenate(number) if number else "",
-        "approval_receivers": str(chosen.approval_receivers or ""),
-    }
-    return await _render(request, typed)
-
-
 async def change_preferences(request: PageRequest) -> Response:
     """Store the choices of the account."""
-    try:
-        chosen = send_preferences.parse(request.fields)
-    except Refused as refused:
-        return await _render(request, dict(request.fields), refused)
+    chosen = send_preferences.parse(request.fields)
     audit_entry = request.audit_entry("account.sending")
     await send_preferences.change(request.context, request.account_id, chosen, audit_entry)
     return request.redirect(f"{PREFERENCES_PATH}?done=1")
 
 
-async def _render(request: PageRequest, typed: dict[str, str], refused: Refused | None = None) -> Response:
-    problems = refused.problems if refused else ()
+async def show_preferences(request: PageRequest, refused: Refused | None = None) -> Response:
+    """Show the choices of the account."""
+    chosen = await send_preferences.get(request.context, request.account_id)
+    number = chosen.fallback_number
+    stored = {
+        "lms": "1" if chosen.upgrades_to_lms else "",
+        "fallback": "1" if number else "",
+        "fallback_number": phone.hyphenate(number) if number else "",
+        "approval_receivers": str(chosen.approval_receivers or ""),
+    }
     return request.render(
         "manage/send_preferences.html",
-        refused.code.http_status if refused else 200,
-        typed=typed,
-        errors={each.field: request.tell(each) for each in problems},
+        refused,
+        typed=request.fields if refused else stored,
         numbers=await sender_numbers.list_usable(request.context, request.account_id),
         operators_threshold=request.context.policy.approval_receivers,
         is_done=bool(request.field("done")) and refused is None,

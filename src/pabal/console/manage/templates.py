@@ -66,9 +66,9 @@ async def list_templates(request: PageRequest) -> Response:
     )
 
 
-async def show_template(request: PageRequest) -> Response:
+async def show_template(request: PageRequest, refused: Refused | None = None) -> Response:
     """Show a template and its actions."""
-    return await _render_template(request, await _requested_template(request))
+    return await _render_template(request, await _requested_template(request), refused)
 
 
 async def show_new_form(request: PageRequest) -> Response:
@@ -160,20 +160,14 @@ async def delete_template(request: PageRequest) -> Response:
     """Delete a template."""
     template = await _requested_template(request)
     audit_entry = request.audit_entry("template.delete", template.code)
-    try:
-        await template_checks.delete_template(request.api_call(TemplateKey, _template_key(template), audit_entry))
-    except Refused as refused:
-        return await _render_template(request, template, refused)
+    await template_checks.delete_template(request.api_call(TemplateKey, _template_key(template), audit_entry))
     return request.redirect(TEMPLATES_PATH)
 
 
 async def decide_review(request: PageRequest) -> Response:
     """Approve or reject a template under review; a rejection requires a comment."""
     template = await _requested_template(request)
-    try:
-        await decide(request, template)
-    except Refused as refused:
-        return await _render_template(request, template, refused)
+    await decide(request, template)
     return request.redirect(f"{TEMPLATES_PATH}/{template.id}")
 
 
@@ -287,7 +281,7 @@ async def _render_template(request: PageRequest, template: Template, refused: Re
     errors = [(each.field, request.tell(each)) for each in (refused.problems if refused else ())]
     return request.render(
         "manage/template.html",
-        refused.code.http_status if refused else 200,
+        refused,
         template=template,
         category=category.name if category else template.latest.category,
         preview=build_preview(template_form.fields_of(template) | image_field(template)),
@@ -313,7 +307,7 @@ async def _render_form(
     problems = template_form.errors_by_field(refused.problems, fields, request.locale.language) if refused else {}
     return request.render(
         "manage/template_form.html",
-        refused.code.http_status if refused else 200,
+        refused,
         fields=fields,
         wrong=problems,
         template=template,

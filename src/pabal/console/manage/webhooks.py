@@ -10,7 +10,6 @@ from pabal.checks import webhooks as checks
 from pabal.checks.webhooks import ERROR_WORDS
 from pabal.console.shell.form_fields import page_number
 from pabal.console.shell.page_request import PageRequest
-from pabal.console.shell.problem_texts import spell_problem
 from pabal.domain.base.codes import Code, Refused, Text
 from pabal.domain.events.webhook import MAX_WEBHOOKS, Webhook, WebhookFormat, WebhookState
 from pabal.models.webhooks import CreateWebhook, ReplayWebhook
@@ -39,24 +38,16 @@ MAX_EVENT_IDS = 10
 
 async def create_webhook(request: PageRequest) -> Response:
     """Create a webhook and show its secret, once."""
-    try:
-        new = read_form(request)
-        entry = request.audit_entry("webhook.create")
-        made = await manage.create(request.context, request.account_id, new, entry)
-    except Refused as refused:
-        return await list_webhooks(request, refused)
+    new = read_form(request)
+    entry = request.audit_entry("webhook.create")
+    made = await manage.create(request.context, request.account_id, new, entry)
     return _render_secret(request, made.webhook_id, made.secret)
 
 
 async def update_webhook(request: PageRequest) -> Response:
     """Change a webhook as its form says; an empty field is cleared."""
-    try:
-        fields = read_form(request)
-        await _update(request, fields._replace(is_enabled=bool(request.field(ENABLED_FIELD))))
-    except Refused as refused:
-        if refused.code is Code.WEBHOOK_NOT_FOUND:
-            raise
-        return await show_edit_form(request, refused)
+    fields = read_form(request)
+    await _update(request, fields._replace(is_enabled=bool(request.field(ENABLED_FIELD))))
     return request.redirect(f"{_path(request)}?saved=1")
 
 
@@ -136,11 +127,11 @@ async def list_webhooks(request: PageRequest, refused: Refused | None = None) ->
     found = await manage.list_all(request.context, request.account_id)
     return request.render(
         "manage/webhooks.html",
-        refused.code.http_status if refused else 200,
+        refused,
         rows=[_row(request, each) for each in found],
         may_add=len(found) < MAX_WEBHOOKS,
         most=MAX_WEBHOOKS,
-        form=typed_form(request, refused) if refused else new_form(),
+        form=_build_form(request, None, refused),
         is_deleted=not refused and bool(request.field("deleted")),
     )
 
@@ -154,10 +145,10 @@ async def show_edit_form(request: PageRequest, refused: Refused | None = None) -
     listed = await manage.get(request.context, request.account_id, _id(request))
     return request.render(
         "manage/webhook_edit.html",
-        refused.code.http_status if refused else 200,
+        refused,
         webhook_id=listed.webhook.id,
         path=_path(request),
-        form=typed_form(request, refused) if refused else form_of(listed.webhook),
+        form=_build_form(request, listed.webhook, refused),
     )
 
 
@@ -172,7 +163,7 @@ async def show_webhook(request: PageRequest, refused: Refused | None = None, **m
     values = {"tested": None, "tested_ms": "", "tested_answer": "", "is_replayed": False, **more}
     return request.render(
         "manage/webhook.html",
-        refused.code.http_status if refused else 200,
+        refused,
         webhook=webhook,
         item=checks.build_webhook_item(listed, request.locale),
         products=[each.label for each in checks.PRODUCT_CHOICES.values() if each in webhook.products],
@@ -255,33 +246,28 @@ class WebhookForm(NamedTuple):
         return [(each.code, each.label.in_language(language)) for each in WebhookFormat]
 
 
-def new_form() -> WebhookForm:
-    """Return the form of a new webhook."""
-    return _build("", "", DEFAULT_EVENTS, ())
-
-
-def form_of(webhook: Webhook) -> WebhookForm:
-    """Return the form that changes a webhook."""
-    return _build(
-        webhook.url,
-        webhook.description,
-        {each.code for each in webhook.events},
-        {each.code for each in webhook.products},
-        is_enabled=webhook.state is not WebhookState.DISABLED,
-        webhook_format=webhook.format.code,
+def _build_form(request: PageRequest, webhook: Webhook | None, refused: Refused | None) -> WebhookForm:
+    """Return the form of a webhook, or of a new one; after a refusal as it was sent, with what is wrong with it."""
+    events: Collection[str] = DEFAULT_EVENTS
+    products: Collection[str] = ()
+    if refused:
+        events, products = _checked(request, EVENT_FIELD), _checked(request, PRODUCT_FIELD)
+    elif webhook:
+        events, products = {each.code for each in webhook.events}, {each.code for each in webhook.products}
+    stored = (
+        (webhook.url, webhook.description, webhook.format.code) if webhook else ("", "", WebhookFormat.PABAL.code)
     )
-
-
-def typed_form(request: PageRequest, refused: Refused) -> WebhookForm:
-    """Return the form as it was sent, with what is wrong with it."""
-    return _build(
-        request.field("url"),
-        request.field("description"),
-        _checked(request, EVENT_FIELD),
-        _checked(request, PRODUCT_FIELD),
-        is_enabled=bool(request.field(ENABLED_FIELD)),
-        webhook_format=request.field("format"),
-        errors=list_errors(request, refused),
+    typed = tuple(request.field(name) for name in ("url", "description", "format"))
+    url, description, chosen_format = typed if refused else stored
+    is_enabled = webhook is None or webhook.state is not WebhookState.DISABLED
+    return WebhookForm(
+        url,
+        description,
+        [(word, word in events) for word in checks.EVENT_CHOICES],
+        [(word, each.label, word in products) for word, each in checks.PRODUCT_CHOICES.items()],
+        bool(request.field(ENABLED_FIELD)) if refused else is_enabled,
+        chosen_format,
+        list_errors(request, refused),
     )
 
 
@@ -302,34 +288,8 @@ def read_form(request: PageRequest) -> WebhookFields:
 
 def list_errors(request: PageRequest, refused: Refused | None) -> Mapping[str, str]:
     """Return the messages by field; a box of a group stands for the group."""
-    if refused is None:
-        return {}
-    language = request.locale.language
-    return {
-        each.field.partition("[")[0] or "form": spell_problem(each).in_language(language)
-        for each in refused.problems
-    }
-
-
-def _build(
-    url: str,
-    description: str,
-    events: Collection[str],
-    products: Collection[str],
-    *,
-    is_enabled: bool = True,
-    webhook_format: str = WebhookFormat.PABAL.code,
-    errors: Mapping[str, str] | None = None,
-) -> WebhookForm:
-    return WebhookForm(
-        url,
-        description,
-        [(word, word in events) for word in checks.EVENT_CHOICES],
-        [(word, each.label, word in products) for word, each in checks.PRODUCT_CHOICES.items()],
-        is_enabled,
-        webhook_format,
-        errors or {},
-    )
+    problems = refused.problems if refused else ()
+    return {each.field.partition("[")[0] or "form": request.tell(each) for each in problems}
 
 
 def _checked(request: PageRequest, prefix: str) -> list[str]:

@@ -1,9 +1,10 @@
 """The operators' pages of accounts and their users."""
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 
 from starlette.responses import Response
 
+from pabal.console.operate.keys import blank_key, typed_key
 from pabal.console.shell.form_fields import require_id
 from pabal.console.shell.page_request import PageRequest
 from pabal.domain.base.codes import Code, Refused, Text
@@ -13,8 +14,7 @@ from pabal.service.access.accounts import account_limits, administration
 from pabal.service.access.accounts import accounts as account_service
 from pabal.service.access.accounts.accounts import MAX_NAME_CHARACTERS
 from pabal.service.access.accounts.administration import Account
-from pabal.service.access.accounts.keys import DEFAULT_SCOPES, SCOPES
-from pabal.service.access.users import passwords
+from pabal.service.access.accounts.keys import SCOPES
 from pabal.settings.tables import KIND_NAMES, KINDS
 from pabal.world import new_password
 
@@ -24,16 +24,8 @@ DISABLED, ENABLED = "disabled", "enabled"
 
 async def create_account(request: PageRequest) -> Response:
     """Create an account."""
-    try:
-        account_id = await administration.create_account(request.context, request.field("name"), request.actor)
-    except Refused as refused:
-        return await list_accounts(request, refused)
+    account_id = await administration.create_account(request.context, request.field("name"), request.actor)
     return request.redirect(f"{ACCOUNTS_PATH}/{account_id}")
-
-
-async def show_account(request: PageRequest) -> Response:
-    """Show an account's keys and users."""
-    return await render_account(request, await find_account(request))
 
 
 async def set_account_state(request: PageRequest) -> Response:
@@ -50,21 +42,14 @@ async def set_account_state(request: PageRequest) -> Response:
 async def create_user(request: PageRequest) -> Response:
     """Create a user and show the password, once."""
     account = await find_account(request)
-    typed = {"user": request.field("user"), "role": request.field("role")}
-    password, password_hash = await _new_password(request)
-    try:
-        role = ROLE_BY_CODE.get(typed["role"])
-        if role is None or role not in ACCOUNT_ROLES:
-            raise Refused(Code.INVALID_PARAMETER, "role")
-        name = await administration.create_user(
-            request.context, account, typed["user"], role, password_hash, request.actor
-        )
-    except Refused as refused:
-        problems = [
-            each._replace(field="user" if each.field == "name" else each.field) for each in refused.problems
-        ]
-        return await render_account(request, account, user_fields=typed, refused=Refused.from_problems(problems))
-    return _render_password(request, account, password, name)
+    password, password_hash = await make_password(request)
+    role = ROLE_BY_CODE.get(request.field("role"))
+    if role is None or role not in ACCOUNT_ROLES:
+        raise Refused(Code.INVALID_PARAMETER, "role")
+    name = await administration.create_user(
+        request.context, account, request.field("user"), role, password_hash, request.actor
+    )
+    return render_password(request, account, f"{ACCOUNTS_PATH}/{account.id}", password, name)
 
 
 async def set_user_state(request: PageRequest) -> Response:
@@ -85,15 +70,15 @@ async def reset_password(request: PageRequest) -> Response:
     Raises Refused: NOT_FOUND, or INVALID_PARAMETER for one that the account does not have.
     """
     account = await find_account(request)
-    password, password_hash = await _new_password(request)
+    password, password_hash = await make_password(request)
     user = await administration.reset_password(
         request.context, account, request.field("user"), password_hash, request.actor
     )
-    return _render_password(request, account, password, user.name)
+    return render_password(request, account, f"{ACCOUNTS_PATH}/{account.id}", password, user.name)
 
 
-def _render_password(request: PageRequest, account: Account, password: str, name: str) -> Response:
-    back = f"{ACCOUNTS_PATH}/{account.id}"
+def render_password(request: PageRequest, account: Account, back: str, password: str, name: str) -> Response:
+    """Show a user's new password, once."""
     return request.render(
         "operate/secret.html", account=account, back=back, secret=password, kind="password", name=name
     )
@@ -107,21 +92,17 @@ async def find_account(request: PageRequest) -> Account:
     return await administration.get_account(request.context, require_id(request.http.path_params["account"]))
 
 
-async def render_account(
-    request: PageRequest,
-    account: Account,
-    *,
-    key_fields: Mapping[str, str] | None = None,
-    user_fields: Mapping[str, str] | None = None,
-    limit_fields: Mapping[str, str] | None = None,
-    code_fields: Mapping[str, str] | None = None,
-    refused: Refused | None = None,
-) -> Response:
-    """Answer with an account's page; after a refusal, with the fields as typed and the errors."""
+async def show_account(request: PageRequest, refused: Refused | None = None) -> Response:
+    """Show an account's keys, users and limits; after a refusal, the form that was posted as it was typed."""
+    account = await find_account(request)
     keys, users, public_ids = await administration.get_members(request.context, account.id)
+    form = request.http.scope["path"].rpartition("/")[2] if refused else ""
+    errors = request.errors_by_field(refused)
+    if form == "users" and "name" in errors:
+        errors["user"] = errors.pop("name")
     return request.render(
         "operate/account.html",
-        refused.code.http_status if refused else 200,
+        refused,
         account=account,
         keys=keys[::-1],
         public_ids=public_ids,
@@ -130,15 +111,21 @@ async def render_account(
         newest_key=keys[-1].id if keys else 0,
         may_create=True,
         users=users,
-        key=key_fields or blank_key(request.site.settings.key_rate),
-        user=user_fields or {"user": "", "role": Role.SENDER.code},
+        key=typed_key(request) if form == "keys" else blank_key(request.site.settings.key_rate),
+        user=_typed(request, ("user", "role")) if form == "users" else {"user": "", "role": Role.SENDER.code},
         scopes=SCOPES,
         roles=ACCOUNT_ROLES,
         limit_use=await account_limits.get_use(request.context, account.id),
-        limits=limit_fields or await _limit_fields(request, account.id),
-        codes=code_fields or await _code_fields(request, account.id),
-        errors=request.errors_by_field(refused),
+        limits=_typed(request, account_limits.FIELDS)
+        if form == "limits"
+        else await _limit_fields(request, account.id),
+        codes=_typed(request, SenderCodes._fields) if form == "codes" else await _code_fields(request, account.id),
+        errors=errors,
     )
+
+
+def _typed(request: PageRequest, names: Sequence[str]) -> dict[str, str]:
+    return {name: request.field(name) for name in names}
 
 
 def _list_kinds(request: PageRequest) -> list[tuple[str, str]]:
@@ -165,11 +152,10 @@ async def list_accounts(request: PageRequest, refused: Refused | None = None) ->
     """Show all accounts."""
     return request.render(
         "operate/accounts.html",
-        refused.code.http_status if refused else 200,
+        refused,
         accounts=await administration.list_accounts(request.context),
         typed=request.field("name") if refused else "",
         max_characters=MAX_NAME_CHARACTERS,
-        errors=request.errors_by_field(refused),
     )
 
 
@@ -179,28 +165,16 @@ def _wants_disabled(request: PageRequest) -> bool:
     return request.field("to") == DISABLED
 
 
-async def _new_password(request: PageRequest) -> tuple[str, str]:
+async def make_password(request: PageRequest) -> tuple[str, str]:
     """Return a new password and its hash."""
     password = new_password(request.context.world)
-    salt = passwords.new_salt(request.context.world)
-    return password, await request.site.password_threads.run(passwords.hash_with_salt, password, salt)
-
-
-def blank_key(rate: int) -> dict[str, str]:
-    """Return the fields of the form of a new key as they begin."""
-    scopes = {f"scope_{scope}": "1" if scope in DEFAULT_SCOPES else "" for scope in SCOPES}
-    fields = {"name": "", "expires": "", "allow": "", "kind": "", "id": "", "secret": ""}
-    return {**fields, "rate": str(rate), **scopes}
+    return password, await request.hash_password(password)
 
 
 async def set_limits(request: PageRequest) -> Response:
     """Set the limits of an account."""
     account = await find_account(request)
-    typed = {name: request.field(name) for name in account_limits.FIELDS}
-    try:
-        limits = account_limits.parse_limits(typed)
-    except Refused as refused:
-        return await render_account(request, account, limit_fields=typed, refused=refused)
+    limits = account_limits.parse_limits(_typed(request, account_limits.FIELDS))
     await account_limits.change_limits(request.context, account.id, limits, request.actor)
     return request.redirect(f"{ACCOUNTS_PATH}/{account.id}")
 
@@ -208,11 +182,7 @@ async def set_limits(request: PageRequest) -> Response:
 async def set_codes(request: PageRequest) -> Response:
     """Set which reseller sends the messages of an account."""
     account = await find_account(request)
-    typed = {name: request.field(name) for name in SenderCodes._fields}
-    try:
-        codes = parse_codes(typed)
-    except Refused as refused:
-        return await render_account(request, account, code_fields=typed, refused=refused)
+    codes = parse_codes(_typed(request, SenderCodes._fields))
     await account_service.change_codes(request.context, account.id, codes, request.actor)
     return request.redirect(f"{ACCOUNTS_PATH}/{account.id}")
 

@@ -57,7 +57,7 @@ async def show_mappings(request: PageRequest, refused: Refused | None = None) ->
     problems = [request.tell(each) for each in (refused.problems if refused else ())]
     return request.render(
         "operate/mappings.html",
-        refused.code.http_status if refused else 200,
+        refused,
         rows=[
             (each, request.translate(mappings.PROBLEMS[each.mapping.problem]) if each.mapping.problem else "")
             for each in listed

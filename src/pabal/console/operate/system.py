@@ -20,21 +20,17 @@ MAIL_PATH = "/console/operate/mail"
 
 async def send_test(request: PageRequest) -> Response:
     """Send a test mail to the operator's own address, and show what came of it."""
-    try:
-        result = await at_once.send_test(request.context, request.user)
-    except Refused as refused:
-        return await show_mail(request, refused=refused)
-    return await show_mail(request, result)
+    return await show_mail(request, result=await at_once.send_test(request.context, request.user))
 
 
 async def show_mail(
-    request: PageRequest, result: MailResult | None = None, refused: Refused | None = None
+    request: PageRequest, refused: Refused | None = None, result: MailResult | None = None
 ) -> Response:
     """Show how sending mails goes."""
     report, settings = await at_once.get_report(request.context), request.site.settings
     return request.render(
         "operate/mail.html",
-        refused.code.http_status if refused else 200,
+        refused,
         report=report,
         settings=settings,
         failed=[(each, _label(request, each)) for each in report.failed] if report else [],

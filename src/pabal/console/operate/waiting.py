@@ -36,18 +36,9 @@ async def list_reviews(request: PageRequest) -> Response:
     )
 
 
-async def show_review(request: PageRequest) -> Response:
-    """Show a template with all that a reviewer must see."""
-    return await _render(request, await _find(request))
-
-
 async def decide_review(request: PageRequest) -> Response:
     """Approve or reject a template, and go on with the next one; a rejection requires a comment."""
-    template = await _find(request)
-    try:
-        done = await templates.decide(request, template)
-    except Refused as refused:
-        return await _render(request, template, refused)
+    done = await templates.decide(request, await _find(request))
     return request.redirect(f"{REVIEWS_PATH}?done={done}")
 
 
@@ -60,13 +51,15 @@ async def _find(request: PageRequest) -> Template:
     return await lookup.get_any_template(request.context, require_id(request.http.path_params["template"]))
 
 
-async def _render(request: PageRequest, template: Template, refused: Refused | None = None) -> Response:
+async def show_review(request: PageRequest, refused: Refused | None = None) -> Response:
+    """Show a template with all that a reviewer must see."""
+    template = await _find(request)
     preview = build_preview(template_form.fields_of(template) | image_field(template))
     category = (await categories.template_categories(request.context)).get(template.latest.category)
     errors = [(each.field, request.tell(each)) for each in (refused.problems if refused else ())]
     return request.render(
         "operate/review.html",
-        refused.code.http_status if refused else 200,
+        refused,
         account=await administration.get_account(request.context, template.account_id),
         template=template,
         category=category.name if category else template.latest.category,
@@ -87,10 +80,7 @@ async def approve_number(request: PageRequest) -> Response:
     """Approve a number."""
     account_id, number = await _read_target(request)
     audit_entry = request.audit_entry("number.approve", phone.mask(number), account_id)
-    try:
-        await sender_numbers.approve_number(request.context, account_id, number, audit_entry)
-    except Refused as refused:
-        return await list_pending(request, refused)
+    await sender_numbers.approve_number(request.context, account_id, number, audit_entry)
     return request.redirect(PENDING_PATH)
 
 
@@ -98,12 +88,7 @@ async def reject_number(request: PageRequest) -> Response:
     """Reject a number, with a comment for the owner."""
     account_id, number = await _read_target(request)
     audit_entry = request.audit_entry("number.reject", phone.mask(number), account_id)
-    try:
-        await sender_numbers.reject_number(
-            request.context, account_id, number, request.field("comment"), audit_entry
-        )
-    except Refused as refused:
-        return await list_pending(request, refused)
+    await sender_numbers.reject_number(request.context, account_id, number, request.field("comment"), audit_entry)
     return request.redirect(PENDING_PATH)
 
 
@@ -116,7 +101,7 @@ async def list_pending(request: PageRequest, refused: Refused | None = None) -> 
     """Show the numbers that wait, each with what speaks against it."""
     return request.render(
         "operate/pending_numbers.html",
-        refused.code.http_status if refused else 200,
+        refused,
         rows=await sender_numbers.list_pending(request.context),
         error=request.tell(refused.problems[0]) if refused else "",
         max_characters=sender_numbers.MAX_COMMENT_CHARACTERS,
@@ -145,7 +130,7 @@ async def list_stopped(request: PageRequest, refused: Refused | None = None) -> 
     found = await manage.list_stopped(request.context)
     return request.render(
         "operate/stopped_webhooks.html",
-        refused.code.http_status if refused else 200,
+        refused,
         rows=[
             (
                 each.webhook,

@@ -113,7 +113,7 @@ class Middleware:
             if page.needs_account and request.session.account_id is None and page.method == "GET":
                 return await self._without_account(request)
         if page.method == "GET":
-            return await page.handle(request)
+            return await page.answer(request)
         with self._bodies.hold(_caller(request), 0) as held:
             request = await self._with_form(page, request, held)
             try:
@@ -130,7 +130,7 @@ class Middleware:
         selected = request.session.account_id if request.session else None
         if page.needs_account and request.session and (selected is None or token.account_id != selected):
             return await self._of_other_account(page, request, token)
-        return await self._forms.answer(page, request, page.handle)
+        return await self._forms.answer(page, request)
 
     async def _without_account(self, request: PageRequest) -> Response:
         """Ask an operator to select or create an account first."""
@@ -156,7 +156,7 @@ class Middleware:
                 stopped_webhook=None,
                 to_approve=0,
             )
-            return await self._forms.answer(page, dataclasses.replace(request, session=session), page.handle)
+            return await self._forms.answer(page, dataclasses.replace(request, session=session))
         is_complete = may_switch and not request.files and not page.is_preview
         hidden = (CSRF_FIELD, SWITCH_FIELD)
         response = request.render(

@@ -7,11 +7,15 @@ from starlette.responses import Response
 
 from pabal.console.shell.page_request import PageRequest
 from pabal.console.shell.site import MenuItem, Roles
+from pabal.domain.base.codes import Refused
 from pabal.domain.people.user import Role
 
 Handler = Callable[[PageRequest], Awaitable[Response]]
 """Answers a request. It may raise Refused, which the console shows: for what another account has, NOT_FOUND too."""
+Form = Callable[[PageRequest, Refused], Awaitable[Response]]
+"""Shows the form that was posted again, as it was typed and with what is wrong."""
 
+HTTP_NOT_FOUND = 404
 SIGNED_IN = frozenset(Role)
 """Every role; a page for people who are not signed in has None."""
 SENDERS = frozenset({Role.OWNER, Role.SENDER, Role.OPERATOR})
@@ -29,6 +33,8 @@ class Page:
     method: str = "GET"
     menu: str = ""
     """The key of its text in the menu, if it is there."""
+    form: Form | None = field(default=None, repr=False)
+    """Answers where the handler refuses, unless because something is not there."""
     needs_account: bool = True
     """Whether it shows or changes what belongs to an account."""
     is_for_simulator: bool = False
@@ -40,6 +46,18 @@ class Page:
     is_repeatable: bool = False
     """Whether its form may be posted twice: it changes nothing, or recognises a repeat by itself."""
     max_body_bytes: int = 256 * 1024
+
+    async def answer(self, request: PageRequest) -> Response:
+        """Return the answer to a request.
+
+        Raises Refused.
+        """
+        try:
+            return await self.handle(request)
+        except Refused as refused:
+            if self.form is None or refused.code.http_status == HTTP_NOT_FOUND:
+                raise
+            return await self.form(request, refused)
 
     @property
     def folder(self) -> str:

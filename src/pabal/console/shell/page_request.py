@@ -26,6 +26,7 @@ from pabal.domain.content.text import mask_digits
 from pabal.domain.people import phone
 from pabal.domain.people.user import Role, User
 from pabal.service.access.accounts.audit import Actor, AuditEntry
+from pabal.service.access.users import passwords
 from pabal.service.access.users.sign_in import ConsoleSession, SignInSource
 from pabal.service.access.users.throttle import IpAddress
 from pabal.service.context import Context
@@ -266,6 +267,11 @@ class PageRequest:
         """Return the audit entry of something that users do about themselves."""
         return AuditEntry(self.now, *self.actor, self.user.account_id, action, target)
 
+    async def hash_password(self, password: str) -> str:
+        """Return the hash of a new password; that takes long, so it is made in a thread."""
+        salt = passwords.new_salt(self.context.world)
+        return await self.site.password_threads.run(passwords.hash_with_salt, password, salt)
+
     @property
     def source(self) -> SignInSource:
         """Where a sign-in from this browser comes from."""
@@ -297,10 +303,11 @@ class PageRequest:
         while (await self.http.receive())["type"] != "http.disconnect":
             pass
 
-    def render(self, template: str, status: int = 200, /, **values: object) -> Response:
-        """Answer with a page, or with a part of one."""
-        shared = {"request": self, "menu": self._menu(), "toast": None}
-        return HTMLResponse(self.site.render(template, self.locale.language, {**shared, **values}), status)
+    def render(self, template: str, outcome: int | Refused | None = None, /, **values: object) -> Response:
+        """Answer with a page, or with a part of one: with a status, or with that of a refusal and its errors."""
+        refused, status = (outcome, outcome.code.http_status) if isinstance(outcome, Refused) else (None, outcome)
+        shared = {"request": self, "menu": self._menu(), "toast": None, "errors": self.errors_by_field(refused)}
+        return HTMLResponse(self.site.render(template, self.locale.language, {**shared, **values}), status or 200)
 
     def redirect(self, path: str) -> Response:
         """Answer with a redirect to another page."""

@@ -2,7 +2,6 @@
 
 import asyncio
 import hashlib
-from collections.abc import Awaitable, Callable
 from typing import NamedTuple
 
 from starlette.responses import Response
@@ -41,12 +40,10 @@ class RepeatedForms:
         self._answers: dict[str, _Answer] = {}
         self._bytes = 0
 
-    async def answer(
-        self, page: Page, request: PageRequest, handle: Callable[[PageRequest], Awaitable[Response]]
-    ) -> Response:
+    async def answer(self, page: Page, request: PageRequest) -> Response:
         """Return the answer to a form; one without an id, or that may be posted twice, is just handled."""
         if not request.form_id or page.is_repeatable or page.is_preview:
-            return await handle(request)
+            return await page.answer(request)
         key = _key_of(request)
         if running := self._running.get(key):
             await running.wait()
@@ -54,21 +51,19 @@ class RepeatedForms:
             return known
         done = self._running[key] = asyncio.Event()
         try:
-            return await self._handle(key, request, handle)
+            return await self._handle(key, page, request)
         finally:
             done.set()
             if self._running.get(key) is done:
                 del self._running[key]
 
-    async def _handle(
-        self, key: str, request: PageRequest, handle: Callable[[PageRequest], Awaitable[Response]]
-    ) -> Response:
+    async def _handle(self, key: str, page: Page, request: PageRequest) -> Response:
         form = bytes.fromhex(key)
         if request.session is None:  # nobody has anything stored without signing in
-            response = await handle(request)
+            response = await page.answer(request)
         elif await form_idempotency.claim(request.context, form):
             try:
-                response = await handle(request)
+                response = await page.answer(request)
             except Refused:
                 await form_idempotency.release(request.context, form)
                 raise

@@ -9,7 +9,7 @@ from pabal.console.users.sign_in import callback_url, leave
 from pabal.domain.base.codes import Code, Problem, Refused, Text
 from pabal.domain.people import user
 from pabal.openid.flow import Purpose
-from pabal.service.access.users import passwords, provider_sign_in, team
+from pabal.service.access.users import provider_sign_in, team
 
 NOT_REPEATED = Text("두 비밀번호가 서로 다릅니다.", "The two passwords differ.")
 
@@ -34,9 +34,8 @@ async def join(request: PageRequest) -> Response:
     try:
         full_name = user.parse_full_name(request.field("full_name"))
         name, password = read_new_user(request.field("name"), typed.get("password", ""), typed.get("repeated", ""))
-        salt = passwords.new_salt(request.context.world)
-        hash = await request.site.password_threads.run(passwords.hash_with_salt, password, salt)
-        stored = await team.accept_invite(request.context, token, name, hash, full_name)
+        password_hash = await request.hash_password(password)
+        stored = await team.accept_invite(request.context, token, name, password_hash, full_name)
     except Refused as refused:
         if refused.code is Code.INVALID_STATE:
             raise
@@ -59,10 +58,8 @@ async def begin_join(request: PageRequest) -> Response:
     except Refused as refused:
         if refused.code is Code.NOT_FOUND:
             raise
-        if refused.code is Code.SERVICE_UNAVAILABLE:
-            status = refused.code.http_status
-            return await render_join(request, token, typed, told=request.describe(refused), status=status)
-        return await render_join(request, token, typed, refused)
+        told = request.describe(refused) if refused.code is Code.SERVICE_UNAVAILABLE else ""
+        return await render_join(request, token, typed, refused, told=told)
     return leave(request, redirect)
 
 
@@ -100,7 +97,6 @@ async def render_join(
     refused: Refused | None = None,
     *,
     told: str = "",
-    status: int = 200,
 ) -> Response:
     """Answer with the form of an invitation, and what is wrong: at its fields, or `told` above them.
 
@@ -111,12 +107,12 @@ async def render_join(
     invite = await team.find_invite(request.context, token)
     return request.render(
         "users/join.html",
-        refused.code.http_status if refused else status,
+        refused,
         invite=invite,
         token=token,
         name=name,
         full_name=request.field("full_name"),
         told=told,
+        errors={} if told else request.errors_by_field(refused),
         least=user.MIN_PASSWORD_CHARACTERS,
-        errors=request.errors_by_field(refused),
     )

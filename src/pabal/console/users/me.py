@@ -10,7 +10,7 @@ from pabal.console.users.sign_in import callback_url, leave
 from pabal.domain.base.codes import Code, Refused, Text
 from pabal.domain.people import totp, user
 from pabal.openid.flow import Purpose
-from pabal.service.access.users import passwords, provider_sign_in, sign_in, two_factor, users
+from pabal.service.access.users import provider_sign_in, sign_in, two_factor, users
 
 ME_PATH = "/console/me"
 WRONG_PASSWORD = Text("현재 비밀번호가 올바르지 않습니다.", "This is not your current password.")
@@ -18,44 +18,30 @@ BEGIN_AGAIN = Text(
     "설정 키가 바뀌었습니다. 내 정보에서 2단계 인증 설정을 다시 시작하세요.",
     "The setup key has changed. Begin again on your profile.",
 )
+DONE = {"linked": "me.openid.done", "named": "me.full_name.done"}
+"""What the page says for a field of its address."""
 _HASH_CHARACTERS = 64
-
-
-async def show_me(request: PageRequest) -> Response:
-    """Show one's own sessions, and the forms for password and two-factor sign-in."""
-    notices = {"linked": "me.openid.done", "named": "me.full_name.done"}
-    return await render_me(
-        request, notice=next((told for field, told in notices.items() if request.field(field) == "1"), "")
-    )
 
 
 async def change_password(request: PageRequest) -> Response:
     """Change one's own password; other browsers are signed out."""
     fields = request.fields
-    try:
-        check_new_password(request.user.name, fields.get("password", ""), fields.get("repeated", ""))
-        await check_password(request, "current")
-    except Refused as refused:
-        return await render_me(request, refused)
-    salt = passwords.new_salt(request.context.world)
-    hash = await request.site.password_threads.run(passwords.hash_with_salt, fields["password"], salt)
+    check_new_password(request.user.name, fields.get("password", ""), fields.get("repeated", ""))
+    await check_password(request, "current")
     await users.change_own_password(
         request.context,
         request.user,
-        hash,
+        await request.hash_password(fields["password"]),
         request.session_token,
         request.source.device_token,
         request.own_audit_entry("user.password", request.user.name),
     )
-    return await render_me(request, notice="me.password.done")
+    return await show_me(request, notice="me.password.done")
 
 
 async def change_full_name(request: PageRequest) -> Response:
     """Change what colleagues call one."""
-    try:
-        full_name = user.parse_full_name(request.field("full_name"))
-    except Refused as refused:
-        return await render_me(request, refused)
+    full_name = user.parse_full_name(request.field("full_name"))
     audit_entry = request.own_audit_entry("user.full_name", request.user.name)
     await users.change_full_name(request.context, request.user, full_name, audit_entry)
     return request.redirect(f"{ME_PATH}?named=1")
@@ -67,14 +53,14 @@ async def end_session(request: PageRequest) -> Response:
     if len(word) == _HASH_CHARACTERS and set(word) <= set("0123456789abcdef"):
         audit_entry = request.own_audit_entry("session.revoke")
         await users.end_session(request.context, request.user, bytes.fromhex(word), audit_entry)
-    return await render_me(request, notice="me.session.done")
+    return await show_me(request, notice="me.session.done")
 
 
 async def end_other_sessions(request: PageRequest) -> Response:
     """Sign out in all other browsers."""
     audit_entry = request.own_audit_entry("session.revoke")
     await users.end_other_sessions(request.context, request.user, request.session_token, audit_entry)
-    return await render_me(request, notice="me.sessions.done")
+    return await show_me(request, notice="me.sessions.done")
 
 
 async def begin_two_factor(request: PageRequest) -> Response:
@@ -83,10 +69,7 @@ async def begin_two_factor(request: PageRequest) -> Response:
     It needs the password: who finds an open session could lock its user out with a phone of their own. Raises
     Refused(INVALID_STATE) for a user who has a second factor.
     """
-    try:
-        await check_password(request, "enable_password")
-    except Refused as refused:
-        return await render_me(request, refused)
+    await check_password(request, "enable_password")
     return _render_setup(request, await two_factor.begin(request.context, request.user))
 
 
@@ -114,25 +97,19 @@ async def renew_codes(request: PageRequest) -> Response:
 
     Raises Refused(INVALID_STATE) for a user without a second factor.
     """
-    try:
-        await check_password(request, "renew_password")
-        await _check_code(request, "renew_code")
-    except Refused as refused:
-        return await render_me(request, refused)
+    await check_password(request, "renew_password")
+    await _check_code(request, "renew_code")
     audit_entry = request.own_audit_entry("two_factor.codes")
     return _render_codes(request, await two_factor.renew_codes(request.context, request.user, audit_entry))
 
 
 async def disable_two_factor(request: PageRequest) -> Response:
     """Turn two-factor sign-in off; it needs the password and a code: who has learned one does not get past both."""
-    try:
-        await check_password(request, "disable_password")
-        await _check_code(request, "disable_code")
-    except Refused as refused:
-        return await render_me(request, refused)
+    await check_password(request, "disable_password")
+    await _check_code(request, "disable_code")
     audit_entry = request.own_audit_entry("two_factor.disable")
     await two_factor.disable(request.context, request.user.id, audit_entry)
-    return await render_me(request, notice="me.two_factor.disabled")
+    return await show_me(request, notice="me.two_factor.disabled")
 
 
 async def begin_link(request: PageRequest) -> Response:
@@ -141,29 +118,19 @@ async def begin_link(request: PageRequest) -> Response:
     Raises Refused(NOT_FOUND) without a provider.
     """
     assert request.session is not None
-    try:
-        await check_password(request, "openid_password")
-        redirect = await provider_sign_in.begin(
-            request.context, Purpose.LINK, callback_url(request), session_secret=request.session.csrf
-        )
-    except Refused as refused:
-        if refused.code is Code.NOT_FOUND:
-            raise
-        if refused.code is Code.SERVICE_UNAVAILABLE:
-            return await render_me(request, told=request.describe(refused), status=refused.code.http_status)
-        return await render_me(request, refused)
+    await check_password(request, "openid_password")
+    redirect = await provider_sign_in.begin(
+        request.context, Purpose.LINK, callback_url(request), session_secret=request.session.csrf
+    )
     return leave(request, redirect)
 
 
 async def unlink(request: PageRequest) -> Response:
     """Have the user not sign in through the OpenID Connect provider any more."""
     audit_entry = request.own_audit_entry("openid.unlink", request.user.name)
-    try:
-        await check_password(request, "openid_password")
-        await provider_sign_in.unlink(request.context, request.user, audit_entry)
-    except Refused as refused:
-        return await render_me(request, refused)
-    return await render_me(request, notice="me.openid.undone")
+    await check_password(request, "openid_password")
+    await provider_sign_in.unlink(request.context, request.user, audit_entry)
+    return await show_me(request, notice="me.openid.undone")
 
 
 async def check_password(request: PageRequest, field: str) -> None:
@@ -212,16 +179,22 @@ def _with_wait(refused: Refused, field: str) -> Refused:
     return Refused(refused.code, field, detail, refused.retry_after_s)
 
 
-async def render_me(
-    request: PageRequest, refused: Refused | None = None, notice: str = "", *, told: str = "", status: int = 200
+async def show_me(
+    request: PageRequest, refused: Refused | None = None, notice: str = "", *, told: str = ""
 ) -> Response:
-    """Answer with the page, and what was done or is wrong: at its fields, or `told` above them."""
+    """Show one's own sessions, and the forms for password and two-factor sign-in.
+
+    What is wrong is said at its fields; `told`, or what is about no field, above them.
+    """
+    if refused and not refused.problems[0].field:
+        told = request.describe(refused)
+    notice = notice or next((each for field, each in DONE.items() if request.field(field) == "1"), "")
     found = await users.list_sessions(request.context, request.user)
     state = await two_factor.get_state(request.context, request.user)
     link = await provider_sign_in.get_state(request.context, request.user)
     return request.render(
         "users/me.html",
-        refused.code.http_status if refused else status,
+        refused,
         sessions=[(each, users.is_of_token(each, request.session_token)) for each in found],
         enabled_at=request.minute(state.enabled_at),
         recovery_codes=state.recovery_codes,
@@ -233,7 +206,7 @@ async def render_me(
         most_characters=user.MAX_FULL_NAME_CHARACTERS,
         notice=notice,
         told=told,
-        errors=request.errors_by_field(refused),
+        errors={} if told else request.errors_by_field(refused),
     )
 
 
@@ -242,7 +215,7 @@ def _render_setup(request: PageRequest, secret: bytes, refused: Refused | None =
     picture, picture_size = _draw_code(uri)
     return request.render(
         "users/two_factor.html",
-        refused.code.http_status if refused else 200,
+        refused,
         secret=totp.spell_secret(secret),
         uri=uri,
         picture=picture,

@@ -19,7 +19,7 @@ async def choose_notices(request: PageRequest) -> Response:
     kinds = [each for each in NoticeKind if request.field(f"kind.{each.code}")]
     language = request.field("mail_language")
     if language not in LANGUAGES:
-        return await show_notices(request, Refused(Code.INVALID_PARAMETER, "mail_language"))
+        raise Refused(Code.INVALID_PARAMETER, "mail_language")
     audit_entry = request.own_audit_entry("notices.choose", " ".join(each.code for each in kinds))
     await own_notices.choose(request.context, request.user, kinds, language, audit_entry)
     return await show_notices(request, notice="word.saved")
@@ -28,12 +28,9 @@ async def choose_notices(request: PageRequest) -> Response:
 async def set_address(request: PageRequest) -> Response:
     """Send a confirmation to a new address."""
     audit_entry = request.own_audit_entry("notices.address")
-    try:
-        await own_notices.ask_to_confirm(
-            request.context, request.user, request.fields.get("address", ""), request.locale.language, audit_entry
-        )
-    except Refused as refused:
-        return await show_notices(request, refused)
+    await own_notices.ask_to_confirm(
+        request.context, request.user, request.fields.get("address", ""), request.locale.language, audit_entry
+    )
     return await show_notices(request, notice="notices.asked")
 
 
@@ -72,7 +69,7 @@ async def show_notices(request: PageRequest, refused: Refused | None = None, not
     is_pending = found.new_address is not None and (found.expires_at or 0) > request.now
     return request.render(
         "users/notices.html",
-        refused.code.http_status if refused else 200,
+        refused,
         kinds=[(each, each in chosen) for each in NoticeKind],
         language=request.locale.language if found.kinds is None else found.language,
         address=found.address,
@@ -83,7 +80,6 @@ async def show_notices(request: PageRequest, refused: Refused | None = None, not
         error=found.error,
         failed_at=request.minute(found.failed_at),
         notice=notice,
-        errors=request.errors_by_field(refused),
     )
 
 

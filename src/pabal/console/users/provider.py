@@ -70,10 +70,10 @@ async def _arrive(request: PageRequest, vouched: ProviderIdentity) -> Response:
 
 async def _render_refused(request: PageRequest, flow: Flow | None, refused: Refused) -> Response:
     """Say what went wrong on the page that the browser had set out from."""
-    told, status = request.describe(refused), refused.code.http_status
+    told = request.describe(refused)
     if flow and flow.purpose is Purpose.LINK and request.session:
-        return await me.render_me(request, told=told, status=status)
+        return await me.show_me(request, refused, told=told)
     if flow and flow.invite and not request.session:
-        return await join.render_join(request, flow.invite, flow.name, told=told, status=status)
+        return await join.render_join(request, flow.invite, flow.name, refused, told=told)
     wanted = safe_redirect_path(flow.next_path) if flow else HOME
-    return sign_in.render_form(request, wanted, told, status)
+    return sign_in.render_form(request, wanted, told, refused.code.http_status)

@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable
 
 from starlette.responses import Response
 
+from pabal.console.operate.accounts import make_password, render_password
 from pabal.console.shell.form_fields import parse_id
 from pabal.console.shell.page import Handler
 from pabal.console.shell.page_request import PageRequest
@@ -14,11 +15,10 @@ from pabal.domain.people.user import ACCOUNT_ROLES, ROLE_BY_CODE, Role
 from pabal.mail.mailer import MailOutcome, MailResult
 from pabal.service.access.accounts import administration
 from pabal.service.access.accounts.audit import AuditEntry
-from pabal.service.access.users import passwords, team
+from pabal.service.access.users import team
 from pabal.service.access.users.team import INVITE_LIFETIME_MS
 from pabal.service.context import Context
 from pabal.service.notices import at_once
-from pabal.world import new_password
 
 UserChange = Callable[[Context, int, str, AuditEntry], Awaitable[object]]
 TEAM_PATH = "/console/team"
@@ -28,14 +28,11 @@ INVITE_PATH = "/console/invite"
 async def create_invite(request: PageRequest) -> Response:
     """Create an invitation, mail it if there is an address, and show its link, once."""
     context = request.context
-    try:
-        role = _read_role(request)
-        address = parse_address(request.field("address")) if request.field("address") else ""
-        if address:
-            at_once.check_invitation(context, request.user)
-        token = await team.invite(context, request.account_id, role, request.audit_entry("invite.create"))
-    except Refused as refused:
-        return await show_team(request, refused)
+    role = _read_role(request)
+    address = parse_address(request.field("address")) if request.field("address") else ""
+    if address:
+        at_once.check_invitation(context, request.user)
+    token = await team.invite(context, request.account_id, role, request.audit_entry("invite.create"))
     path = f"{INVITE_PATH}?token={token}"
     result: MailResult | None = None
     if address:
@@ -64,13 +61,8 @@ async def withdraw_invite(request: PageRequest) -> Response:
 
 async def change_role(request: PageRequest) -> Response:
     """Give a user another role."""
-    try:
-        role = _read_role(request)
-        await team.change_role(
-            request.context, request.account_id, request.field("user"), role, request.audit_entry("user.role")
-        )
-    except Refused as refused:
-        return await show_team(request, refused)
+    role, audit_entry = _read_role(request), request.audit_entry("user.role")
+    await team.change_role(request.context, request.account_id, request.field("user"), role, audit_entry)
     return request.redirect(TEAM_PATH)
 
 
@@ -78,10 +70,7 @@ def _change_user(change: UserChange, action: str) -> Handler:
     """Return what changes the user that a form names."""
 
     async def handle(request: PageRequest) -> Response:
-        try:
-            await change(request.context, request.account_id, request.field("user"), request.audit_entry(action))
-        except Refused as refused:
-            return await show_team(request, refused)
+        await change(request.context, request.account_id, request.field("user"), request.audit_entry(action))
         return request.redirect(TEAM_PATH)
 
     return handle
@@ -95,19 +84,13 @@ unlink_user = _change_user(team.unlink, "openid.unlink")
 
 async def reset_password(request: PageRequest) -> Response:
     """Give a colleague a new password and show it, once; one's own is changed on another page."""
-    password = new_password(request.context.world)
-    salt = passwords.new_salt(request.context.world)
-    hash = await request.site.password_threads.run(passwords.hash_with_salt, password, salt)
-    try:
-        name = await team.reset_password(
-            request.context, request.account_id, request.field("user"), hash, request.audit_entry("user.password")
-        )
-    except Refused as refused:
-        return await show_team(request, refused)
-    account = await administration.get_account(request.context, request.account_id)
-    return request.render(
-        "operate/secret.html", account=account, back=TEAM_PATH, secret=password, kind="password", name=name
+    password, password_hash = await make_password(request)
+    audit_entry = request.audit_entry("user.password")
+    name = await team.reset_password(
+        request.context, request.account_id, request.field("user"), password_hash, audit_entry
     )
+    account = await administration.get_account(request.context, request.account_id)
+    return render_password(request, account, TEAM_PATH, password, name)
 
 
 async def show_team(request: PageRequest, refused: Refused | None = None) -> Response:
@@ -115,13 +98,12 @@ async def show_team(request: PageRequest, refused: Refused | None = None) -> Res
     found = await team.get_team(request.context, request.account_id)
     return request.render(
         "users/team.html",
-        refused.code.http_status if refused else 200,
+        refused,
         team=found,
         roles=[(each.code, request.translate(each.label)) for each in ACCOUNT_ROLES],
         role=request.field("role") if refused else Role.SENDER.code,
         has_mail=request.context.mail.is_sent,
         address=request.field("address") if refused else "",
-        errors=request.errors_by_field(refused),
         hours=INVITE_LIFETIME_MS // HOUR,
         problems=[request.tell(each) for each in refused.problems] if refused else [],
     )
