@@ -2,7 +2,7 @@
 
 import json
 
-from pabal.cli.calling.status import CarrierLine, QueueLane, WorkerLine, parse_metrics, read_figures
+from pabal.cli.calling.status import parse_metrics, read_figures
 from tests.fixtures.calling import SENDER, CallingLine
 from tests.fixtures.scripted_service import ScriptedAnswer, ScriptedService, refuse
 
@@ -24,9 +24,9 @@ pabal_store_commit_seconds_count 7.0
 def test_figures_are_read_from_the_metrics() -> None:
     figures = read_figures(PAGE % 9)
 
-    assert figures.queue == [QueueLane("telco", "small", 3, 1.25)]
-    assert figures.carriers == [CarrierLine("telco", "a:1", "up", 600)]
-    assert figures.workers == [WorkerLine("a:1", 8, 9)]
+    assert figures.queue == [("telco", "small", 3, 1.2)]
+    assert figures.carriers == [("telco", "a:1", "up", 600)]
+    assert figures.workers == [("a:1", 8, 9)]
     assert (figures.accepted, figures.ended) == (6, 4)
     assert read_figures("").queue == []
 

@@ -1,5 +1,6 @@
 """`pabal restore`: a backup in place of the store, and what was there kept aside."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import apsw
@@ -46,12 +47,8 @@ def aside(command_line: CommandLine) -> Path:
 
 
 def untouched(command_line: CommandLine) -> bool:
-    return command_line.files() - {"pabal.lock"} == {"pabal.db"} and sqlite_backup.query_file(
-        command_line.store, names
-    ) == [
-        "acme",
-        "late",
-    ]
+    kept = sqlite_backup.query_file(command_line.store, names)
+    return command_line.files() - {"pabal.lock"} == {"pabal.db"} and kept == ["acme", "late"]
 
 
 def test_restore_replaces_the_store_and_keeps_the_previous_one(command_line: CommandLine, backup: Path) -> None:
@@ -112,35 +109,48 @@ def test_restore_is_refused_while_another_command_uses_the_store(command_line: C
     assert untouched(command_line)
 
 
+def replace_by_another_database(backup: Path) -> None:
+    backup.unlink()
+    other = apsw.Connection(str(backup))
+    other.execute("create table migrations (number integer)")
+    other.close()
+
+
+def make_newer(backup: Path) -> None:
+    sqlite_backup.write_file(
+        backup, lambda tx: tx.execute("insert into migrations values (?, 'x', 0)", (LAST.number + 1,))
+    )
+
+
+def damage(backup: Path) -> None:
+    sqlite_backup.write_file(
+        backup, lambda tx: store_request(tx, 1, sms([f"010{number:08}" for number in range(1000)]))
+    )
+    damaged = bytearray(backup.read_bytes())
+    damaged[4 * 4096 : -4096] = b"\xff" * (len(damaged) - 5 * 4096)
+    backup.write_bytes(damaged)
+
+
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("spoil", "said"),
     [
-        (b"not a database at all, but long enough to look like one " * 100, "it is not a SQLite file"),
-        (b"", "it is not a store of Pabal's"),
+        (lambda backup: backup.write_bytes(b"not a database at all, but long " * 200), "it is not a SQLite file"),
+        (lambda backup: backup.write_bytes(b""), "it is not a store of Pabal's"),
+        (replace_by_another_database, "it is not a store of Pabal's"),
+        (make_newer, "run the version that made it, or a newer one"),
+        (damage, "use another backup"),
     ],
+    ids=["text", "empty", "of another program", "newer", "damaged"],
 )
-def test_file_that_is_no_database_is_not_restored(
-    command_line: CommandLine, backup: Path, content: bytes, said: str
+def test_file_that_is_no_sound_backup_is_not_restored(
+    command_line: CommandLine, backup: Path, spoil: Callable[[Path], object], said: str
 ) -> None:
-    backup.write_bytes(content)
+    spoil(backup)
 
     refused = command_line("restore", backup)
 
     assert refused.status == 2
     assert said in refused.err
-    assert untouched(command_line)
-
-
-def test_database_of_another_program_is_not_restored(
-    command_line: CommandLine, backup: Path, tmp_path: Path
-) -> None:
-    other = apsw.Connection(str(tmp_path / "other.db"))
-    other.execute("create table migrations (number integer)")
-    other.close()
-
-    refused = command_line("restore", tmp_path / "other.db")
-
-    assert "it is not a store of Pabal's" in refused.err
     assert untouched(command_line)
 
 
@@ -153,33 +163,6 @@ def test_store_itself_or_a_missing_file_is_not_restored(command_line: CommandLin
     assert (itself.status, absent.status) == (2, 2)
     assert "is the store itself" in itself.err
     assert "does not exist" in absent.err
-    assert untouched(command_line)
-
-
-def test_a_backup_of_a_newer_version_is_not_restored(command_line: CommandLine, backup: Path) -> None:
-    sqlite_backup.write_file(
-        backup, lambda tx: tx.execute("insert into migrations values (?, 'x', 0)", (LAST.number + 1,))
-    )
-
-    refused = command_line("restore", backup)
-
-    assert refused.status == 2
-    assert "run the version that made it, or a newer one" in refused.err
-    assert untouched(command_line)
-
-
-def test_a_damaged_backup_is_not_restored(command_line: CommandLine, backup: Path) -> None:
-    sqlite_backup.write_file(
-        backup, lambda tx: store_request(tx, 1, sms([f"010{number:08}" for number in range(1000)]))
-    )
-    damaged = bytearray(backup.read_bytes())
-    damaged[4 * 4096 : -4096] = b"\xff" * (len(damaged) - 5 * 4096)
-    backup.write_bytes(damaged)
-
-    refused = command_line("restore", backup)
-
-    assert refused.status == 2
-    assert "use another backup" in refused.err
     assert untouched(command_line)
 
 
@@ -244,9 +227,7 @@ def test_restore_sends_due_messages_on_request(command_line: CommandLine, busy: 
     assert "3 messages will be sent at the next start" in done.out
     assert "1 messages are scheduled for later, 1 await their receipts" in done.out
     assert sqlite_backup.query_file(command_line.store, count_by_status) == [(WAITING, 3), (SENDING, 2)]
-    assert sqlite_backup.query_file(command_line.store, lambda tx: tx.fetch_one("select count(*) from jobs")) == (
-        5,
-    )
+    assert command_line.run_in_store(lambda tx: tx.fetch_one("select count(*) from jobs")) == (5,)
 
 
 def test_restore_cancels_due_messages_or_awaits_their_receipts(command_line: CommandLine, busy: Path) -> None:

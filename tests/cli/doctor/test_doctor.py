@@ -2,10 +2,6 @@
 
 import os
 import socket
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import apsw
@@ -20,6 +16,7 @@ from pabal.store.engine.migrate import all_migrations
 from pabal.store.queue import carriers, queue
 from pabal.store.queue.carriers import CarrierState
 from tests.fixtures.cli import CommandLine
+from tests.fixtures.scripted_service import ScriptedAnswer, ScriptedService
 from tests.fixtures.virtual import NOON
 
 
@@ -67,19 +64,6 @@ def test_doctor_makes_no_store(new_command_line: CommandLine, has_directory: boo
     assert f"note  there is no store at {new_command_line.store}\n      Give the --data and --config" in found.out
     assert new_command_line.data.exists() == has_directory
     assert not new_command_line.files()
-
-
-def test_doctor_reports_a_service_with_other_data(
-    new_command_line: CommandLine, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with answer_with(b'{"time": "", "result": "SUCCESS", "locale": "ko"}') as port:
-        monkeypatch.setenv("PABAL_PORT", str(port))
-
-        found = new_command_line("doctor")
-
-    assert found.status == 1
-    assert "WRONG a Pabal with other data answers" in found.out
-    assert not new_command_line.data.exists()
 
 
 @pytest.mark.parametrize(("setting", "level"), [("true", "note "), ("false", "WRONG")])
@@ -155,14 +139,6 @@ def test_doctor_reports_an_unusable_data_directory(new_command_line: CommandLine
     assert f"WRONG the data directory {new_command_line.data} is not writable" in found.out
 
 
-def test_doctor_reports_a_running_service(command_line: CommandLine) -> None:
-    with process_lock(load({}, data=command_line.data)):
-        found = command_line("doctor")
-
-    assert found.status == 0
-    assert "a service is running on it" in found.out
-
-
 def test_doctor_reports_messages_without_a_configured_carrier(command_line: CommandLine) -> None:
     command_line.run_in_context(lambda context: context.store.write(queue.add, bytes(16), "gone", 0, 0))
 
@@ -202,14 +178,31 @@ def test_doctor_does_not_mention_a_working_carrier(command_line: CommandLine) ->
     assert "WRONG" not in found.out
 
 
-def test_doctor_reports_missing_routes_and_public_addresses(command_line: CommandLine) -> None:
-    command_line.configure('host = "0.0.0.0"\n[routes]\nsms = ["simulator"]')
+@pytest.mark.parametrize(
+    ("settings", "status", "said"),
+    [
+        ('host = "0.0.0.0"\n[routes]\nsms = ["simulator"]', 0, ["no route for lms, mms", "from other machines"]),
+        (
+            '[carriers.one]\nkind = "simulator"\n[carriers.two]\nkind = "simulator"\n[routes]\nsms = ["one"]',
+            1,
+            ["WRONG nothing is sent through two: no route names it", '[routes] sms = ["two"]'],
+        ),
+        ("check_sender_numbers = true", 1, ["WRONG no sender number is approved"]),
+        ('check_sender_numbers = true\n[routes]\nalimTalk = ["simulator"]', 0, []),
+        ("", 0, []),
+    ],
+    ids=["few routes and public", "carrier without a route", "no number", "no texts", "defaults"],
+)
+def test_doctor_reports_settings_that_stop_messages(
+    command_line: CommandLine, settings: str, status: int, said: list[str]
+) -> None:
+    command_line.configure(settings)
 
     found = command_line("doctor")
 
-    assert found.status == 0
-    assert "no route for lms, mms, alimTalk" in found.out
-    assert "reachable from other machines" in found.out
+    assert found.status == status
+    assert [each for each in said if each not in found.out] == []
+    assert ("no sender number is approved" in found.out) == ("no sender number is approved" in "".join(said))
 
 
 def test_doctor_reports_an_unusable_table_of_categories(command_line: CommandLine, tmp_path: Path) -> None:
@@ -246,17 +239,6 @@ def test_doctor_names_the_owner_of_files_of_another_user(command_line: CommandLi
     assert "Restore a backup" not in found.out
 
 
-def test_doctor_reports_a_carrier_that_no_route_names(command_line: CommandLine) -> None:
-    tables = '[carriers.one]\nkind = "simulator"\n[carriers.two]\nkind = "simulator"\n[routes]\nsms = ["one"]'
-
-    command_line.configure(tables)
-    found = command_line("doctor")
-
-    assert found.status == 1
-    assert "WRONG nothing is sent through two: no route names it" in found.out
-    assert '[routes] sms = ["two"]' in found.out
-
-
 @pytest.mark.parametrize(
     ("body", "is_pabal"),
     [(b"<h1>It works!</h1>", False), (b'{"time":"","result":"SUCCESS","locale":"ko","status":"ok"}', True)],
@@ -264,12 +246,16 @@ def test_doctor_reports_a_carrier_that_no_route_names(command_line: CommandLine)
 def test_doctor_says_who_answers_at_the_port(
     command_line: CommandLine, monkeypatch: pytest.MonkeyPatch, body: bytes, is_pabal: bool
 ) -> None:
-    with answer_with(body) as port:
-        monkeypatch.setenv("PABAL_PORT", str(port))
+    with ScriptedService() as other:
+        other.answers = [ScriptedAnswer(200, body)]
+        port = other.base_url.rpartition(":")[2]
+        monkeypatch.setenv("PABAL_PORT", port)
         found = command_line("doctor")
         with process_lock(load({}, data=command_line.data)):
             beside = command_line("doctor")
 
+    assert "no service is running on it" in found.out
+    assert "a service is running on it" in beside.out
     who = "a Pabal with other data answers" if is_pabal else "another program, not Pabal, answers"
     assert f"WRONG {who} at port {port} of 127.0.0.1" in found.out
     assert found.status == 1
@@ -303,25 +289,6 @@ def test_clock_that_differs_from_that_of_the_database_is_reported(theirs: int, s
     assert not said or f"the clock of this machine is {said} that of the database" in found[0].message
 
 
-@pytest.mark.parametrize(
-    ("tables", "is_reported"),
-    [
-        ("check_sender_numbers = true", True),
-        ('check_sender_numbers = true\n[routes]\nalimTalk = ["simulator"]', False),
-        ("", False),
-    ],
-)
-def test_doctor_reports_that_no_sender_number_is_approved(
-    command_line: CommandLine, tables: str, is_reported: bool
-) -> None:
-    command_line.configure(tables)
-
-    found = command_line("doctor")
-
-    assert found.status == (1 if is_reported else 0)
-    assert ("WRONG no sender number is approved" in found.out) == is_reported
-
-
 def test_doctor_says_how_a_sender_number_becomes_approved(
     new_command_line: CommandLine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -335,27 +302,3 @@ def test_doctor_says_how_a_sender_number_becomes_approved(
     assert "`pabal number add NUMBER --account NAME`" in without.out
     assert "`pabal number approve NUMBER --account NAME`" in pending.out
     assert new_command_line("doctor").status == 0
-
-
-@contextmanager
-def answer_with(body: bytes) -> Iterator[int]:
-    """Answer every request on a port with this body."""
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            self.send_response(200)
-            self.send_header("content-length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, format: str, *args: object) -> None:
-            pass
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        thread = threading.Thread(target=server.serve_forever, daemon=True)
-        thread.start()
-        try:
-            yield server.server_address[1]
-        finally:
-            server.shutdown()
-            thread.join()

@@ -42,38 +42,15 @@ def _parse_labels(text: str) -> dict[str, str]:
     }
 
 
-class QueueLane(NamedTuple):
-    """A lane of a carrier's queue."""
-
-    carrier: str
-    lane: str
-    jobs: int
-    oldest_due_s: float
-
-
-class CarrierLine(NamedTuple):
-    """A carrier as a worker sees it; the only process has no name."""
-
-    carrier: str
-    worker: str
-    state: str
-    messages_per_minute: int
-
-
-class WorkerLine(NamedTuple):
-    """A worker and its heartbeats."""
-
-    worker: str
-    slots: int
-    heartbeats: int
-
-
 class StatusFigures(NamedTuple):
     """What the metrics say about delivery at one time."""
 
-    queue: list[QueueLane]
-    carriers: list[CarrierLine]
-    workers: list[WorkerLine]
+    queue: list[tuple[object, ...]]
+    """Carrier and lane, its jobs, and for how many seconds the oldest is due."""
+    carriers: list[tuple[object, ...]]
+    """Carrier and worker, its state, and messages a minute; the only process has no name."""
+    workers: list[tuple[str, int, int]]
+    """Worker, its slots, and its heartbeats."""
     accepted: float
     """Messages that this process has accepted since it started."""
     ended: float
@@ -89,15 +66,9 @@ def read_figures(page: str) -> StatusFigures:
     states = _by_labels(metrics.get("pabal_carrier_state", ()), "carrier", "worker", "state")
     slots = _by_labels(metrics.get("pabal_worker_slots", ()), "worker")
     return StatusFigures(
-        [
-            QueueLane(carrier, lane, int(value), due.get((carrier, lane), 0.0))
-            for (carrier, lane), value in jobs.items()
-        ],
-        [
-            CarrierLine(carrier, worker, state, int(rates.get((carrier, worker), 0.0)))
-            for carrier, worker, state in states
-        ],
-        [WorkerLine(key[0], int(value), int(beats.get(key, 0.0))) for key, value in slots.items()],
+        [(*lane, int(value), round(due.get(lane, 0.0), 1)) for lane, value in jobs.items()],
+        [(*key, int(rates.get(key[:2], 0.0))) for key in states],
+        [(key[0], int(value), int(beats.get(key, 0.0))) for key, value in slots.items()],
         sum(each.value for each in metrics.get("pabal_messages_accepted_total", ())),
         sum(each.value for each in metrics.get("pabal_messages_ended_total", ())),
     )
@@ -235,9 +206,8 @@ def _print(call: Call, before: Look, now: Look, *, is_live: bool) -> None:
         max(0.0, (getattr(now.figures, name) - getattr(before.figures, name)) / seconds)
         for name in ("accepted", "ended")
     )
-    figures, beats = now.figures, {each.worker: each.heartbeats for each in before.figures.workers}
-    workers = [(each.worker, each.slots, each.heartbeats != beats.get(each.worker)) for each in figures.workers]
-    queue = [(*lane[:3], round(lane.oldest_due_s, 1)) for lane in figures.queue]
+    figures, before_beats = now.figures, {name: beats for name, _, beats in before.figures.workers}
+    workers = [(name, slots, beats != before_beats.get(name)) for name, slots, beats in figures.workers]
     if call.given.json:
         if now.is_ready and not now.has_metrics:
             call.report(_NO_METRICS)
@@ -246,7 +216,7 @@ def _print(call: Call, before: Look, now: Look, *, is_live: bool) -> None:
                 "isReady": now.is_ready,
                 "acceptedPerSecond": round(accepted, 1),
                 "endedPerSecond": round(ended, 1),
-                "queue": [dict(zip(QUEUE_COLUMNS, each, strict=True)) for each in queue],
+                "queue": [dict(zip(QUEUE_COLUMNS, each, strict=True)) for each in figures.queue],
                 "carriers": [dict(zip(CARRIER_COLUMNS, each, strict=True)) for each in figures.carriers],
                 "workers": [dict(zip(WORKER_COLUMNS, each, strict=True)) for each in workers],
             }
@@ -256,7 +226,7 @@ def _print(call: Call, before: Look, now: Look, *, is_live: bool) -> None:
     lines = [call.t(_HEAD, url=call.url, ready=ready, accepted=accepted, ended=ended)]
     alive = [(name, slots, call.t(_YES if is_alive else _NO)) for name, slots, is_alive in workers]
     parts: list[tuple[Text, Columns, Sequence[Sequence[object]]]] = [
-        (_QUEUE, QUEUE_COLUMNS, queue),
+        (_QUEUE, QUEUE_COLUMNS, figures.queue),
         (_CARRIERS, CARRIER_COLUMNS, figures.carriers),
         (_WORKERS, WORKER_COLUMNS, alive),
     ]
