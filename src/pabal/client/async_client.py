@@ -71,10 +71,7 @@ class AsyncClient:
         return self
 
     async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         await self.aclose()
 
@@ -124,61 +121,37 @@ class AsyncClient:
         return await self._call(operations.LIST_SENDERS, body or bodies.ListSenders())
 
     async def send_sms(
-        self,
-        body: bodies.SendSms,
-        *,
-        idempotency_key: str | None = None,
-        dry_run: bool = False,
+        self, body: bodies.SendSms, *, idempotency_key: str | None = None, dry_run: bool = False
     ) -> send_answers.AcceptedAnswer:
         """Send an SMS to each receiver."""
         return await self._call(operations.SEND_SMS, body, CallSettings(idempotency_key, dry_run))
 
     async def send_lms(
-        self,
-        body: bodies.SendLms,
-        *,
-        idempotency_key: str | None = None,
-        dry_run: bool = False,
+        self, body: bodies.SendLms, *, idempotency_key: str | None = None, dry_run: bool = False
     ) -> send_answers.AcceptedAnswer:
         """Send an LMS to each receiver."""
         return await self._call(operations.SEND_LMS, body, CallSettings(idempotency_key, dry_run))
 
     async def send_mms(
-        self,
-        body: bodies.SendMms,
-        *,
-        idempotency_key: str | None = None,
-        dry_run: bool = False,
+        self, body: bodies.SendMms, *, idempotency_key: str | None = None, dry_run: bool = False
     ) -> send_answers.AcceptedAnswer:
         """Send an MMS to each receiver."""
         return await self._call(operations.SEND_MMS, body, CallSettings(idempotency_key, dry_run))
 
     async def send_alimtalk(
-        self,
-        body: bodies.SendAlimtalk,
-        *,
-        idempotency_key: str | None = None,
-        dry_run: bool = False,
+        self, body: bodies.SendAlimtalk, *, idempotency_key: str | None = None, dry_run: bool = False
     ) -> send_answers.AcceptedAnswer:
         """Send an Alimtalk to each receiver."""
         return await self._call(operations.SEND_ALIMTALK, body, CallSettings(idempotency_key, dry_run))
 
     async def send_friendtalk(
-        self,
-        body: bodies.SendFriendtalk,
-        *,
-        idempotency_key: str | None = None,
-        dry_run: bool = False,
+        self, body: bodies.SendFriendtalk, *, idempotency_key: str | None = None, dry_run: bool = False
     ) -> send_answers.AcceptedAnswer:
         """Send a friend talk to each receiver."""
         return await self._call(operations.SEND_FRIENDTALK, body, CallSettings(idempotency_key, dry_run))
 
     async def send_brand_message(
-        self,
-        body: brand_bodies.SendBrandMessage,
-        *,
-        idempotency_key: str | None = None,
-        dry_run: bool = False,
+        self, body: brand_bodies.SendBrandMessage, *, idempotency_key: str | None = None, dry_run: bool = False
     ) -> send_answers.AcceptedAnswer:
         """Send a brand message to each receiver."""
         return await self._call(operations.SEND_BRAND_MESSAGE, body, CallSettings(idempotency_key, dry_run))
@@ -301,12 +274,7 @@ class AsyncClient:
             self._process_id = os.getpid()
         return self._http
 
-    async def _call(
-        self,
-        operation: Operation[A],
-        body: msgspec.Struct,
-        settings: CallSettings = NO_SETTINGS,
-    ) -> A:
+    async def _call(self, operation: Operation[A], body: msgspec.Struct, settings: CallSettings = NO_SETTINGS) -> A:
         exchange = Exchange(operation, body, settings, self._retries, self._world)
         while True:
             try:
