@@ -5,8 +5,8 @@ import gc
 import inspect
 import os
 import signal
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -17,14 +17,8 @@ import uvloop
 from tests.fixtures import citus, postgres, preloaded
 from tests.fixtures.cases import Prepared, once
 from tests.fixtures.engines import AVAILABLE_ENGINES
-from tests.fixtures.virtual import (
-    Environment,
-    VirtualWorld,
-    build_environment,
-    run_in_virtual_time,
-    settings_for,
-    settings_of,
-)
+from tests.fixtures.service import open_environment
+from tests.fixtures.virtual import Environment, VirtualWorld, run_in_virtual_time, settings_of
 
 pytest_plugins = ["tests.fixtures.prepared"]
 
@@ -33,8 +27,6 @@ Scenario = Callable[[Environment], Awaitable[None]]
 TESTS = Path(__file__).parent
 GC_THRESHOLDS = 20_000, 20, 20
 """Each test makes a service and throws it away: with Python's own, a seventh of the time is collecting."""
-BUILD_OPTIONS = ("world", "store", "carriers", "poster", "mailer", "openid")
-"""What a scenario may replace; its other options are settings."""
 STORE_FIXTURES = {"tmp_path", "tx"}
 SLOW_FOLDERS = {"cli", "client", "clients", "compat", "console", "docs", "faults", "hostile"}
 SLOW_SERVICE_FOLDERS = {
@@ -225,7 +217,7 @@ def world_seed(request: pytest.FixtureRequest) -> Iterator[None]:
 @pytest.fixture
 def env(tmp_path: Path, request: pytest.FixtureRequest) -> AbstractAsyncContextManager[Environment]:
     """The environment of a test that is a coroutine, with the settings of its marks."""
-    return _running_environment(tmp_path, **settings_of(request))
+    return open_environment(tmp_path, settings_of(request))
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -273,18 +265,7 @@ def run_scenario(tmp_path: Path) -> Callable[..., None]:
     """
 
     async def whole(scenario: Scenario, options: dict[str, Any]) -> None:
-        async with _running_environment(tmp_path, **options) as env:
+        async with open_environment(tmp_path, options) as env:
             await scenario(env)
 
     return lambda scenario, **options: run_in_virtual_time(whole(scenario, options))
-
-
-@asynccontextmanager
-async def _running_environment(folder: Path, **options: Any) -> AsyncIterator[Environment]:
-    build = {name: value for name, value in options.items() if name in BUILD_OPTIONS}
-    settings = {name: value for name, value in options.items() if name not in BUILD_OPTIONS}
-    env = await build_environment(folder, settings=settings_for(folder, **settings), **build)
-    try:
-        yield env
-    finally:
-        await env.service.stop()

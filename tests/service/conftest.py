@@ -11,7 +11,7 @@ from tests.fixtures.endpoints import FakeEndpoints
 from tests.fixtures.engines import engine
 from tests.fixtures.service import DEFAULT_CARRIER, FakeCarrier, Start, open_environment, open_starter
 from tests.fixtures.slot_sharing import fake_carriers
-from tests.fixtures.virtual import Environment
+from tests.fixtures.virtual import Environment, settings_of
 
 __all__ = ["engine"]
 
@@ -19,8 +19,7 @@ __all__ = ["engine"]
 @pytest.fixture
 def build(request: pytest.FixtureRequest) -> dict[str, Any]:
     """What `env` is built with: the settings of the test's marks, and what other fixtures put here."""
-    marks = reversed(list(request.node.iter_markers("settings")))
-    return {name: value for mark in marks for name, value in mark.kwargs.items()}
+    return settings_of(request)
 
 
 @pytest.fixture

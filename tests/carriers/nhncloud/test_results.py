@@ -203,10 +203,9 @@ async def test_results_are_polled_if_webhooks_get_lost(env: Environment, fixture
     assert describe_outcome(await get_message(call, MANY[0])) == "completed 1000"
 
 
-@pytest.mark.settings(behavior={"receipt_after_s": 20})
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["sms", "brandMessage"])
-@pytest.mark.settings(behavior={"results_per_page": 20}, poll_seconds=60)
+@pytest.mark.settings(behavior={"receipt_after_s": 20, "results_per_page": 20}, poll_seconds=60)
 async def test_results_on_pages_shorter_than_asked_for_are_read(
     kind: str, env: Environment, fixture: NhnCloud
 ) -> None:

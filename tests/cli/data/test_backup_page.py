@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import re
 import shlex
 import subprocess
 import sys
@@ -13,16 +12,14 @@ import pytest
 from tests.crash.clients import wait_until_idle
 from tests.fixtures import postgres
 from tests.fixtures.live import serving
+from tests.fixtures.pages import lines, section
 
-PAGE = Path(__file__).parents[3] / "docs" / "how-to" / "backup.md"
 BODY = {"content": "안녕하세요", "sender": "02-123-4567", "receivers": [{"phoneNumber": "010-1234-5678"}]}
 
 
-def commands(section: str) -> list[str]:
+def commands(heading: str) -> list[str]:
     """Return the commands of a section of the page."""
-    text = PAGE.read_text(encoding="utf-8").partition(f"\n## {section}\n")[2].partition("\n## ")[0]
-    blocks = re.findall(r"^```sh\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
-    return [line for block in blocks for line in block.splitlines()]
+    return lines(section("backup", heading))
 
 
 def carry_out(command: str, places: dict[str, str], folder: Path, **environment: str) -> str:

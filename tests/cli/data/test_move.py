@@ -1,15 +1,13 @@
 """`pabal move`: every row of a SQLite store comes to PostgreSQL once, however often the move is broken off."""
 
-import asyncio
 import contextlib
 import os
 import re
 import signal
 import subprocess
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any
 from zoneinfo import ZoneInfo
 
 import apsw
@@ -31,7 +29,7 @@ from tests.fixtures import postgres
 from tests.fixtures.cli import CommandLine
 from tests.fixtures.every_table import ROWS, fill_every_table
 from tests.fixtures.live import command, run, serving, wait_until, working
-from tests.fixtures.postgres_store import query_outside
+from tests.fixtures.postgres_store import query_outside, run_scenario
 
 SLOTS = 8
 END_SESSIONS = (
@@ -87,17 +85,6 @@ def moved_tables(address: str) -> set[str]:
     return {name for (name,) in query_outside(address, "select name from unfinished_move")}
 
 
-def run_on(address: str, scenario: Callable[[PostgresStore], Awaitable[Any]]) -> Any:
-    async def whole() -> Any:
-        store = PostgresStore(address, RealWorld())
-        try:
-            return await scenario(store)
-        finally:
-            await store.close()
-
-    return asyncio.run(whole())
-
-
 def copy_first_rows(address: str, source: Path) -> None:
     """Move one row of the first table, as a move does that is broken off then."""
 
@@ -108,7 +95,7 @@ def copy_first_rows(address: str, source: Path) -> None:
             await store.write(move.begin, found.identity, found.tables(), None, RealWorld().now())
             await store.write(move.copy, table, next(found.batches(table))[:1], None)
 
-    run_on(address, scenario)
+    run_scenario(address, scenario)
 
 
 @pytest.mark.parametrize("has_nulls", [False, True])

@@ -1,19 +1,16 @@
 """`pabal doctor` on PostgreSQL: months without partitions."""
 
 import asyncio
-import contextlib
-from collections.abc import AsyncIterator
 
 import pytest
 
 from pabal.cli.doctor.database import check_months
 from pabal.cli.doctor.finding import Finding
 from pabal.domain.base.dates import DAY, Instant
-from pabal.store.engine.base import Store
 from pabal.store.engine.postgres import partitions
-from pabal.store.engine.postgres.postgres_store import PostgresStore
 from pabal.world import RealWorld
 from tests.fixtures import postgres
+from tests.fixtures.postgres_store import open_postgres
 
 FEBRUARY = partitions.month_start(202702)
 """The first month for which a new store of the tests has no partitions."""
@@ -30,20 +27,11 @@ class DatedWorld(RealWorld):
         return self._at
 
 
-@contextlib.asynccontextmanager
-async def opened() -> AsyncIterator[Store]:
-    store = PostgresStore(postgres.empty_database(), RealWorld())
-    try:
-        yield store
-    finally:
-        await store.close()
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(("days_before", "missing"), [(8, 0), (7, 1), (0, 1), (-25, 2)])
 def test_month_without_partitions_is_noted_a_week_before(days_before: int, missing: int) -> None:
     async def check() -> list[Finding]:
-        async with opened() as store:
+        async with open_postgres(postgres.empty_database()) as store:
             return [each async for each in check_months(store, DatedWorld(FEBRUARY - days_before * DAY))]
 
     found = asyncio.run(check())

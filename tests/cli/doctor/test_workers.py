@@ -1,8 +1,6 @@
 """`pabal doctor` on PostgreSQL: workers that have died while messages are due, and clocks that are wrong."""
 
 import asyncio
-import contextlib
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -10,25 +8,16 @@ import pytest
 from pabal.cli.doctor.database import check_workers, clock_difference_ms
 from pabal.cli.doctor.finding import Finding
 from pabal.store.engine.base import Store
-from pabal.store.engine.postgres.postgres_store import PostgresStore
 from pabal.store.queue import queue, slots
 from pabal.world import RealWorld
 from tests.fixtures import postgres
 from tests.fixtures.cli import CommandLine
+from tests.fixtures.postgres_store import open_postgres
 from tests.fixtures.virtual import NOON
 
 WORLD = RealWorld()
 MINUTE = 60_000
 WORKERS = {b"a" * 16: ("here:1", 0), b"b" * 16: ("there:2", MINUTE), b"c" * 16: ("late:3", -MINUTE)}
-
-
-@contextlib.asynccontextmanager
-async def opened(address: str) -> AsyncIterator[Store]:
-    store = PostgresStore(address, WORLD)
-    try:
-        yield store
-    finally:
-        await store.close()
 
 
 async def beat(store: Store) -> None:
@@ -39,7 +28,7 @@ async def beat(store: Store) -> None:
 
 
 async def check(address: str, *, is_alive: bool) -> list[Finding]:
-    async with opened(address) as store:
+    async with open_postgres(address) as store:
         for worker, (name, ahead_ms) in WORKERS.items():
             await store.write(slots.register, worker, name, WORLD.now() + ahead_ms)
         beating = asyncio.create_task(beat(store)) if is_alive else None
@@ -85,7 +74,7 @@ def test_due_messages_are_reported_where_all_workers_have_died(
     (tmp_path / "pabal.toml").write_text(f'store = "{address}"\n', encoding="utf-8")
 
     async def leave_a_due_message() -> None:
-        async with opened(address) as store:
+        async with open_postgres(address) as store:
             await store.write(slots.ensure_slots, 8)
             await store.write(slots.register, b"a" * 16, "gone:1", WORLD.now())
             await store.write(queue.add, bytes(16), "simulator", 0, 0)

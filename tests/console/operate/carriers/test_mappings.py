@@ -7,16 +7,14 @@ from tests.fakes.nhncloud.channel import CHANNEL, TEMPLATE
 from tests.fixtures.console import signed_in_browser
 from tests.fixtures.console_operate import audit_lines
 from tests.fixtures.two_relays import HOME, OTHER, OTHER_KEY, TwoRelays
-from tests.fixtures.virtual import Environment
 
 PATH = "/console/operate/mappings"
 FIELDS = {"account": "acme", "channelId": CHANNEL, "carrier": OTHER, "templateCode": "", "remoteCode": ""}
 
 
-def test_operator_maps_a_profile_and_a_template(tmp_path: Path) -> None:
-    stage = TwoRelays(tmp_path)
-
-    async def scenario(env: Environment) -> None:
+async def test_operator_maps_a_profile_and_a_template(tmp_path: Path) -> None:
+    async with TwoRelays(tmp_path) as stage:
+        env = await stage.start()
         await stage.caller(env)
         stage.relays[OTHER].add_template(OTHER_KEY, "T1", "다른 내용")
         stage.relays[OTHER].add_template(OTHER_KEY, "T9", TEMPLATE, templateName="둘째")
@@ -43,5 +41,3 @@ def test_operator_maps_a_profile_and_a_template(tmp_path: Path) -> None:
             f"add {CHANNEL} {OTHER} T1",
             f"remove {CHANNEL} {OTHER}",
         ]
-
-    stage.run(scenario)
