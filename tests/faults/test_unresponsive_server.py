@@ -10,7 +10,7 @@ import pytest
 from pabal.service.sending import accept
 from pabal.service.sending.accept import AcceptedRequest
 from pabal.store.engine.base import Priority, StoreUnavailable, Tx, transaction
-from pabal.store.engine.group_commit import CLOSE_TIMEOUT_S
+from pabal.store.engine.group_commit import CLOSE_TIMEOUT_S, StoreLimits
 from tests.faults.clients import wait_until
 from tests.faults.servers import ROLE, DedicatedServer, dedicated_folder, store_at
 from tests.fixtures.cutting_proxy import SOCKET
@@ -91,7 +91,9 @@ async def test_read_times_out(server: DedicatedServer) -> None:
     def sleep(tx: Tx) -> None:
         tx.fetch_all("select pg_sleep(3)")
 
-    async with open_postgres(server.store, readers=1, max_waiting=2, timeout_s=TIMEOUT_S) as store:
+    async with open_postgres(
+        server.store, limits=StoreLimits(readers=1, max_waiting=2), timeout_s=TIMEOUT_S
+    ) as store:
         answers = await asyncio.gather(*(store.read(sleep) for _ in range(3)), return_exceptions=True)
         assert [str(answer) for answer in answers] == [
             "no answer in time",
@@ -104,7 +106,9 @@ async def test_read_times_out(server: DedicatedServer) -> None:
 
 async def test_writes_beyond_the_queue_limit_fail_at_once(server: DedicatedServer) -> None:
     """Timed-out writes count too, as long as they are in the queue."""
-    async with open_postgres(server.store, writers=1, max_waiting=5, timeout_s=TIMEOUT_S) as store:
+    async with open_postgres(
+        server.store, writers=1, limits=StoreLimits(max_waiting=5), timeout_s=TIMEOUT_S
+    ) as store:
         with server.without_replica():
             answers = await asyncio.gather(
                 *(store.write(add_word, f"{n}") for n in range(5)), return_exceptions=True

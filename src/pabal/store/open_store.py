@@ -6,7 +6,7 @@ from pabal.domain.base.codes import TextError
 from pabal.settings.data_directory import create_folder
 from pabal.settings.settings import Settings
 from pabal.store.engine.base import Store
-from pabal.store.engine.group_commit import CommitStats
+from pabal.store.engine.group_commit import CommitStats, StoreLimits
 from pabal.store.engine.migrate import migrate, pending
 from pabal.store.engine.sqlite.sqlite_store import SqliteStore
 from pabal.world import World
@@ -30,30 +30,20 @@ def open_store(
     Raises BadSetting if the data directory cannot be used, StoreUnavailable if the store cannot be opened.
     """
 
+    limits = StoreLimits(
+        settings.read_connections,
+        settings.search_connections,
+        settings.search_timeout_seconds,
+        settings.max_waiting_writes,
+    )
     if settings.is_on_postgresql:
         from pabal.store.engine.postgres.postgres_store import PostgresStore  # SQLite would wait 0.2 s for it
 
         return PostgresStore(
-            settings.store,
-            world,
-            readers=settings.read_connections,
-            searchers=settings.search_connections,
-            search_timeout_s=settings.search_timeout_seconds,
-            writers=settings.write_connections,
-            max_waiting=settings.max_waiting_writes,
-            on_commit=on_commit,
+            settings.store, world, limits=limits, writers=settings.write_connections, on_commit=on_commit
         )
     create_folder(settings.store_path.parent)
-    return SqliteStore(
-        settings.store_path,
-        world,
-        readers=settings.read_connections,
-        searchers=settings.search_connections,
-        search_timeout_s=settings.search_timeout_seconds,
-        max_waiting=settings.max_waiting_writes,
-        is_shared=is_shared,
-        on_commit=on_commit,
-    )
+    return SqliteStore(settings.store_path, world, limits=limits, is_shared=is_shared, on_commit=on_commit)
 
 
 async def apply_migrations(store: Store, settings: Settings, world: World) -> list[str]:

@@ -2,14 +2,44 @@
 
 import logging
 from collections.abc import Callable, Iterable, Sequence
-from typing import TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from pabal.domain.base.dates import Instant, Period
 from pabal.store.engine.base import Row, Tx, Value
 
 T = TypeVar("T")
+R = TypeVar("R", bound=NamedTuple)
 
 log = logging.getLogger("pabal.store")
+
+
+def reader(record: type[R], **conversions: Callable[[Any], object]) -> Callable[[Sequence[Any]], R]:
+    """Return a function that reads a row with the fields of a record, in their order, some of them converted."""
+    places = [(record._fields.index(name), convert) for name, convert in conversions.items()]
+
+    def read(row: Sequence[Any]) -> R:
+        values = list(row)
+        for place, convert in places:
+            values[place] = convert(values[place])
+        return record._make(values)
+
+    return read
+
+
+class Select(NamedTuple, Generic[T]):
+    """The beginning of queries, up to their tables, and how each of their rows is read."""
+
+    sql: str
+    read: Callable[[Row], T]
+
+    def fetch_all(self, tx: Tx, rest: str = "", args: Sequence[Value] = ()) -> list[T]:
+        """Return what every row holds; `rest` follows the tables."""
+        return [self.read(row) for row in tx.fetch_all(f"{self.sql} {rest}", args)]
+
+    def fetch_one(self, tx: Tx, rest: str, args: Sequence[Value]) -> T | None:
+        """Return what the first row holds, None without one."""
+        row = tx.fetch_one(f"{self.sql} {rest}", args)
+        return None if row is None else self.read(row)
 
 
 def read_rows(rows: Iterable[Row], read: Callable[[Row], T]) -> dict[bytes, T]:
@@ -23,17 +53,27 @@ def read_rows(rows: Iterable[Row], read: Callable[[Row], T]) -> dict[bytes, T]:
     return found
 
 
-def deletion(table: str, key: str, time: str, comparison: str = "<") -> Callable[[Tx, Instant, int], int]:
+def deletion(
+    table: str, key: str, time: str, comparison: str = "<", condition: str = "true"
+) -> Callable[[Tx, Instant, int], int]:
     """Return a function that deletes some rows from before an instant, the oldest first, and returns how many."""
     sql = (
         f"delete from {table} where ({key}) in"
-        f" (select {key} from {table} where {time} {comparison} ? order by {time} limit ?)"
+        f" (select {key} from {table} where {condition} and {time} {comparison} ? order by {time} limit ?)"
     )
 
     def delete_some(tx: Tx, before: Instant, limit: int) -> int:
         return tx.execute(sql, (before, limit))
 
     return delete_some
+
+
+def upsert(table: str, key: str, columns: str) -> str:
+    """Return the statement that stores a row, in place of the one with the same key if there is one."""
+    names = columns.split(", ")
+    marks = ", ".join("?" * (len(key.split(", ")) + len(names)))
+    changes = ", ".join(f"{name} = excluded.{name}" for name in names)
+    return f"insert into {table} ({key}, {columns}) values ({marks}) on conflict ({key}) do update set {changes}"
 
 
 def given(*conditions: tuple[str, Value]) -> list[tuple[str, Value]]:

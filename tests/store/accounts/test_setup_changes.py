@@ -24,7 +24,7 @@ SENDER, PHONE = "0212345678", "01012345678"
 CONTENT = TemplateContent("주문", "주문하셨습니다", "999999")
 SETUP_TABLES = "accounts|keys|account_limits|numbers|profiles|templates"
 CHANGES_ROWS = re.compile(
-    rf"\b(?:update|delete from) ({SETUP_TABLES})\b|\binsert into ({SETUP_TABLES})\b.*\bdo update\b"
+    rf"\b(?:update|delete from|upsert) ({SETUP_TABLES})\b|\binsert into ({SETUP_TABLES})\b.*\bdo update\b"
 )
 NOT_COUNTED = {
     "accounts.lock": "it changes nothing",
@@ -123,6 +123,7 @@ def _changing_functions() -> Iterator[tuple[str, bool]]:
         counting = {each.name for each in functions if "setup_changes.record" in ast.unparse(each)}
         for function in functions:
             texts = [each.value for each in ast.walk(function) if isinstance(each, ast.Constant)]
+            called = {ast.unparse(each.func) for each in ast.walk(function) if isinstance(each, ast.Call)}
+            texts += [f"upsert {each}" for each in texts if "upsert" in called]
             if CHANGES_ROWS.search(" ".join(each for each in texts if isinstance(each, str))):
-                called = {ast.unparse(each.func) for each in ast.walk(function) if isinstance(each, ast.Call)}
                 yield f"{module.name.rpartition('.')[2]}.{function.name}", bool({function.name, *called} & counting)

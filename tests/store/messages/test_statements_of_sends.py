@@ -7,10 +7,8 @@ from pabal.store.engine.base import Row, Tx, Value
 from tests.fixtures.postgres_store import new_request
 
 
-class CountingTx:
+class CountingTx(Tx):
     """A transaction that counts its statements."""
-
-    is_retry = False
 
     def __init__(self, tx: Tx) -> None:
         self._tx = tx

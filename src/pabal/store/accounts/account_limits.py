@@ -9,6 +9,7 @@ from pabal.domain.sends.message import OUTCOME_BY_NUMBER, PRODUCT_BY_NUMBER, Out
 from pabal.store.accounts import setup_changes
 from pabal.store.accounts.accounts import US_PER_MS
 from pabal.store.engine.base import Tx, transaction
+from pabal.store.rows import upsert
 
 COLUMNS = "receivers_per_second, receivers_per_day, receivers_per_month, budget_per_month, duplicate_minutes"
 SHARE_FRACTION = 100
@@ -94,21 +95,16 @@ def list_limited(tx: Tx, after: int, count: int) -> list[LimitedAccount]:
 
 def save(tx: Tx, account_id: int, limits: AccountLimits) -> None:
     """Set the limits of an account; it is told anew when it comes near them."""
-    changes = ", ".join(f"{name} = excluded.{name}" for name in COLUMNS.split(", "))
-    tx.execute(
-        f"insert into account_limits (account_id, {COLUMNS}) values (?, ?, ?, ?, ?, ?)"
-        f" on conflict (account_id) do update set {changes}",
-        (account_id, *limits),
-    )
+    tx.execute(upsert("account_limits", "account_id", COLUMNS), (account_id, *limits))
     tx.execute("update limit_usage set notified = 0 where account_id = ?", (account_id,))
     setup_changes.record(tx, account_id)
 
 
 def list_usage(tx: Tx, account_ids: Iterable[int]) -> list[Usage]:
     """Return how much of each limit of some accounts is used, of those that were used at all."""
-    rows = tx.execute_many(
+    rows = tx.execute_list(
         "select account_id, name, period, used from limit_usage where period > 0 and account_id in ({list})",
-        [(one,) for one in account_ids],
+        account_ids,
     )
     return [Usage(account_id, LIMIT_BY_CODE[name], period, used) for account_id, name, period, used in rows]
 

@@ -7,15 +7,12 @@ from typing import NamedTuple
 from pabal.domain.base.dates import SECOND, Instant
 from pabal.domain.sends.account import NO_PREFERENCES, SenderCodes, SendPreferences
 from pabal.store.accounts import setup_changes
-from pabal.store.engine.base import Row, Tx
+from pabal.store.engine.base import Tx
+from pabal.store.rows import Select, reader, upsert
 
 _KEY = (
     "k.id, k.account_id, a.name, k.name, k.scopes, k.allow, k.rate,"
     " k.created_at, k.expires_at, k.revoked_at, a.disabled_at, a.opt_out_number"
-)
-_LIST = (
-    f"select {_KEY}, u.used_at from keys k join accounts a on a.id = k.account_id"
-    " left join key_usage u on u.key_id = k.id"
 )
 
 
@@ -43,6 +40,19 @@ class ApiKey(NamedTuple):
         return self.revoked_at is None and self.account_disabled_at is None
 
 
+_key_from_row = reader(
+    ApiKey,
+    scopes=lambda words: frozenset(words.split()),
+    allow=lambda words: tuple(ip_network(word) for word in words.split()),
+)
+_KEYS = Select(f"select {_KEY}, null from keys k join accounts a on a.id = k.account_id", _key_from_row)
+_LISTED_KEYS = Select(
+    f"select {_KEY}, u.used_at from keys k join accounts a on a.id = k.account_id"
+    " left join key_usage u on u.key_id = k.id",
+    _key_from_row,
+)
+
+
 class Account(NamedTuple):
     """The owner of requests, keys, profiles and users."""
 
@@ -50,6 +60,9 @@ class Account(NamedTuple):
     name: str
     created_at: Instant
     disabled_at: Instant | None
+
+
+_ACCOUNTS = Select("select id, name, created_at, disabled_at from accounts", Account._make)
 
 
 def ensure_account(tx: Tx, name: str, now: Instant) -> int:
@@ -67,13 +80,11 @@ def lock(tx: Tx, account_id: int) -> None:
 
 def list_accounts(tx: Tx) -> list[Account]:
     """Return every account, oldest first."""
-    rows = tx.fetch_all("select id, name, created_at, disabled_at from accounts order by id")
-    return [Account(*row) for row in rows]
+    return _ACCOUNTS.fetch_all(tx, "order by id")
 
 
 def get(tx: Tx, account_id: int) -> Account | None:
-    row = tx.fetch_one("select id, name, created_at, disabled_at from accounts where id = ?", (account_id,))
-    return Account(*row) if row else None
+    return _ACCOUNTS.fetch_one(tx, "where id = ?", (account_id,))
 
 
 def set_opt_out_number(tx: Tx, account_id: int, number: str | None) -> None:
@@ -83,9 +94,8 @@ def set_opt_out_number(tx: Tx, account_id: int, number: str | None) -> None:
 
 
 def get_opt_out_numbers(tx: Tx, account_ids: Iterable[int]) -> dict[int, str]:
-    rows = tx.execute_many(
-        "select id, opt_out_number from accounts where id in ({list}) and opt_out_number is not null",
-        [(one,) for one in account_ids],
+    rows = tx.execute_list(
+        "select id, opt_out_number from accounts where id in ({list}) and opt_out_number is not null", account_ids
     )
     return {row[0]: row[1] for row in rows}
 
@@ -131,56 +141,46 @@ def add_key(
 
 def key_by_hash(tx: Tx, hash: bytes) -> ApiKey | None:
     """Return the key with this hash, whatever its state."""
-    row = tx.fetch_one(
-        f"select {_KEY} from keys k join accounts a on a.id = k.account_id where k.hash = ?", (hash,)
-    )
-    return _key_from_row(row) if row else None
+    return _KEYS.fetch_one(tx, "where k.hash = ?", (hash,))
 
 
 def get_key(tx: Tx, key_id: int) -> ApiKey | None:
     """Return the key with this id, whatever its state."""
-    row = tx.fetch_one(
-        f"select {_KEY} from keys k join accounts a on a.id = k.account_id where k.id = ?", (key_id,)
-    )
-    return _key_from_row(row) if row else None
+    return _KEYS.fetch_one(tx, "where k.id = ?", (key_id,))
 
 
 def list_keys(tx: Tx) -> list[ApiKey]:
     """Return every key, oldest first."""
-    rows = tx.fetch_all(f"{_LIST} order by k.id")
-    return [_key_from_row(row) for row in rows]
+    return _LISTED_KEYS.fetch_all(tx, "order by k.id")
 
 
 def list_keys_by_account(tx: Tx, account_id: int) -> list[ApiKey]:
     """Return every key of an account, oldest first."""
-    rows = tx.fetch_all(f"{_LIST} where k.account_id = ? order by k.id", (account_id,))
-    return [_key_from_row(row) for row in rows]
+    return _LISTED_KEYS.fetch_all(tx, "where k.account_id = ? order by k.id", (account_id,))
 
 
 def list_recent_keys(tx: Tx, now: Instant, count: int) -> list[ApiKey]:
     """Return some keys of all accounts that can be used now, those that were used last first."""
-    rows = tx.fetch_all(
-        f"{_LIST} where k.revoked_at is null and a.disabled_at is null"
+    return _LISTED_KEYS.fetch_all(
+        tx,
+        "where k.revoked_at is null and a.disabled_at is null"
         " and (k.expires_at is null or k.expires_at > ?) order by u.used_at desc nulls last, k.id desc limit ?",
         (now, count),
     )
-    return [_key_from_row(row) for row in rows]
 
 
 def count_usable_keys(tx: Tx, account_id: int, now: Instant) -> int:
     """Return how many keys of an account are neither revoked nor expired."""
-    row = tx.fetch_one(
+    return tx.fetch_number(
         "select count(*) from keys where account_id = ? and revoked_at is null"
         " and (expires_at is null or expires_at > ?)",
         (account_id, now),
     )
-    return int(row[0]) if row else 0
 
 
 def newest_key_id(tx: Tx, account_id: int) -> int:
     """Return the id of an account's newest key; 0 if it has none."""
-    row = tx.fetch_one("select max(id) from keys where account_id = ?", (account_id,))
-    return int(row[0] or 0) if row else 0
+    return tx.fetch_number("select max(id) from keys where account_id = ?", (account_id,))
 
 
 def set_key_rate(tx: Tx, account_id: int, key_id: int, rate: int) -> bool:
@@ -198,12 +198,6 @@ def revoke_key(tx: Tx, key_id: int, now: Instant) -> bool:
         "update keys set revoked_at = ? where id = ? and revoked_at is null returning account_id", (now, key_id)
     )
     return setup_changes.record_changed(tx, changed)
-
-
-def _key_from_row(row: Row) -> ApiKey:
-    id, account_id, account, name, scopes, allow, *rest = row
-    networks = tuple(ip_network(word) for word in allow.split())
-    return ApiKey(id, account_id, account, name, frozenset(scopes.split()), networks, *rest)
 
 
 class FirstSteps(NamedTuple):
@@ -288,20 +282,16 @@ def _until_us(tx: Tx, key_id: int) -> int:
     return int(row[0])
 
 
+_CHOICES = "upgrades_to_lms, fallback_number, approval_receivers"
+_PREFERENCES = Select(f"select {_CHOICES} from send_preferences", reader(SendPreferences, upgrades_to_lms=bool))
+
+
 def get_send_preferences(tx: Tx, account_id: int) -> SendPreferences:
     """Return the choices of an account."""
-    row = tx.fetch_one(
-        "select upgrades_to_lms, fallback_number, approval_receivers from send_preferences where account_id = ?",
-        (account_id,),
-    )
-    return SendPreferences(bool(row[0]), row[1], row[2]) if row else NO_PREFERENCES
+    return _PREFERENCES.fetch_one(tx, "where account_id = ?", (account_id,)) or NO_PREFERENCES
 
 
 def save_send_preferences(tx: Tx, account_id: int, chosen: SendPreferences) -> None:
     """Store the choices of an account in place of those before."""
-    tx.execute(
-        "insert into send_preferences (account_id, upgrades_to_lms, fallback_number, approval_receivers)"
-        " values (?, ?, ?, ?) on conflict (account_id) do update set upgrades_to_lms = excluded.upgrades_to_lms,"
-        " fallback_number = excluded.fallback_number, approval_receivers = excluded.approval_receivers",
-        (account_id, int(chosen.upgrades_to_lms), chosen.fallback_number, chosen.approval_receivers),
-    )
+    choices = (int(chosen.upgrades_to_lms), chosen.fallback_number, chosen.approval_receivers)
+    tx.execute(upsert("send_preferences", "account_id", _CHOICES), (account_id, *choices))

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from pabal.domain.base.dates import Instant
 from pabal.store.engine.base import Tx
+from pabal.store.rows import deletion
 
 RETENTION_DAYS = 92
 MAX_ROWS_PER_DAY = 300
@@ -63,12 +64,5 @@ def list_since(tx: Tx, account_id: int, since: Instant) -> list[CountedDifferenc
     return [CountedDifference(row[0], row[1], row[2], int(row[3]), int(row[4])) for row in rows]
 
 
-def delete_old(tx: Tx, before: Instant, limit: int) -> int:
-    """Forget some of what was counted before a time; return how much."""
-    rows = tx.fetch_all(
-        "delete from compat_differences where (account_id, kind, day, difference, detail) in"
-        " (select account_id, kind, day, difference, detail from compat_differences where day < ? limit ?)"
-        " returning uses",
-        (before, limit),
-    )
-    return len(rows)
+delete_old = deletion("compat_differences", "account_id, kind, day, difference, detail", "day")
+"""Forgets some of what was counted."""

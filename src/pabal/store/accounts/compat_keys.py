@@ -71,16 +71,12 @@ def list_secrets(tx: Tx, kinds: Sequence[str]) -> list[SigningKey]:
 
 def replace_secret(tx: Tx, key: SigningKey, secret: bytes) -> bool:
     """Store a secret in another form, unless it was changed meanwhile; return whether it was stored."""
-    rows = tx.fetch_all(
-        "update compat_keys set secret = ? where key_id = ? and secret = ? returning key_id",
-        (secret, key.key_id, key.secret),
+    return tx.changes(
+        "update compat_keys set secret = ? where key_id = ? and secret = ?", (secret, key.key_id, key.secret)
     )
-    return bool(rows)
 
 
 def list_public_ids(tx: Tx, key_ids: Iterable[int]) -> dict[int, PublicId]:
     """Return kind and public id by the id of each of these keys that has them."""
-    rows = tx.execute_many(
-        "select key_id, kind, public_id from compat_keys where key_id in ({list})", [(one,) for one in key_ids]
-    )
+    rows = tx.execute_list("select key_id, kind, public_id from compat_keys where key_id in ({list})", key_ids)
     return {row[0]: PublicId(row[1], row[2]) for row in rows}

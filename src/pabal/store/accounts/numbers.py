@@ -5,14 +5,8 @@ from typing import NamedTuple
 from pabal.domain.base.dates import Instant
 from pabal.domain.people.phone import NUMBER_STATE_BY_CODE, NumberState
 from pabal.store.accounts import setup_changes
-from pabal.store.engine.base import Row, Tx
-
-_COLUMNS = "n.account_id, a.name, n.number, n.state, n.created_at, n.comment, h.name"
-_FROM = (
-    "from numbers n join accounts a on a.id = n.account_id"
-    " left join numbers o on o.number = n.number and o.state = 'approved' and o.account_id <> n.account_id"
-    " left join accounts h on h.id = o.account_id"
-)
+from pabal.store.engine.base import Tx
+from pabal.store.rows import Select, reader
 
 
 class SenderNumber(NamedTuple):
@@ -29,21 +23,28 @@ class SenderNumber(NamedTuple):
     """The other account that may send from it; only for operators."""
 
 
+_NUMBERS = Select(
+    "select n.account_id, a.name, n.number, n.state, n.created_at, n.comment, h.name"
+    " from numbers n join accounts a on a.id = n.account_id"
+    " left join numbers o on o.number = n.number and o.state = 'approved' and o.account_id <> n.account_id"
+    " left join accounts h on h.id = o.account_id",
+    reader(SenderNumber, state=NUMBER_STATE_BY_CODE.__getitem__),
+)
+
+
 def add(
     tx: Tx, account_id: int, number: str, now: Instant, state: NumberState = NumberState.APPROVED, comment: str = ""
 ) -> bool:
     """Add a sender number; return whether it was new, and if approved, not approved for another account."""
-    added = tx.fetch_all(
+    return tx.changes(
         "insert into numbers (account_id, number, state, created_at, comment) values (?, ?, ?, ?, ?)"
-        " on conflict do nothing returning number",
+        " on conflict do nothing",
         (account_id, number, state.code, now, comment),
     )
-    return bool(added)
 
 
 def get(tx: Tx, account_id: int, number: str) -> SenderNumber | None:
-    row = tx.fetch_one(f"select {_COLUMNS} {_FROM} where n.account_id = ? and n.number = ?", (account_id, number))
-    return _from_row(row) if row else None
+    return _NUMBERS.fetch_one(tx, "where n.account_id = ? and n.number = ?", (account_id, number))
 
 
 def set_state(tx: Tx, found: SenderNumber, state: NumberState, comment: str = "") -> bool:
@@ -57,7 +58,7 @@ def set_state(tx: Tx, found: SenderNumber, state: NumberState, comment: str = ""
 
 def remove(tx: Tx, account_id: int, number: str) -> bool:
     """Remove a sender number; return whether it was there."""
-    was_there = tx.execute("delete from numbers where account_id = ? and number = ?", (account_id, number)) > 0
+    was_there = tx.changes("delete from numbers where account_id = ? and number = ?", (account_id, number))
     if was_there:
         setup_changes.record(tx, account_id)
     return was_there
@@ -80,25 +81,16 @@ def get_state(tx: Tx, account_id: int, number: str) -> NumberState | None:
 
 def list_by_account(tx: Tx, account_id: int) -> list[SenderNumber]:
     """Return an account's numbers in any state."""
-    rows = tx.fetch_all(f"select {_COLUMNS} {_FROM} where n.account_id = ? order by n.number", (account_id,))
-    return [_from_row(row) for row in rows]
+    return _NUMBERS.fetch_all(tx, "where n.account_id = ? order by n.number", (account_id,))
 
 
 def list_all(tx: Tx) -> list[SenderNumber]:
     """Return every account's numbers in any state."""
-    return [_from_row(row) for row in tx.fetch_all(f"select {_COLUMNS} {_FROM} order by n.account_id, n.number")]
+    return _NUMBERS.fetch_all(tx, "order by n.account_id, n.number")
 
 
 def list_pending(tx: Tx, limit: int) -> list[SenderNumber]:
     """Return numbers that wait for an operator, oldest first."""
-    rows = tx.fetch_all(
-        f"select {_COLUMNS} {_FROM} where n.state = 'pending'"
-        " order by n.created_at, n.account_id, n.number limit ?",
-        (limit,),
+    return _NUMBERS.fetch_all(
+        tx, "where n.state = 'pending' order by n.created_at, n.account_id, n.number limit ?", (limit,)
     )
-    return [_from_row(row) for row in rows]
-
-
-def _from_row(row: Row) -> SenderNumber:
-    account_id, account, number, state, *rest = row
-    return SenderNumber(account_id, account, number, NUMBER_STATE_BY_CODE[state], *rest)

@@ -6,9 +6,9 @@ import msgspec
 
 from pabal.domain.base.dates import Instant
 from pabal.domain.sends.campaign import UNSENT_STATES, CampaignState
-from pabal.store.campaigns.campaigns import COLUMNS, Campaign, InvalidRow, ReceiverBlock, from_row, to_json
+from pabal.store.campaigns.campaigns import COLUMNS, Campaign, InvalidRow, from_row, to_json, update_version
 from pabal.store.engine.base import Tx
-from pabal.store.rows import deletion, read_rows
+from pabal.store.rows import deletion, read_rows, upsert
 
 _UNSENT = ", ".join(f"'{state.code}'" for state in UNSENT_STATES)
 """Written out, as in the index `campaigns_unsent`."""
@@ -42,13 +42,12 @@ def list_unsent(
 
 def count_unsent(tx: Tx, account_id: int, most: int, *, is_to_approve: bool = False) -> int:
     """Return how many campaigns of an account were begun and not sent, up to `most`."""
-    row = tx.fetch_one(
+    return tx.fetch_number(
         "select count(*) from"
         f" (select id from campaigns where account_id = ? and state in ({_UNSENT})"
         f" and {_where(is_to_approve)} limit ?) as g",
         (account_id, most),
     )
-    return int(row[0]) if row else 0
 
 
 WAITS_FOR_USER = (
@@ -60,16 +59,6 @@ WAITS_FOR_USER = (
 
 def _where(is_to_approve: bool) -> str:
     return f"state {'=' if is_to_approve else '<>'} '{CampaignState.TO_APPROVE.code}'"
-
-
-def get_block_after(tx: Tx, campaign_id: bytes, number: int) -> ReceiverBlock | None:
-    """Return the receivers of the first block with a number above this one, which are in no request yet."""
-    row = tx.fetch_one(
-        "select number, receivers, body from campaign_blocks where campaign_id = ? and number > ?"
-        " order by number limit 1",
-        (campaign_id, number),
-    )
-    return ReceiverBlock(*row) if row else None
 
 
 def get_submitter_id(tx: Tx, campaign_id: bytes) -> int | None:
@@ -88,66 +77,43 @@ def submit(
     now: Instant,
 ) -> bool:
     """Submit a validated campaign for approval; return False if it is in another state, or has changed since."""
-    return bool(
-        tx.fetch_all(
-            "update campaigns set state = ?, name = ?, scheduled_at = ?, submitter_id = ?, reason = '',"
-            " changed_at = ? where id = ? and state = ? and changed_at = ? and receivers > 0 returning id",
-            (
-                CampaignState.TO_APPROVE.code, name, scheduled_at, submitter_id, now,
-                campaign_id, CampaignState.CHECKED.code, changed_at,
-            ),
-        )
-    )  # fmt: skip
+    changes = "state = ?, name = ?, scheduled_at = ?, submitter_id = ?, reason = ''"
+    args = (CampaignState.TO_APPROVE.code, name, scheduled_at, submitter_id)
+    return update_version(tx, campaign_id, CampaignState.CHECKED, changed_at, now, changes, args, "receivers > 0")
 
 
 def approve(
     tx: Tx, campaign_id: bytes, changed_at: Instant, approver_id: int, scheduled_at: Instant | None, now: Instant
 ) -> bool:
     """Start a campaign that waits; return False if it has changed since it was shown, or is the approver's own."""
-    return bool(
-        tx.fetch_all(
-            "update campaigns set state = ?, scheduled_at = ?, changed_at = ? where id = ? and state = ?"
-            " and changed_at = ? and submitter_id <> ? and user_id <> ? returning id",
-            (
-                CampaignState.MAKING.code, scheduled_at, now, campaign_id, CampaignState.TO_APPROVE.code,
-                changed_at, approver_id, approver_id,
-            ),
-        )
-    )  # fmt: skip
+    making, waiting = CampaignState.MAKING.code, CampaignState.TO_APPROVE.code
+    return tx.changes(
+        "update campaigns set state = ?, scheduled_at = ?, changed_at = ? where id = ? and state = ?"
+        " and changed_at = ? and submitter_id <> ? and user_id <> ?",
+        (making, scheduled_at, now, campaign_id, waiting, changed_at, approver_id, approver_id),
+    )
 
 
 def send_back(tx: Tx, campaign_id: bytes, changed_at: Instant, reason: Sequence[str], now: Instant) -> bool:
     """Return a campaign that waits to those who prepare it; return False if it has changed since it was shown."""
-    return bool(
-        tx.fetch_all(
-            "update campaigns set state = ?, submitter_id = null, reason = ?, changed_at = ?"
-            " where id = ? and state = ? and changed_at = ? returning id",
-            (
-                CampaignState.CHECKED.code, to_json(reason) if reason else "", now,
-                campaign_id, CampaignState.TO_APPROVE.code, changed_at,
-            ),
-        )
-    )  # fmt: skip
+    args = (CampaignState.CHECKED.code, to_json(reason) if reason else "")
+    changes = "state = ?, submitter_id = null, reason = ?"
+    return update_version(tx, campaign_id, CampaignState.TO_APPROVE, changed_at, now, changes, args)
 
 
 def count(tx: Tx, account_id: int, digest: bytes, since: Instant, except_id: bytes = b"") -> int:
     """Return how many receivers got a text since some time, one send aside."""
-    row = tx.fetch_one(
+    return tx.fetch_number(
         "select sum(receivers) from unapproved_sends"
         " where account_id = ? and digest = ? and sent_at > ? and send_id <> ?",
         (account_id, digest, since, except_id),
     )
-    return int(row[0] or 0) if row else 0
 
 
 def add(tx: Tx, account_id: int, digest: bytes, send_id: bytes, receivers: int, now: Instant) -> None:
     """Count a send, once."""
-    tx.execute(
-        "insert into unapproved_sends (account_id, digest, send_id, receivers, sent_at) values (?, ?, ?, ?, ?)"
-        " on conflict (account_id, digest, send_id) do update"
-        " set receivers = excluded.receivers, sent_at = excluded.sent_at",
-        (account_id, digest, send_id, receivers, now),
-    )
+    statement = upsert("unapproved_sends", "account_id, digest, send_id", "receivers, sent_at")
+    tx.execute(statement, (account_id, digest, send_id, receivers, now))
 
 
 def delete(tx: Tx, account_id: int, digest: bytes, send_id: bytes) -> None:

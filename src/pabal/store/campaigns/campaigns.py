@@ -7,8 +7,8 @@ import msgspec
 
 from pabal.domain.base.dates import Instant
 from pabal.domain.sends.campaign import CAMPAIGN_STATE_BY_CODE, CampaignState
-from pabal.store.engine.base import Row, Tx
-from pabal.store.rows import read_rows
+from pabal.store.engine.base import Tx, Value
+from pabal.store.rows import read_rows, reader
 
 COLUMNS = (
     "id, account_id, user_id, kind, name, file_name, state, skips_duplicates, receivers, invalid_rows,"
@@ -53,6 +53,18 @@ class Campaign(NamedTuple):
     def unusable_rows(self) -> int:
         """Rows that cannot be sent to; a repeated number is none: its owner gets the message."""
         return self.invalid_rows - (self.duplicates if self.skips_duplicates else 0)
+
+
+from_row = reader(
+    Campaign,
+    state=CAMPAIGN_STATE_BY_CODE.__getitem__,
+    skips_duplicates=bool,
+    columns=_from_json,
+    unused_columns=_from_json,
+    is_expedited=bool,
+    reason=lambda sentences: _from_json(sentences) if sentences else (),
+)
+"""Returns the campaign of a row of COLUMNS."""
 
 
 class CampaignDraft(NamedTuple):
@@ -127,23 +139,38 @@ def get_sending(tx: Tx, campaign_id: bytes) -> str | None:
     return row[0] if row else None
 
 
+def update_version(
+    tx: Tx,
+    campaign_id: bytes,
+    state: CampaignState,
+    changed_at: Instant,
+    now: Instant,
+    changes: str,
+    args: Sequence[Value],
+    condition: str = "true",
+) -> bool:
+    """Change a campaign in a state; return False if it is in another one, has changed since, or does not fit."""
+    return tx.changes(
+        f"update campaigns set {changes}, changed_at = ?"
+        f" where id = ? and state = ? and changed_at = ? and {condition}",
+        (*args, now, campaign_id, state.code, changed_at),
+    )
+
+
 def begin_reading(
     tx: Tx, campaign_id: bytes, file_name: str, skips_duplicates: bool, stale_before: Instant, now: Instant
 ) -> bool:
     """Begin to read a file, in place of an earlier one; return False while another is read, or after sending."""
-    taken = tx.fetch_all(
+    reading, free = CampaignState.READING.code, (CampaignState.DRAFT.code, CampaignState.CHECKED.code)
+    is_taken = tx.changes(
         "update campaigns set state = ?, file_name = ?, skips_duplicates = ?, receivers = 0, invalid_rows = 0,"
-        " duplicates = 0, upgraded = 0,"
-        " columns = '[]', unused_columns = '[]', sending = null, reason = '', changed_at = ?"
-        " where id = ? and (state in (?, ?) or state = ? and changed_at < ?) returning id",
-        (
-            CampaignState.READING.code, file_name, int(skips_duplicates), now, campaign_id,
-            CampaignState.DRAFT.code, CampaignState.CHECKED.code, CampaignState.READING.code, stale_before,
-        ),
-    )  # fmt: skip
-    if taken:
+        " duplicates = 0, upgraded = 0, columns = '[]', unused_columns = '[]', sending = null, reason = '',"
+        " changed_at = ? where id = ? and (state in (?, ?) or state = ? and changed_at < ?)",
+        (reading, file_name, int(skips_duplicates), now, campaign_id, *free, reading, stale_before),
+    )
+    if is_taken:
         _delete_rows(tx, campaign_id)
-    return bool(taken)
+    return is_taken
 
 
 def add_findings(tx: Tx, campaign_id: bytes, findings: FileFindings, changed_at: Instant, now: Instant) -> bool:
@@ -154,15 +181,16 @@ def add_findings(tx: Tx, campaign_id: bytes, findings: FileFindings, changed_at:
     block = findings.block
     valid = block.receivers if block else 0
     upgraded = valid if block and block.is_upgraded else 0
-    if not tx.fetch_all(
-        "update campaigns set receivers = receivers + ?, invalid_rows = invalid_rows + ?, duplicates ="
-        " duplicates + ?, upgraded = upgraded + ?, changed_at = ?"
-        " where id = ? and state = ? and changed_at = ? returning id",
-        (
-            valid, len(findings.invalid_rows), findings.duplicates, upgraded, now,
-            campaign_id, CampaignState.READING.code, changed_at,
-        ),
-    ):  # fmt: skip
+    if not update_version(
+        tx,
+        campaign_id,
+        CampaignState.READING,
+        changed_at,
+        now,
+        "receivers = receivers + ?, invalid_rows = invalid_rows + ?, duplicates = duplicates + ?,"
+        " upgraded = upgraded + ?",
+        (valid, len(findings.invalid_rows), findings.duplicates, upgraded),
+    ):
         return False
     if block:
         tx.execute(
@@ -190,27 +218,17 @@ class FileSummary(NamedTuple):
 
 def end_reading(tx: Tx, campaign_id: bytes, summary: FileSummary, changed_at: Instant, now: Instant) -> bool:
     """Record that the whole file is read; return False if another file is being read instead."""
-    return bool(
-        tx.fetch_all(
-            "update campaigns set state = ?, sending = ?, columns = ?, unused_columns = ?, changed_at = ?"
-            " where id = ? and state = ? and changed_at = ? returning id",
-            (
-                CampaignState.CHECKED.code, summary.sending, to_json(summary.columns),
-                to_json(summary.unused_columns), now, campaign_id, CampaignState.READING.code, changed_at,
-            ),
-        )
-    )  # fmt: skip
+    changes = "state = ?, sending = ?, columns = ?, unused_columns = ?"
+    columns, unused = to_json(summary.columns), to_json(summary.unused_columns)
+    args = (CampaignState.CHECKED.code, summary.sending, columns, unused)
+    return update_version(tx, campaign_id, CampaignState.READING, changed_at, now, changes, args)
 
 
 def refuse_file(tx: Tx, campaign_id: bytes, reason: Sequence[str], changed_at: Instant, now: Instant) -> None:
     """Record why a file cannot be used; another one may be uploaded."""
-    changed = tx.fetch_all(
-        "update campaigns set state = ?, reason = ?, receivers = 0, invalid_rows = 0, duplicates = 0,"
-        " upgraded = 0, changed_at = ?"
-        " where id = ? and state = ? and changed_at = ? returning id",
-        (CampaignState.DRAFT.code, to_json(reason), now, campaign_id, CampaignState.READING.code, changed_at),
-    )
-    if changed:
+    changes = "state = ?, reason = ?, receivers = 0, invalid_rows = 0, duplicates = 0, upgraded = 0"
+    args = (CampaignState.DRAFT.code, to_json(reason))
+    if update_version(tx, campaign_id, CampaignState.READING, changed_at, now, changes, args):
         _delete_rows(tx, campaign_id)
 
 
@@ -218,26 +236,13 @@ def start(
     tx: Tx, campaign_id: bytes, changed_at: Instant, name: str, scheduled_at: Instant | None, now: Instant
 ) -> bool:
     """Start sending a validated campaign; return False if it is in another state, or has changed since."""
-    return bool(
-        tx.fetch_all(
-            "update campaigns set state = ?, name = ?, scheduled_at = ?, changed_at = ?"
-            " where id = ? and state = ? and changed_at = ? and receivers > 0 returning id",
-            (
-                CampaignState.MAKING.code,
-                name,
-                scheduled_at,
-                now,
-                campaign_id,
-                CampaignState.CHECKED.code,
-                changed_at,
-            ),
-        )
-    )
+    changes, args = "state = ?, name = ?, scheduled_at = ?", (CampaignState.MAKING.code, name, scheduled_at)
+    return update_version(tx, campaign_id, CampaignState.CHECKED, changed_at, now, changes, args, "receivers > 0")
 
 
 def rename(tx: Tx, campaign_id: bytes, name: str) -> bool:
     """Change the name of a campaign; its state and version stay."""
-    return bool(tx.fetch_all("update campaigns set name = ? where id = ? returning id", (name, campaign_id)))
+    return tx.changes("update campaigns set name = ? where id = ?", (name, campaign_id))
 
 
 def change_state(
@@ -245,11 +250,9 @@ def change_state(
 ) -> bool:
     """Change the state of a campaign if it is in one of some states; return whether it was."""
     marks = ", ".join("?" * len(from_states))
-    return bool(
-        tx.fetch_all(
-            f"update campaigns set state = ?, changed_at = ? where id = ? and state in ({marks}) returning id",
-            (to_state.code, now, campaign_id, *(each.code for each in from_states)),
-        )
+    return tx.changes(
+        f"update campaigns set state = ?, changed_at = ? where id = ? and state in ({marks})",
+        (to_state.code, now, campaign_id, *(each.code for each in from_states)),
     )
 
 
@@ -271,22 +274,19 @@ def set_reason(tx: Tx, campaign_id: bytes, reason: Sequence[str]) -> None:
 
 def halt_all(tx: Tx, reason: Sequence[str], now: Instant) -> int:
     """Halt all campaigns for one reason; return how many."""
-    rows = tx.fetch_all(
-        "update campaigns set state = ?, reason = ?, changed_at = ? where state = ? returning id",
+    halted = tx.execute(
+        "update campaigns set state = ?, reason = ?, changed_at = ? where state = ?",
         (CampaignState.HALTED.code, to_json(reason), now, CampaignState.MAKING.code),
     )
     tx.execute("update campaigns set expedited = 0 where expedited = 1")
-    return len(rows)
+    return halted
 
 
 def expedite(tx: Tx, campaign_id: bytes, now: Instant) -> bool:
     """Send everything of a campaign that waits now; return False unless it is being sent."""
-    return bool(
-        tx.fetch_all(
-            "update campaigns set scheduled_at = ?, expedited = 1, changed_at = ?"
-            " where id = ? and state in (?, ?) returning id",
-            (now, now, campaign_id, CampaignState.MAKING.code, CampaignState.MADE.code),
-        )
+    return tx.changes(
+        "update campaigns set scheduled_at = ?, expedited = 1, changed_at = ? where id = ? and state in (?, ?)",
+        (now, now, campaign_id, CampaignState.MAKING.code, CampaignState.MADE.code),
     )
 
 
@@ -297,24 +297,20 @@ def end_expedite(tx: Tx, campaign_id: bytes) -> None:
 
 def find_active(tx: Tx) -> list[bytes]:
     """Return the campaigns to put into requests, to cancel or to expedite."""
-    rows = tx.fetch_all(
+    return tx.fetch_values(
         "select id from campaigns where state in (?, ?) union select id from campaigns where expedited = 1",
         (CampaignState.MAKING.code, CampaignState.CANCELLING.code),
     )
-    return [row[0] for row in rows]
 
 
-def next_block(tx: Tx, campaign_id: bytes) -> ReceiverBlock | None:
-    """Return the receivers of the next request."""
+def next_block(tx: Tx, campaign_id: bytes, after: int = -1) -> ReceiverBlock | None:
+    """Return the receivers of the next request, of the first block with a number above this one."""
     row = tx.fetch_one(
-        "select number, receivers, body, is_upgraded from campaign_blocks where campaign_id = ?"
+        "select number, receivers, body, is_upgraded from campaign_blocks where campaign_id = ? and number > ?"
         " order by number limit 1",
-        (campaign_id,),
+        (campaign_id, after),
     )
-    if row is None:
-        return None
-    number, receivers, body, is_upgraded = row
-    return ReceiverBlock(number, receivers, body, bool(is_upgraded))
+    return ReceiverBlock._make((*row[:3], bool(row[3]))) if row else None
 
 
 def take_block(tx: Tx, campaign: Campaign, block: ReceiverBlock, now: Instant) -> bool:
@@ -324,18 +320,17 @@ def take_block(tx: Tx, campaign: Campaign, block: ReceiverBlock, now: Instant) -
     other receivers than it was read with: an erasure has removed some.
     """
     scheduled_at = _AT_ONCE if campaign.scheduled_at is None else campaign.scheduled_at
-    taken = tx.fetch_all(
+    is_taken = tx.changes(
         "delete from campaign_blocks where campaign_id = ? and number = ? and receivers = ? and exists"
-        " (select 1 from campaigns c where c.id = campaign_id and c.state = ? and coalesce(c.scheduled_at, ?) = ?)"
-        " returning receivers",
+        " (select 1 from campaigns c where c.id = campaign_id and c.state = ? and coalesce(c.scheduled_at, ?) = ?)",
         (campaign.id, block.number, block.receivers, CampaignState.MAKING.code, _AT_ONCE, scheduled_at),
     )
-    if taken:
+    if is_taken:
         tx.execute(
             "update campaigns set requested = requested + ?, changed_at = ? where id = ?",
-            (taken[0][0], now, campaign.id),
+            (block.receivers, now, campaign.id),
         )
-    return bool(taken)
+    return is_taken
 
 
 def delete_blocks(tx: Tx, campaign_id: bytes) -> None:
@@ -372,16 +367,3 @@ def _delete_rows(tx: Tx, campaign_id: bytes) -> None:
 def to_json(words: Sequence[str]) -> str:
     """Return sentences or names as they are stored."""
     return _encode(words).decode()
-
-
-def from_row(row: Row) -> Campaign:
-    """Return the campaign of a row of COLUMNS."""
-    found = Campaign(*row)
-    return found._replace(
-        state=CAMPAIGN_STATE_BY_CODE[row[6]],
-        skips_duplicates=bool(found.skips_duplicates),
-        columns=_from_json(row[12]),
-        unused_columns=_from_json(row[13]),
-        is_expedited=bool(found.is_expedited),
-        reason=_from_json(row[16]) if row[16] else (),
-    )

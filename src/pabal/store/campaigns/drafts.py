@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from pabal.domain.base.dates import HOUR, Instant
 from pabal.store.engine.base import Tx
-from pabal.store.rows import deletion
+from pabal.store.rows import Select, deletion, upsert
 
 SENT_MS = 1 * HOUR
 """How long it is remembered at least which page has sent a draft."""
@@ -101,9 +101,6 @@ delete_old = deletion("drafts", "user_id, account_id, form", "changed_at")
 """Deletes some drafts that have not changed."""
 
 
-_TEXT_COLUMNS = "id, name, kind, fields, changed_at"
-
-
 class SavedText(NamedTuple):
     """A message without receivers and time, as the fields of a form in JSON."""
 
@@ -114,41 +111,29 @@ class SavedText(NamedTuple):
     changed_at: Instant
 
 
+_TEXTS = Select("select id, name, kind, fields, changed_at from saved_texts", SavedText._make)
+
+
 def save_text(tx: Tx, account_id: int, name: str, kind: str, fields: str, now: Instant) -> int:
     """Store a text in place of the one of the same name, if there is one, and return its id."""
-    rows = tx.fetch_all(
-        "insert into saved_texts (account_id, name, kind, fields, changed_at) values (?, ?, ?, ?, ?)"
-        " on conflict (account_id, name) do update set kind = excluded.kind, fields = excluded.fields,"
-        " changed_at = excluded.changed_at returning id",
-        (account_id, name, kind, fields, now),
-    )
-    return int(rows[0][0])
+    statement = upsert("saved_texts", "account_id, name", "kind, fields, changed_at")
+    return tx.fetch_number(f"{statement} returning id", (account_id, name, kind, fields, now))
 
 
 def get_text(tx: Tx, account_id: int, text_id: int) -> SavedText | None:
-    row = tx.fetch_one(
-        f"select {_TEXT_COLUMNS} from saved_texts where id = ? and account_id = ?", (text_id, account_id)
-    )
-    return SavedText(*row) if row else None
+    return _TEXTS.fetch_one(tx, "where id = ? and account_id = ?", (text_id, account_id))
 
 
 def list_texts(tx: Tx, account_id: int, limit: int) -> list[SavedText]:
     """Return the saved texts of an account, by name."""
-    rows = tx.fetch_all(
-        f"select {_TEXT_COLUMNS} from saved_texts where account_id = ? order by name, id limit ?",
-        (account_id, limit),
-    )
-    return [SavedText(*row) for row in rows]
+    return _TEXTS.fetch_all(tx, "where account_id = ? order by name, id limit ?", (account_id, limit))
 
 
 def count_texts(tx: Tx, account_id: int) -> int:
     """Return how many texts an account has saved."""
-    row = tx.fetch_one("select count(*) from saved_texts where account_id = ?", (account_id,))
-    return int(row[0]) if row else 0
+    return tx.fetch_number("select count(*) from saved_texts where account_id = ?", (account_id,))
 
 
 def delete_text(tx: Tx, account_id: int, text_id: int) -> bool:
     """Delete a saved text of an account; return whether it was there."""
-    return bool(
-        tx.fetch_all("delete from saved_texts where id = ? and account_id = ? returning id", (text_id, account_id))
-    )
+    return tx.changes("delete from saved_texts where id = ? and account_id = ?", (text_id, account_id))

@@ -1,6 +1,7 @@
 """The interface of a store: transactions are plain functions, run to write or to read."""
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import Enum, IntEnum
 from functools import lru_cache, partial
@@ -42,26 +43,27 @@ class ReadTimedOut(StoreUnavailable):
     """A search took longer than it may. The same search would again."""
 
 
-class Tx(Protocol):
+class Tx(ABC):
     """One transaction, used by a plain function that may run again."""
 
-    @property
-    def is_retry(self) -> bool:
-        """Whether an earlier run may have been committed: the connection was lost during its commit."""
+    is_retry = False
+    """Whether an earlier run may have been committed: the connection was lost during its commit."""
+    is_distributed = False
+    """Whether the slots are on several nodes, which each statement should name as few of as it can."""
 
-    @property
-    def is_distributed(self) -> bool:
-        """Whether the slots are on several nodes, which each statement should name as few of as it can."""
-
+    @abstractmethod
     def execute(self, sql: str, args: Sequence[Value] = ()) -> int:
         """Execute a statement and return how many rows it changed."""
 
+    @abstractmethod
     def fetch_all(self, sql: str, args: Sequence[Value] = ()) -> list[Row]:
         """Return every row of a query."""
 
+    @abstractmethod
     def fetch_one(self, sql: str, args: Sequence[Value] = ()) -> Row | None:
         """Return the first row of a query, or None."""
 
+    @abstractmethod
     def execute_many(self, sql: str, rows: Iterable[Sequence[Value]], args: Sequence[Value] = ()) -> list[Row]:
         """Execute a statement for many rows at once.
 
@@ -76,8 +78,26 @@ class Tx(Protocol):
         Returns what the statement returns.
         """
 
+    @abstractmethod
     def announce(self, topic: int) -> None:
         """Have `Store.announced` count a change of a topic before the caller of this write gets its result."""
+
+    def execute_list(self, sql: str, values: Iterable[Value], args: Sequence[Value] = ()) -> list[Row]:
+        """Execute a statement with `{list}` for many values at once."""
+        return self.execute_many(sql, [(value,) for value in values], args)
+
+    def changes(self, sql: str, args: Sequence[Value] = ()) -> bool:
+        """Execute a statement and return whether it changed any row."""
+        return self.execute(sql, args) > 0
+
+    def fetch_values(self, sql: str, args: Sequence[Value] = ()) -> list[Any]:
+        """Return the first column of a query."""
+        return [row[0] for row in self.fetch_all(sql, args)]
+
+    def fetch_number(self, sql: str, args: Sequence[Value] = ()) -> int:
+        """Return the number that a query returns, 0 for null or no row."""
+        row = self.fetch_one(sql, args)
+        return int(row[0] or 0) if row else 0
 
 
 class Store(Protocol):

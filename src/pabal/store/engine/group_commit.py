@@ -22,9 +22,6 @@ MAX_WAITING_SEARCHES = 1000
 """Searches that wait for one of their connections; further ones are refused."""
 MAX_SEARCH_WAIT_S = 20.0
 """How long the caller of a search waits, if others search before it."""
-SEARCH_CONNECTIONS = 2
-SEARCH_TIMEOUT_S = 5.0
-"""How long a search may take by default."""
 MAX_COMMIT_S = 0.03
 """A commit takes in no further write once it has run this long, so that no caller waits behind a long queue."""
 MAX_PROMPT_COMMIT_S = 0.008
@@ -36,6 +33,15 @@ class CommitStats(NamedTuple):
 
     writes: int
     duration_s: float
+
+
+class StoreLimits(NamedTuple):
+    """How many connections read and search, how long a search may take, and how many writes or reads may wait."""
+
+    readers: int = 2
+    searchers: int = 2
+    search_timeout_s: float = 5.0
+    max_waiting: int = 10_000
 
 
 class WriteResult(NamedTuple):
@@ -93,17 +99,12 @@ class GroupCommitStore(ABC):
         self,
         world: World,
         connections: Sequence[WriteConnection],
-        *,
-        readers: int,
-        searchers: int,
-        search_timeout_s: float,
-        max_waiting: int,
+        limits: StoreLimits,
         on_commit: Callable[[CommitStats], None],
     ) -> None:
         self._world = world
-        self._search_timeout_s = search_timeout_s
+        self._limits = limits
         self._connections = connections
-        self._max_waiting = max_waiting
         self._on_commit = on_commit
         self._is_closed = False
         self.announced: Mapping[int, int] = {}
@@ -117,9 +118,9 @@ class GroupCommitStore(ABC):
         """By the code of a work, how long it took last."""
         self._timeouts = Timeouts(self.timeout_s, world, self._outages.note_refusal) if self.timeout_s else None
         self._dispatched: queue.SimpleQueue[list[PendingWrite] | None] = queue.SimpleQueue()
-        self._readers = ReadThreads(world, readers, max_waiting, "pabal-read")
-        self._searchers = ReadThreads(world, searchers, MAX_WAITING_SEARCHES, "pabal-search")
-        self._background_reader = ReadThreads(world, 1, max_waiting, "pabal-background")
+        self._readers = ReadThreads(world, limits.readers, limits.max_waiting, "pabal-read")
+        self._searchers = ReadThreads(world, limits.searchers, MAX_WAITING_SEARCHES, "pabal-search")
+        self._background_reader = ReadThreads(world, 1, limits.max_waiting, "pabal-background")
         if world.has_threads:
             self._writers = [
                 threading.Thread(target=self._run_writer, args=(connection,), name="pabal-write", daemon=True)
@@ -134,7 +135,9 @@ class GroupCommitStore(ABC):
 
     async def write(self, work: Callable[Concatenate[Any, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         options = options_of(work)
-        if self._is_closed or (self._waiting >= self._max_waiting and options.priority is not Priority.URGENT):
+        if self._is_closed or (
+            self._waiting >= self._limits.max_waiting and options.priority is not Priority.URGENT
+        ):
             raise StoreUnavailable("closed" if self._is_closed else "too many are waiting")
         loop = asyncio.get_running_loop()
         future: asyncio.Future[T] = loop.create_future()
@@ -152,7 +155,7 @@ class GroupCommitStore(ABC):
         self._check_open()
         options = options_of(work)
         if options.reader is Reader.SEARCHES:
-            job = partial(self._read, work, args, kwargs, self._search_timeout_s)
+            job = partial(self._read, work, args, kwargs, self._limits.search_timeout_s)
             return await self._searchers.run(job, MAX_SEARCH_WAIT_S)
         if options.reader is Reader.BACKGROUND:
             return await self._background_reader.run(partial(self._read, work, args, kwargs, None), None)

@@ -278,9 +278,7 @@ def _only(slots: Collection[int] | None) -> str:
 def get_data(tx: Tx, ids: Iterable[bytes], slots: Collection[int] | None = None) -> dict[bytes, EventData]:
     """Return what events other than messages' ends say, where it is still stored; `slots`: those of the events."""
     only = _only(slots).replace(" where", " and")
-    rows = tx.execute_many(
-        f"select id, type, created_at, data from event_data where id in ({{list}}){only}", [(one,) for one in ids]
-    )
+    rows = tx.execute_list(f"select id, type, created_at, data from event_data where id in ({{list}}){only}", ids)
     return read_rows(rows, lambda row: EventData(EVENT_TYPE_BY_NUMBER[row[1]], row[2], _decode(row[3])))
 
 
@@ -347,16 +345,14 @@ def delete_old_data(tx: Tx, before: Instant, limit: int) -> int:
 
 def erase_data(tx: Tx, account_id: int, phone: str) -> list[bytes]:
     """Erase what an account's events say about a number; return their ids."""
-    rows = tx.fetch_all(
+    return tx.fetch_values(
         "update event_data set phone = null, data = '{}' where account_id = ? and phone = ? returning id",
         (account_id, int(phone)),
     )
-    return [row[0] for row in rows]
 
 
 def _last_number(tx: Tx, slot: int) -> int:
-    row = tx.fetch_one("select last from event_numbers where slot = ?", (slot,))
-    return int(row[0]) if row else 0
+    return tx.fetch_number("select last from event_numbers where slot = ?", (slot,))
 
 
 def _add(tx: Tx, slot: int, packed: list[bytes], now: Instant) -> None:

@@ -9,6 +9,7 @@ from pabal.domain.base.dates import Instant
 from pabal.domain.events.notice import MailState
 from pabal.store.engine.base import Reader, Row, Tx, transaction
 from pabal.store.events import notices
+from pabal.store.rows import Select, deletion, upsert
 
 MAX_ITEMS = 20
 """Notices that a mail names; further ones are counted."""
@@ -92,11 +93,10 @@ def add(tx: Tx, mail: NewMail, due_at: Instant, now: Instant) -> None:
 
 def last_sent_at(tx: Tx, user_id: int, kind: str) -> Instant:
     """Return when a user was last sent a mail of a kind, 0 if that is long ago."""
-    row = tx.fetch_one(
+    return tx.fetch_number(
         "select max(changed_at) from mails where user_id = ? and kind = ? and state = ?",
         (user_id, kind, MailState.SENT.value),
     )
-    return int(row[0] or 0) if row else 0
 
 
 def claim(tx: Tx, now: Instant, lease_ms: int) -> ClaimedMail | None:
@@ -175,11 +175,9 @@ def next_due_at(tx: Tx) -> Instant | None:
 @transaction(reader=Reader.BACKGROUND)
 def count_waiting(tx: Tx) -> int:
     """Return how many mails wait or are being sent."""
-    row = tx.fetch_one(
-        "select count(*) from mails where state in (?, ?)",
-        (MailState.WAITING.value, MailState.SENDING.value),
+    return tx.fetch_number(
+        "select count(*) from mails where state in (?, ?)", (MailState.WAITING.value, MailState.SENDING.value)
     )
-    return int(row[0]) if row else 0
 
 
 def list_failed(tx: Tx, limit: int) -> list[FailedMail]:
@@ -205,13 +203,9 @@ def delete_all_by_user(tx: Tx, user_id: int) -> None:
     tx.execute("delete from mails where user_id = ?", (user_id,))
 
 
-def delete_old(tx: Tx, before: Instant, limit: int) -> int:
-    """Delete some mails that were sent or given up before an instant; return how many."""
-    return tx.execute(
-        "delete from mails where id in"
-        " (select id from mails where state in (?, ?) and changed_at < ? order by changed_at limit ?)",
-        (MailState.SENT.value, MailState.FAILED.value, before, limit),
-    )
+_IS_DONE = f"state in ('{MailState.SENT.value}', '{MailState.FAILED.value}')"
+delete_old = deletion("mails", "id", "changed_at", condition=_IS_DONE)
+"""Deletes some mails that were sent or given up."""
 
 
 def _first_due(tx: Tx, now: Instant) -> Row | None:
@@ -260,14 +254,13 @@ class MailServer(NamedTuple):
     """Of the last failure, also after a success."""
 
 
+_STATE = "succeeded_at, failing_since, failures, next_try_at, failed_at, error"
+_SERVERS = Select(f"select name, {_STATE} from mail_servers", MailServer._make)
+
+
 def get(tx: Tx, name: str) -> MailServer:
     """Return the state of a mail server."""
-    row = tx.fetch_one(
-        "select name, succeeded_at, failing_since, failures, next_try_at, failed_at, error from mail_servers"
-        " where name = ?",
-        (name,),
-    )
-    return MailServer(*row) if row else MailServer(name)
+    return _SERVERS.fetch_one(tx, "where name = ?", (name,)) or MailServer(name)
 
 
 def record_success(tx: Tx, name: str, now: Instant) -> None:
@@ -277,10 +270,4 @@ def record_success(tx: Tx, name: str, now: Instant) -> None:
 
 def put(tx: Tx, server: MailServer) -> None:
     """Store the state of a mail server."""
-    tx.execute(
-        "insert into mail_servers (name, succeeded_at, failing_since, failures, next_try_at, failed_at, error)"
-        " values (?, ?, ?, ?, ?, ?, ?) on conflict (name) do update set succeeded_at = excluded.succeeded_at,"
-        " failing_since = excluded.failing_since, failures = excluded.failures,"
-        " next_try_at = excluded.next_try_at, failed_at = excluded.failed_at, error = excluded.error",
-        server,
-    )
+    tx.execute(upsert("mail_servers", "name", _STATE), server)

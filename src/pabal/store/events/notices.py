@@ -9,8 +9,8 @@ from pabal.domain.base.codes import LANGUAGES
 from pabal.domain.base.dates import DAY, Instant
 from pabal.domain.events.notice import NOTICE_KIND_BY_CODE, NoticeKind, usual_kinds
 from pabal.domain.people.user import ROLE_BY_CODE, Role
-from pabal.store.engine.base import Reader, Row, Tx, transaction
-from pabal.store.rows import deletion, read_rows
+from pabal.store.engine.base import Reader, Tx, transaction
+from pabal.store.rows import deletion, read_rows, upsert
 
 _encode = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder(dict[str, Any]).decode
@@ -62,7 +62,7 @@ def list_some(tx: Tx, limit: int) -> tuple[list[bytes], list[Notice]]:
 
 def delete(tx: Tx, ids: Iterable[bytes]) -> None:
     """Delete notices: they are in the mails of those who want them."""
-    tx.execute_many("delete from notices where id in ({list})", [(one,) for one in ids])
+    tx.execute_list("delete from notices where id in ({list})", ids)
 
 
 delete_old = deletion("notices", "id", "created_at")
@@ -89,11 +89,8 @@ def get_alert(tx: Tx, kind: NoticeKind, subject: str) -> Alert | None:
 
 
 def put_alert(tx: Tx, kind: NoticeKind, subject: str, alert: Alert) -> None:
-    tx.execute(
-        "insert into alerts (kind, subject, is_on, told_at) values (?, ?, ?, ?)"
-        " on conflict (kind, subject) do update set is_on = excluded.is_on, told_at = excluded.told_at",
-        (kind.code, subject, int(alert.is_on), alert.told_at),
-    )
+    args = (kind.code, subject, int(alert.is_on), alert.told_at)
+    tx.execute(upsert("alerts", "kind, subject", "is_on, told_at"), args)
 
 
 def delete_old_alerts(tx: Tx, before: Instant) -> None:
@@ -146,16 +143,12 @@ class Recipient(NamedTuple):
 
 def get_settings(tx: Tx, user_id: int) -> NoticeSettings:
     row = tx.fetch_one(f"select {_COLUMNS} from notice_settings where user_id = ?", (user_id,))
-    return _from_row(row) if row else NoticeSettings()
+    return NoticeSettings(None if row[0] is None else _split(row[0]), *row[1:]) if row else NoticeSettings()
 
 
 def put_settings(tx: Tx, user_id: int, settings: NoticeSettings) -> None:
-    changes = ", ".join(f"{name} = excluded.{name}" for name in _COLUMNS.split(", "))
-    tx.execute(
-        f"insert into notice_settings (user_id, {_COLUMNS}) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-        f" on conflict (user_id) do update set {changes}",
-        (user_id, _join(settings.kinds), *settings[1:]),
-    )
+    kinds = _join(settings.kinds)
+    tx.execute(upsert("notice_settings", "user_id", _COLUMNS), (user_id, kinds, *settings[1:]))
 
 
 def record_failure(tx: Tx, user_id: int, error: str, now: Instant) -> None:
@@ -186,11 +179,6 @@ def list_recipients(tx: Tx) -> list[Recipient]:
 
 def delete_settings(tx: Tx, user_id: int) -> None:
     tx.execute("delete from notice_settings where user_id = ?", (user_id,))
-
-
-def _from_row(row: Row) -> NoticeSettings:
-    kinds, *rest = row
-    return NoticeSettings(None if kinds is None else _split(kinds), *rest)
 
 
 def _join(kinds: Iterable[NoticeKind] | None) -> str | None:

@@ -94,11 +94,10 @@ def get_progress(tx: Tx, webhook_id: int) -> WebhookProgress | None:
 
 def move_positions(tx: Tx, webhook_id: int, begin: WebhookProgress, end: Positions) -> bool:
     """Record that deliveries were made of events; return False if the progress is not `begin` any more."""
-    changed = tx.execute(
+    return tx.changes(
         "update webhook_positions set positions = ? where webhook_id = ? and positions = ? and erasures = ?",
         (encode_positions(end), webhook_id, encode_positions(begin.positions), begin.erasures),
     )
-    return bool(changed)
 
 
 def rewind(tx: Tx, webhook_id: int, since: Instant) -> None:
@@ -143,8 +142,7 @@ def list_due(
 
 def count(tx: Tx, webhook_id: int) -> int:
     """Return how many posts of a webhook were not delivered yet."""
-    row = tx.fetch_one("select count(*) from webhook_posts where webhook_id = ?", (webhook_id,))
-    return int(row[0]) if row else 0
+    return tx.fetch_number("select count(*) from webhook_posts where webhook_id = ?", (webhook_id,))
 
 
 def next_due_at(tx: Tx, webhook_id: int, after: Instant) -> Instant | None:
@@ -158,7 +156,7 @@ def next_due_at(tx: Tx, webhook_id: int, after: Instant) -> Instant | None:
 
 def finish(tx: Tx, post_ids: Iterable[bytes]) -> None:
     """Delete posts that were delivered or given up."""
-    tx.execute_many("delete from webhook_posts where id in ({list})", [(one,) for one in post_ids])
+    tx.execute_list("delete from webhook_posts where id in ({list})", post_ids)
 
 
 def retry(tx: Tx, post_id: bytes, tries: int, due_at: Instant) -> None:

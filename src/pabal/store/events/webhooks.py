@@ -1,6 +1,6 @@
 """Webhooks: addresses that events of an account are posted to, and how that goes."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
 from pabal.domain.base.dates import SECOND, Instant
@@ -13,14 +13,10 @@ from pabal.domain.events.webhook import (
     WebhookState,
 )
 from pabal.domain.sends.message import PRODUCT_BY_CODE, Product
-from pabal.store.engine.base import Row, Tx
+from pabal.store.engine.base import T, Tx
 from pabal.store.events import webhook_posts
+from pabal.store.rows import Select, reader
 
-_SELECT = (
-    "select w.id, w.account_id, a.name, w.url, w.events, w.products, w.description, w.secret, w.previous_secret,"
-    " w.previous_until, w.state, w.created_at, w.changed_at, w.last_success_at, w.failures, w.failing_since,"
-    " w.trial_at, w.dropped, w.gone, w.gone_since, w.format from webhooks w join accounts a on a.id = w.account_id"
-)
 SUCCESS_PRECISION_MS = 1 * SECOND
 """How exactly the last success is recorded: up to 16 posts at a time would wait for each other's row otherwise."""
 
@@ -28,6 +24,25 @@ IS_PAUSED = f"w.state = '{WebhookState.PAUSED.code}'"
 """A constant, so that the index of paused webhooks is used."""
 IS_GONE = f"w.state = '{WebhookState.DISABLED.code}' and w.gone_since is not null"
 """Likewise."""
+
+
+def _among(table: Mapping[str, T]) -> Callable[[str], frozenset[T]]:
+    """Return a function that looks up words in a table."""
+    return lambda words: frozenset(table[word] for word in words.split())
+
+
+_WEBHOOKS = Select(
+    "select w.id, w.account_id, a.name, w.url, w.events, w.products, w.description, w.secret, w.previous_secret,"
+    " w.previous_until, w.state, w.created_at, w.changed_at, w.last_success_at, w.failures, w.failing_since,"
+    " w.trial_at, w.dropped, w.gone, w.gone_since, w.format from webhooks w join accounts a on a.id = w.account_id",
+    reader(
+        Webhook,
+        events=_among(EVENT_TYPE_BY_CODE),
+        products=_among(PRODUCT_BY_CODE),
+        state=WEBHOOK_STATE_BY_CODE.__getitem__,
+        format=WEBHOOK_FORMAT_BY_CODE.__getitem__,
+    ),
+)
 
 
 class FailureCounts(NamedTuple):
@@ -79,49 +94,45 @@ def add(tx: Tx, new: NewWebhook, now: Instant) -> int:
 
 def get(tx: Tx, account_id: int, webhook_id: int) -> Webhook | None:
     """Return a webhook of an account, or None."""
-    row = tx.fetch_one(f"{_SELECT} where w.id = ? and w.account_id = ?", (webhook_id, account_id))
-    return _from_row(row) if row else None
+    return _WEBHOOKS.fetch_one(tx, "where w.id = ? and w.account_id = ?", (webhook_id, account_id))
 
 
 def list_by_account(tx: Tx, account_id: int) -> list[Webhook]:
     """Return the webhooks of an account, oldest first."""
-    rows = tx.fetch_all(f"{_SELECT} where w.account_id = ? order by w.id", (account_id,))
-    return [_from_row(row) for row in rows]
+    return _WEBHOOKS.fetch_all(tx, "where w.account_id = ? order by w.id", (account_id,))
 
 
 def list_enabled(tx: Tx) -> list[Webhook]:
     """Return all webhooks that are active or paused, except those of disabled accounts."""
-    rows = tx.fetch_all(
-        f"{_SELECT} where w.state <> ? and a.disabled_at is null order by w.id", (WebhookState.DISABLED.code,)
+    return _WEBHOOKS.fetch_all(
+        tx, "where w.state <> ? and a.disabled_at is null order by w.id", (WebhookState.DISABLED.code,)
     )
-    return [_from_row(row) for row in rows]
 
 
 def list_disabled(tx: Tx) -> list[Webhook]:
     """Return all webhooks that nothing is posted to: disabled ones, and those of disabled accounts."""
-    rows = tx.fetch_all(
-        f"{_SELECT} where w.state = ? or a.disabled_at is not null order by w.id", (WebhookState.DISABLED.code,)
+    return _WEBHOOKS.fetch_all(
+        tx, "where w.state = ? or a.disabled_at is not null order by w.id", (WebhookState.DISABLED.code,)
     )
-    return [_from_row(row) for row in rows]
 
 
 def list_stopped(tx: Tx, limit: int) -> list[Webhook]:
     """Return some webhooks that are paused, or disabled because of 410, except those of disabled accounts."""
-    rows = tx.fetch_all(
-        f"{_SELECT} where ({IS_PAUSED} or {IS_GONE}) and a.disabled_at is null order by w.account_id, w.id limit ?",
+    return _WEBHOOKS.fetch_all(
+        tx,
+        f"where ({IS_PAUSED} or {IS_GONE}) and a.disabled_at is null order by w.account_id, w.id limit ?",
         (limit,),
     )
-    return [_from_row(row) for row in rows]
 
 
 def list_failing(tx: Tx, before: Instant, limit: int) -> list[Webhook]:
     """Return some active webhooks that have failed since before an instant, longest first, of enabled accounts."""
-    rows = tx.fetch_all(
-        f"{_SELECT} where w.state = ? and w.failing_since < ? and a.disabled_at is null"
+    return _WEBHOOKS.fetch_all(
+        tx,
+        "where w.state = ? and w.failing_since < ? and a.disabled_at is null"
         " order by w.failing_since, w.id limit ?",
         (WebhookState.ACTIVE.code, before, limit),
     )
-    return [_from_row(row) for row in rows]
 
 
 def count_stopped(tx: Tx) -> tuple[int, int]:
@@ -144,8 +155,7 @@ def trim_all_deliveries(tx: Tx, before: Instant) -> None:
 
 def count(tx: Tx, account_id: int) -> int:
     """Return how many webhooks an account has."""
-    row = tx.fetch_one("select count(*) from webhooks where account_id = ?", (account_id,))
-    return int(row[0]) if row else 0
+    return tx.fetch_number("select count(*) from webhooks where account_id = ?", (account_id,))
 
 
 def change(tx: Tx, webhook: Webhook, now: Instant) -> None:
@@ -170,17 +180,14 @@ def change(tx: Tx, webhook: Webhook, now: Instant) -> None:
 
 def list_some(tx: Tx, after: int, limit: int) -> list[Webhook]:
     """Return some webhooks of all accounts whose ids are higher than `after`, in order."""
-    rows = tx.fetch_all(f"{_SELECT} where w.id > ? order by w.id limit ?", (after, limit))
-    return [_from_row(row) for row in rows]
+    return _WEBHOOKS.fetch_all(tx, "where w.id > ? order by w.id limit ?", (after, limit))
 
 
 def replace_secrets(tx: Tx, webhook: Webhook, secret: bytes, previous: bytes | None = None) -> bool:
     """Store the secrets of a webhook in another form; return False if they have changed meanwhile."""
-    return bool(
-        tx.execute(
-            "update webhooks set secret = ?, previous_secret = ? where id = ? and secret = ?",
-            (secret, previous, webhook.id, webhook.secret),
-        )
+    return tx.changes(
+        "update webhooks set secret = ?, previous_secret = ? where id = ? and secret = ?",
+        (secret, previous, webhook.id, webhook.secret),
     )
 
 
@@ -268,22 +275,3 @@ def add_dropped(tx: Tx, webhook_id: int, events: int) -> None:
 
 def _join(words: Iterable[str]) -> str:
     return " ".join(sorted(words))
-
-
-def _from_row(row: Row) -> Webhook:
-    id, account_id, account, url, types, products, *rest = row
-    description, secret, previous_secret, previous_until, state, *times, webhook_format = rest
-    return Webhook(
-        id,
-        account_id,
-        account,
-        url,
-        frozenset(EVENT_TYPE_BY_CODE[word] for word in types.split()),
-        frozenset(PRODUCT_BY_CODE[word] for word in products.split()),
-        description,
-        secret,
-        previous_secret,
-        previous_until,
-        WEBHOOK_STATE_BY_CODE[state],
-        *times,
-    )._replace(format=WEBHOOK_FORMAT_BY_CODE[webhook_format])

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from pabal.domain.base.dates import Instant
 from pabal.store.engine.base import Tx
+from pabal.store.rows import Select, reader, upsert
 
 WHOLE_PROFILE = ""
 """The template code of the row that maps the profile itself."""
@@ -47,6 +48,8 @@ class RemotePlace(NamedTuple):
 
 
 _COLUMNS = "profile_id, carrier, template_code, remote, is_manual, problem"
+_from_row = reader(ProfileMapping, is_manual=bool)
+_MAPPINGS = Select(f"select {_COLUMNS} from profile_mappings", _from_row)
 
 
 def find_places(tx: Tx, carrier: str, wanted: Iterable[tuple[int, str]]) -> dict[tuple[int, str], RemotePlace]:
@@ -75,19 +78,15 @@ def find_places(tx: Tx, carrier: str, wanted: Iterable[tuple[int, str]]) -> dict
 
 
 def get(tx: Tx, profile_id: int, carrier: str, template_code: str) -> ProfileMapping | None:
-    row = tx.fetch_one(
-        f"select {_COLUMNS} from profile_mappings where profile_id = ? and carrier = ? and template_code = ?",
-        (profile_id, carrier, template_code),
+    return _MAPPINGS.fetch_one(
+        tx, "where profile_id = ? and carrier = ? and template_code = ?", (profile_id, carrier, template_code)
     )
-    return _from_row(row) if row else None
 
 
 def save(tx: Tx, mapping: ProfileMapping, now: Instant) -> None:
     """Store a mapping; it replaces the one of the same profile, carrier and template."""
     tx.execute(
-        f"insert into profile_mappings ({_COLUMNS}, changed_at) values (?, ?, ?, ?, ?, ?, ?)"
-        " on conflict (profile_id, carrier, template_code) do update set remote = excluded.remote,"
-        " is_manual = excluded.is_manual, problem = excluded.problem, changed_at = excluded.changed_at",
+        upsert("profile_mappings", "profile_id, carrier, template_code", "remote, is_manual, problem, changed_at"),
         (*mapping[:4], int(mapping.is_manual), mapping.problem, now),
     )
 
@@ -95,14 +94,12 @@ def save(tx: Tx, mapping: ProfileMapping, now: Instant) -> None:
 def remove(tx: Tx, profile_id: int, carrier: str, template_code: str) -> bool:
     """Remove a mapping, that of a whole profile with those of its templates; return whether there was one."""
     if template_code == WHOLE_PROFILE:
-        where, args = "profile_id = ? and carrier = ?", (profile_id, carrier)
-        return tx.execute(f"delete from profile_mappings where {where}", args) > 0
-    return (
-        tx.execute(
-            "delete from profile_mappings where profile_id = ? and carrier = ? and template_code = ?",
-            (profile_id, carrier, template_code),
+        return tx.changes(
+            "delete from profile_mappings where profile_id = ? and carrier = ?", (profile_id, carrier)
         )
-        > 0
+    return tx.changes(
+        "delete from profile_mappings where profile_id = ? and carrier = ? and template_code = ?",
+        (profile_id, carrier, template_code),
     )
 
 
@@ -118,21 +115,20 @@ def find_profile_with_key(tx: Tx, carrier: str, sender_key: str) -> int | None:
 
 def list_by_carrier(tx: Tx, carrier: str) -> list[ProfileMapping]:
     """Return the mapped profiles of a carrier, without their templates."""
-    rows = tx.fetch_all(
-        f"select {_COLUMNS} from profile_mappings where carrier = ? and template_code = ''"
+    return _MAPPINGS.fetch_all(
+        tx,
+        "where carrier = ? and template_code = ''"
         " and profile_id in (select id from profiles where deleted_at is null) order by profile_id",
         (carrier,),
     )
-    return [_from_row(row) for row in rows]
 
 
 def list_templates(tx: Tx, profile_id: int, carrier: str) -> list[ProfileMapping]:
-    rows = tx.fetch_all(
-        f"select {_COLUMNS} from profile_mappings where profile_id = ? and carrier = ? and template_code <> ''"
-        " order by template_code",
+    return _MAPPINGS.fetch_all(
+        tx,
+        "where profile_id = ? and carrier = ? and template_code <> '' order by template_code",
         (profile_id, carrier),
     )
-    return [_from_row(row) for row in rows]
 
 
 def list_all(tx: Tx) -> list[ListedMapping]:
@@ -144,8 +140,3 @@ def list_all(tx: Tx) -> list[ListedMapping]:
         " order by a.name, p.channel_id, m.carrier, m.template_code"
     )
     return [ListedMapping(row[0], row[1], row[2], _from_row(row[3:])) for row in rows]
-
-
-def _from_row(row: tuple[object, ...]) -> ProfileMapping:
-    profile_id, carrier, template_code, remote, is_manual, problem = row
-    return ProfileMapping(profile_id, carrier, template_code, remote, bool(is_manual), problem)  # type: ignore[arg-type]

@@ -7,9 +7,9 @@ from pabal.domain.base.dates import Instant, Period
 from pabal.domain.events.event import EventType
 from pabal.domain.kakao.profile import AUTH_STATUS_BY_CODE, AuthStatus, Profile, Suspension, parse_suspension
 from pabal.store.accounts import setup_changes
-from pabal.store.engine.base import Reader, Row, Tx, Value, transaction
+from pabal.store.engine.base import Reader, Tx, Value, transaction
 from pabal.store.events import events
-from pabal.store.rows import find_page, given, in_period
+from pabal.store.rows import Select, find_page, given, in_period, reader
 
 _COLUMNS = (
     "id, account_id, channel_id, category, cellphone, status, sender_key, is_enabled, created_at, changed_at,"
@@ -17,7 +17,8 @@ _COLUMNS = (
 )
 _FIELDS = tuple(_COLUMNS.split(", "))
 
-_SELECT_BY_CARRIER = f"select {_COLUMNS} from profiles where deleted_at is null and carrier = ?"
+_from_row = reader(Profile, status=AUTH_STATUS_BY_CODE.__getitem__, is_enabled=bool, suspension=parse_suspension)
+_PROFILES = Select(f"select {_COLUMNS} from profiles where deleted_at is null", _from_row)
 
 
 class ProfileToken(NamedTuple):
@@ -42,27 +43,27 @@ class ProfileFilter(NamedTuple):
 
 
 def get_by_channel(tx: Tx, account_id: int, channel_id: str) -> Profile | None:
-    return _get(tx, "account_id = ? and channel_id = ?", (account_id, channel_id))
+    return _PROFILES.fetch_one(tx, "and account_id = ? and channel_id = ?", (account_id, channel_id))
 
 
 def get_by_sender_key(tx: Tx, account_id: int, sender_key: str) -> Profile | None:
-    return _get(tx, "account_id = ? and sender_key = ?", (account_id, sender_key))
+    return _PROFILES.fetch_one(tx, "and account_id = ? and sender_key = ?", (account_id, sender_key))
 
 
 def list_by_carrier(tx: Tx, carrier: str) -> list[Profile]:
     """Return the profiles that a carrier's relay manages, oldest first."""
-    return sorted(_from_row(row) for row in tx.fetch_all(_SELECT_BY_CARRIER, (carrier,)))
+    return sorted(_PROFILES.fetch_all(tx, "and carrier = ?", (carrier,)))
 
 
 def get_approved(tx: Tx, carrier: str, channel_id: str) -> Profile | None:
     """Return the approved profile of a channel that a carrier's relay manages, of any account."""
-    found = tx.fetch_all(f"{_SELECT_BY_CARRIER} and channel_id = ?", (carrier, channel_id))
-    return next((each for row in found if (each := _from_row(row)).status is AuthStatus.APPROVAL), None)
+    found = _PROFILES.fetch_all(tx, "and carrier = ? and channel_id = ?", (carrier, channel_id))
+    return next((each for each in found if each.status is AuthStatus.APPROVAL), None)
 
 
 def get_by_any_sender_key(tx: Tx, sender_key: str) -> Profile | None:
     """Return the profile with this sender key, of any account."""
-    return _get(tx, "sender_key = ?", (sender_key,))
+    return _PROFILES.fetch_one(tx, "and sender_key = ?", (sender_key,))
 
 
 def add(
@@ -147,10 +148,7 @@ def mark_swept(tx: Tx, profile_id: int) -> None:
 
 
 def find_deleted(tx: Tx, profile_ids: set[int]) -> set[int]:
-    rows = tx.execute_many(
-        "select id from profiles where deleted_at is not null and id in ({list})",
-        [(one,) for one in profile_ids],
-    )
+    rows = tx.execute_list("select id from profiles where deleted_at is not null and id in ({list})", profile_ids)
     return {row[0] for row in rows}
 
 
@@ -247,21 +245,19 @@ def add_failed_attempts(tx: Tx, token_id: int, times: int = 1) -> None:
 
 def delete_expired_tokens(tx: Tx, before: Instant, limit: int) -> int:
     """Delete expired tokens that were sent before `before`; return how many."""
-    rows = tx.fetch_all(
-        "delete from tokens where id in"
-        " (select id from tokens where sent_at < ? and expires_at < ? limit ?) returning id",
+    return tx.execute(
+        "delete from tokens where id in (select id from tokens where sent_at < ? and expires_at < ? limit ?)",
         (before, before, limit),
     )
-    return len(rows)
 
 
 def _change(tx: Tx, profile_id: int, sql: str, args: Sequence[Value], now: Instant) -> int:
     """Change a profile, and record it as an event if it is in another state then; return how many rows changed."""
-    before = _get(tx, "id = ?", (profile_id,))
+    before = _PROFILES.fetch_one(tx, "and id = ?", (profile_id,))
     changed = tx.execute(sql, args)
     if before:
         setup_changes.record(tx, before.account_id)
-    row = _get_row(tx, "id = ?", (profile_id,))
+    row = tx.fetch_one(f"{_PROFILES.sql} and id = ?", (profile_id,))
     if before and row and _state(before) != _state(_from_row(row)):
         data = dict(zip(_FIELDS, row, strict=True))
         key = f"{profile_id} {now} {data['status']} {data['is_enabled']} {data['suspension']}"
@@ -273,31 +269,3 @@ def _change(tx: Tx, profile_id: int, sql: str, args: Sequence[Value], now: Insta
 def _state(profile: Profile) -> tuple[object, ...]:
     """Return what callers are told about: whether the profile can send, and if not, why."""
     return profile.status, profile.sender_key, profile.is_enabled, profile.suspension
-
-
-def _get(tx: Tx, where: str, args: tuple[Value, ...]) -> Profile | None:
-    row = _get_row(tx, where, args)
-    return _from_row(row) if row else None
-
-
-def _get_row(tx: Tx, where: str, args: tuple[Value, ...]) -> Row | None:
-    return tx.fetch_one(f"select {_COLUMNS} from profiles where deleted_at is null and {where}", args)
-
-
-def _from_row(row: Row) -> Profile:
-    id, account_id, channel_id, category, cellphone, status, sender_key, is_enabled, *rest = row
-    created_at, changed_at, carrier, bar = rest
-    return Profile(
-        id,
-        account_id,
-        channel_id,
-        category,
-        cellphone,
-        AUTH_STATUS_BY_CODE[status],
-        sender_key,
-        bool(is_enabled),
-        created_at,
-        changed_at,
-        carrier,
-        parse_suspension(bar),
-    )

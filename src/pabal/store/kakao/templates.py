@@ -13,16 +13,15 @@ from pabal.domain.kakao.profile import Suspension, parse_suspension
 from pabal.domain.kakao.template import TEMPLATE_STATUS_BY_CODE, Template, TemplateContent, TemplateStatus
 from pabal.domain.kakao.template_parts import parts_from_fields, to_fields
 from pabal.store.accounts import setup_changes
-from pabal.store.engine.base import Reader, Row, Tx, Value, transaction
+from pabal.store.engine.base import Reader, Tx, Value, transaction
 from pabal.store.events import events, notices
-from pabal.store.rows import containing, find_page, given, in_period
+from pabal.store.rows import Select, containing, find_page, given, in_period, reader
 
 _COLUMNS = (
     "t.id", "t.account_id", "t.profile_id", "p.sender_key", "p.channel_id", "t.code", "t.design", "t.in_use",
     "t.status", "t.comment", "t.is_enabled", "t.created_at", "t.changed_at", "p.carrier", "t.suspension",
 )  # fmt: skip
 _TABLES = "templates t join profiles p on p.id = t.profile_id"
-_SELECT = f"select {', '.join(_COLUMNS)} from {_TABLES}"
 _REVIEWED = (TemplateStatus.APPROVED, TemplateStatus.REJECTED)
 _FIELDS = tuple(each.partition(".")[2] for each in _COLUMNS)
 
@@ -41,14 +40,12 @@ class TemplateFilter(NamedTuple):
 
 
 def get(tx: Tx, profile_id: int, code: str) -> Template | None:
-    row = tx.fetch_one(f"{_SELECT} where t.profile_id = ? and t.code = ?", (profile_id, code))
-    return _from_row(row) if row else None
+    return _TEMPLATES.fetch_one(tx, "where t.profile_id = ? and t.code = ?", (profile_id, code))
 
 
 def get_by_id(tx: Tx, template_id: int) -> Template | None:
     """Return the template with this id, of any account."""
-    row = _get_row(tx, template_id)
-    return _from_row(row) if row else None
+    return _TEMPLATES.fetch_one(tx, "where p.deleted_at is null and t.id = ?", (template_id,))
 
 
 def add(
@@ -143,16 +140,14 @@ def get_image(tx: Tx, template_id: int) -> Image | None:
 
 
 def list_by_profile(tx: Tx, profile_id: int) -> list[Template]:
-    return [
-        _from_row(row) for row in tx.fetch_all(f"{_SELECT} where t.profile_id = ? order by t.id", (profile_id,))
-    ]
+    return _TEMPLATES.fetch_all(tx, "where t.profile_id = ? order by t.id", (profile_id,))
 
 
 def get_names(tx: Tx, account_id: int, codes: Iterable[str]) -> dict[str, str]:
     """Return the names of an account's templates with these codes; of equal codes, that of the newest."""
-    rows = tx.execute_many(
+    rows = tx.execute_list(
         f"select code, name from templates where account_id = {account_id:d} and code in ({{list}}) order by id",
-        [(one,) for one in codes],
+        codes,
     )
     return dict(rows)
 
@@ -197,22 +192,23 @@ def find(tx: Tx, wanted: TemplateFilter, page: int, page_size: int) -> tuple[int
 
 def list_all(tx: Tx) -> list[Template]:
     """Return every template, oldest first."""
-    return [_from_row(row) for row in tx.fetch_all(f"{_SELECT} where p.deleted_at is null order by t.id")]
+    return _TEMPLATES.fetch_all(tx, "where p.deleted_at is null order by t.id")
 
 
 def _change(tx: Tx, template_id: int, sql: str, args: Sequence[Value], now: Instant) -> None:
     """Change a template, and record it as an event if its status is another then."""
-    before = _get_row(tx, template_id)
+    before = get_by_id(tx, template_id)
     tx.execute(sql, args)
     if before:
-        setup_changes.record(tx, _from_row(before).account_id)
-    after = _get_row(tx, template_id)
-    if not before or not after or _state(_from_row(before)) == _state(_from_row(after)):
+        setup_changes.record(tx, before.account_id)
+    row = tx.fetch_one(f"{_TEMPLATES.sql} where p.deleted_at is null and t.id = ?", (template_id,))
+    after = _from_row(row) if row else None
+    if not before or not after or not row or _state(before) == _state(after):
         return
-    data = dict(zip(_FIELDS, after, strict=True)) | {"in_use": None}
+    data = dict(zip(_FIELDS, row, strict=True)) | {"in_use": None}
     key = f"{template_id} {now} {data['status']} {data['suspension']}"
     event_id = events.record(tx, data["account_id"], EventType.TEMPLATE_STATUS, key, data, now)
-    _tell_of_review(tx, event_id, _from_row(before), _from_row(after), now)
+    _tell_of_review(tx, event_id, before, after, now)
 
 
 def _tell_of_review(tx: Tx, event_id: bytes | None, before: Template, after: Template, now: Instant) -> None:
@@ -220,10 +216,6 @@ def _tell_of_review(tx: Tx, event_id: bytes | None, before: Template, after: Tem
     if after.status in _REVIEWED and before.status is not after.status:
         data = {"templateId": after.id, "name": after.latest.name, "code": after.code, "status": after.status.code}
         notices.add(tx, event_id, NoticeKind.TEMPLATE, after.account_id, data, now)
-
-
-def _get_row(tx: Tx, template_id: int) -> Row | None:
-    return tx.fetch_one(f"{_SELECT} where p.deleted_at is null and t.id = ?", (template_id,))
 
 
 def _state(template: Template) -> tuple[object, ...]:
@@ -255,23 +247,12 @@ def _design_from_json(kept: str) -> TemplateContent:
     return TemplateContent(**{**fields, "buttons": from_fields(fields["buttons"]), "parts": parts})
 
 
-def _from_row(row: Row) -> Template:
-    id, account_id, profile_id, sender_key, channel_id, code, design, in_use, status, comment, *rest = row
-    is_enabled, created_at, changed_at, carrier, bar = rest
-    return Template(
-        id,
-        account_id,
-        profile_id,
-        sender_key,
-        channel_id,
-        code,
-        _design_from_json(design),
-        _design_from_json(in_use) if in_use else None,
-        TEMPLATE_STATUS_BY_CODE[status],
-        comment,
-        bool(is_enabled),
-        created_at,
-        changed_at,
-        carrier,
-        parse_suspension(bar),
-    )
+_from_row = reader(
+    Template,
+    latest=_design_from_json,
+    approved=lambda design: _design_from_json(design) if design else None,
+    status=TEMPLATE_STATUS_BY_CODE.__getitem__,
+    is_enabled=bool,
+    suspension=parse_suspension,
+)
+_TEMPLATES = Select(f"select {', '.join(_COLUMNS)} from {_TABLES}", _from_row)

@@ -11,6 +11,7 @@ from pabal.domain.sends.message import Status
 from pabal.store.engine.base import Row, Tx
 from pabal.store.messages import messages
 from pabal.store.messages.messages import ResultCount
+from pabal.store.rows import Select
 
 MIN_COUNT_INTERVAL = 1 * SECOND
 MAX_COUNT_INTERVAL = 30 * SECOND
@@ -66,9 +67,18 @@ class CampaignRequest(NamedTuple):
     progress: CampaignProgress
 
 
-_COLUMNS = (
-    "campaign_id, number, request_id, receivers, scheduled_at, is_ended,"
+def _from_row(row: Row) -> CampaignRequest:
+    campaign_id, number, request_id, receivers, scheduled_at, is_ended, *counts, failures = row
+    reasons = tuple(FailureCount(*each) for each in _decode_failures(failures)) if failures else ()
+    progress = CampaignProgress._make((*counts, reasons))
+    return CampaignRequest(campaign_id, number, request_id, receivers, scheduled_at, bool(is_ended), progress)
+
+
+_REQUESTS = Select(
+    "select campaign_id, number, request_id, receivers, scheduled_at, is_ended,"
     " waiting, sending, completed, fail, cancel, fallbacks, fallbacks_completed, cost, failures"
+    " from campaign_requests",
+    _from_row,
 )
 
 
@@ -84,10 +94,7 @@ def add(tx: Tx, campaign_id: bytes, number: int, request_id: bytes, receivers: i
 
 def list_requests(tx: Tx, campaign_id: bytes) -> list[CampaignRequest]:
     """Return all requests of a campaign, in order."""
-    rows = tx.fetch_all(
-        f"select {_COLUMNS} from campaign_requests where campaign_id = ? order by number", (campaign_id,)
-    )
-    return [_from_row(row) for row in rows]
+    return _REQUESTS.fetch_all(tx, "where campaign_id = ? order by number", (campaign_id,))
 
 
 def list_unfinished(tx: Tx, campaign_id: bytes) -> list[CampaignRequest]:
@@ -97,11 +104,11 @@ def list_unfinished(tx: Tx, campaign_id: bytes) -> list[CampaignRequest]:
 
 def sum_progress(tx: Tx, campaign_ids: Iterable[bytes]) -> dict[bytes, tuple[CampaignProgress, bool]]:
     """Return each campaign's progress as last counted, without reasons, and whether all its requests have ended."""
-    rows = tx.execute_many(
+    rows = tx.execute_list(
         "select campaign_id, sum(waiting), sum(sending), sum(completed), sum(fail), sum(cancel), sum(fallbacks),"
         " sum(fallbacks_completed), sum(cost), min(is_ended) from campaign_requests where campaign_id in ({list})"
         " group by campaign_id",
-        [(one,) for one in campaign_ids],
+        campaign_ids,
     )
     return {
         row[0]: (CampaignProgress._make((*map(int, row[1:8]), messages.add_costs(row[8]), ())), bool(row[9]))
@@ -122,14 +129,12 @@ def sum_failures(tx: Tx, campaign_id: bytes) -> tuple[FailureCount, ...]:
 
 
 def list_request_ids(tx: Tx, campaign_id: bytes) -> list[bytes]:
-    rows = tx.fetch_all("select request_id from campaign_requests where campaign_id = ?", (campaign_id,))
-    return [row[0] for row in rows]
+    return tx.fetch_values("select request_id from campaign_requests where campaign_id = ?", (campaign_id,))
 
 
 def campaigns_by_request(tx: Tx, request_ids: Iterable[bytes]) -> dict[bytes, bytes]:
-    rows = tx.execute_many(
-        "select request_id, campaign_id from campaign_requests where request_id in ({list})",
-        [(one,) for one in request_ids],
+    rows = tx.execute_list(
+        "select request_id, campaign_id from campaign_requests where request_id in ({list})", request_ids
     )
     return dict(rows)
 
@@ -147,12 +152,9 @@ def first_waiting(tx: Tx, campaign_id: bytes) -> bytes | None:
 def find_due(tx: Tx, campaign_id: bytes | None, now: Instant, limit: int) -> list[CampaignRequest]:
     """Return requests that are due to be counted, of one campaign or, with None, of all."""
     where, args = ("", ()) if campaign_id is None else (" and campaign_id = ?", (campaign_id,))
-    rows = tx.fetch_all(
-        f"select {_COLUMNS} from campaign_requests where is_ended = 0 and count_at <= ?{where}"
-        " order by count_at limit ?",
-        (now, *args, limit),
+    return _REQUESTS.fetch_all(
+        tx, f"where is_ended = 0 and count_at <= ?{where} order by count_at limit ?", (now, *args, limit)
     )
-    return [_from_row(row) for row in rows]
 
 
 def count_progress(tx: Tx, account_id: int, request_id: bytes, receivers: int) -> tuple[CampaignProgress, bool]:
@@ -218,10 +220,3 @@ def recount_soon(tx: Tx, request_id: bytes, now: Instant, scheduled_at: Instant 
         " where request_id = ?",
         (now, scheduled_at, request_id),
     )
-
-
-def _from_row(row: Row) -> CampaignRequest:
-    campaign_id, number, request_id, receivers, scheduled_at, is_ended, *counts, failures = row
-    reasons = tuple(FailureCount(*each) for each in _decode_failures(failures)) if failures else ()
-    progress = CampaignProgress._make((*counts, reasons))
-    return CampaignRequest(campaign_id, number, request_id, receivers, scheduled_at, bool(is_ended), progress)

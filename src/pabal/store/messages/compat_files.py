@@ -44,8 +44,7 @@ def delete_numbered(tx: Tx, before: Instant, limit: int) -> int:
 
 def count(tx: Tx, account_id: int) -> int:
     """Return how many pictures an account has."""
-    row = tx.fetch_one("select count(*) from compat_files where account_id = ?", (account_id,))
-    return int(row[0]) if row else 0
+    return tx.fetch_number("select count(*) from compat_files where account_id = ?", (account_id,))
 
 
 def get(tx: Tx, account_id: int, file_id: bytes) -> Image | None:

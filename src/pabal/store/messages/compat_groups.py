@@ -86,8 +86,7 @@ def close(tx: Tx, account_id: int, group_id: bytes) -> list[str]:
 
 def _list_messages(tx: Tx, group_id: bytes) -> list[str]:
     """Return the messages of a group, in their order."""
-    rows = tx.fetch_all("select body from compat_group_messages where group_id = ? order by number", (group_id,))
-    return [row[0] for row in rows]
+    return tx.fetch_values("select body from compat_group_messages where group_id = ? order by number", (group_id,))
 
 
 def delete(tx: Tx, account_id: int, group_id: bytes) -> bool:

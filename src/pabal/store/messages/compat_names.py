@@ -40,7 +40,7 @@ def find(tx: Tx, account_id: int, name: str, since: Instant, limit: int) -> list
 
 def forget(tx: Tx, message_ids: Iterable[bytes]) -> None:
     """Forget the names of messages."""
-    tx.execute_many("delete from compat_names where message_id in ({list})", [(one,) for one in message_ids])
+    tx.execute_list("delete from compat_names where message_id in ({list})", message_ids)
 
 
 def forget_request(tx: Tx, request_id: bytes) -> None:
@@ -52,13 +52,11 @@ def forget_request(tx: Tx, request_id: bytes) -> None:
 
 def delete_old(tx: Tx, before: Instant, limit: int) -> int:
     """Forget the names of messages from before a time; return how many."""
-    rows = tx.fetch_all(
+    return tx.execute(
         "delete from compat_names where (account_id, digest, message_id) in"
-        " (select account_id, digest, message_id from compat_names where message_id < ? limit ?)"
-        " returning account_id",
+        " (select account_id, digest, message_id from compat_names where message_id < ? limit ?)",
         (identifiers.lowest_message_id(before), limit),
     )
-    return len(rows)
 
 
 def _digest(name: str) -> bytes:

@@ -5,7 +5,8 @@ from typing import NamedTuple
 
 from pabal.domain.base import identifiers
 from pabal.domain.base.dates import Instant
-from pabal.store.engine.base import Row, Tx
+from pabal.store.engine.base import Tx
+from pabal.store.rows import Select, reader
 
 _COLUMNS = (
     "request_id, account_id, kind, group_id, total, refused, allows_duplicates, sender_name, caller, sequence"
@@ -30,6 +31,9 @@ class CompatRequest(NamedTuple):
     """The numbers of its messages in the call, as JSON; None: 1, 2, 3 …"""
 
 
+_REQUESTS = Select(f"select {_COLUMNS} from compat_requests", reader(CompatRequest, allows_duplicates=bool))
+
+
 def add_all(tx: Tx, rows: Sequence[CompatRequest]) -> None:
     """Store which call new requests belong to; one that is stored already stays as it is."""
     tx.execute_many(
@@ -40,29 +44,26 @@ def add_all(tx: Tx, rows: Sequence[CompatRequest]) -> None:
 
 def list_of_group(tx: Tx, account_id: int, kind: str, group_id: bytes) -> list[CompatRequest]:
     """Return the requests of a call, its first one first."""
-    rows = tx.fetch_all(
-        f"select {_COLUMNS} from compat_requests where account_id = ? and kind = ? and group_id = ?"
-        " order by request_id",
-        (account_id, kind, group_id),
+    found = _REQUESTS.fetch_all(
+        tx, "where account_id = ? and kind = ? and group_id = ? order by request_id", (account_id, kind, group_id)
     )
-    return sorted(map(_from_row, rows), key=lambda each: not each.total)
+    return sorted(found, key=lambda each: not each.total)
 
 
 def list_groups(tx: Tx, account_id: int, kind: str, since: bytes, before: bytes, limit: int) -> list[CompatRequest]:
     """Return the calls from one id on and before another, newest first, each as the row of its first request."""
-    rows = tx.fetch_all(
-        f"select {_COLUMNS} from compat_requests where account_id = ? and kind = ? and group_id >= ?"
-        " and group_id < ? and total > 0 order by group_id desc limit ?",
+    return _REQUESTS.fetch_all(
+        tx,
+        "where account_id = ? and kind = ? and group_id >= ? and group_id < ? and total > 0"
+        " order by group_id desc limit ?",
         (account_id, kind, since, before, limit),
     )
-    return list(map(_from_row, rows))
 
 
 def groups_by_request(tx: Tx, request_ids: Iterable[bytes]) -> dict[bytes, bytes]:
     """Return the call of each request that belongs to one."""
-    rows = tx.execute_many(
-        "select request_id, group_id from compat_requests where request_id in ({list})",
-        [(one,) for one in request_ids],
+    rows = tx.execute_list(
+        "select request_id, group_id from compat_requests where request_id in ({list})", request_ids
     )
     return dict(rows)
 
@@ -71,20 +72,17 @@ def find_by_sender_name(
     tx: Tx, account_id: int, kind: str, sender_name: str, since: bytes, before: bytes, limit: int
 ) -> list[bytes]:
     """Return the requests from one id on and before another that belong to calls of this name, newest first."""
-    rows = tx.fetch_all(
+    return tx.fetch_values(
         "select request_id from compat_requests where account_id = ? and kind = ? and sender_name = ?"
         " and request_id >= ? and request_id < ? order by request_id desc limit ?",
         (account_id, kind, sender_name, since, before, limit),
     )
-    return [row[0] for row in rows]
 
 
 def get(tx: Tx, request_ids: Iterable[bytes]) -> dict[bytes, CompatRequest]:
     """Return what is known of the calls that requests belong to, by request."""
-    rows = tx.execute_many(
-        f"select {_COLUMNS} from compat_requests where request_id in ({{list}})", [(one,) for one in request_ids]
-    )
-    return {row[0]: _from_row(row) for row in rows}
+    rows = tx.execute_list(f"{_REQUESTS.sql} where request_id in ({{list}})", request_ids)
+    return {row[0]: _REQUESTS.read(row) for row in rows}
 
 
 def erase(tx: Tx, request_id: bytes) -> None:
@@ -95,14 +93,8 @@ def erase(tx: Tx, request_id: bytes) -> None:
 def delete_old(tx: Tx, before: Instant, limit: int) -> int:
     """Forget the calls of requests from before a time; return how many."""
     oldest = identifiers.make_request_id(before, 0, 0)
-    rows = tx.fetch_all(
+    return tx.execute(
         "delete from compat_requests where request_id in"
-        " (select request_id from compat_requests where request_id < ? limit ?) returning total",
+        " (select request_id from compat_requests where request_id < ? limit ?)",
         (oldest, limit),
     )
-    return len(rows)
-
-
-def _from_row(row: Row) -> CompatRequest:
-    found = CompatRequest._make(row)
-    return found._replace(allows_duplicates=bool(found.allows_duplicates))

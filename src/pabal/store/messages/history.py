@@ -11,7 +11,7 @@ from pabal.store.messages import requests
 from pabal.store.messages.messages import COLUMNS, Message, from_row
 from pabal.store.messages.requests import Request
 from pabal.store.queue.queue import UNSENT
-from pabal.store.rows import in_period, read_rows
+from pabal.store.rows import Select, in_period, read_rows
 
 MAX_DAYS_AHEAD = 366
 """No message is scheduled further ahead of its request, so a search by date can skip the rest."""
@@ -253,9 +253,6 @@ class DeliveryRecord(NamedTuple):
     carrier_code: str | None
 
 
-_POSITION = "carrier, lane, ready_at, attempt, claimed_at, reference"
-
-
 class QueuePosition(NamedTuple):
     """The queue row of a message that has not ended."""
 
@@ -270,6 +267,9 @@ class QueuePosition(NamedTuple):
     def is_in_doubt(self) -> bool:
         """Whether it waits for the receipt of a message that its carrier may not have."""
         return (self.reference or "").startswith(identifiers.IN_DOUBT_PREFIX)
+
+
+_POSITIONS = Select("select carrier, lane, ready_at, attempt, claimed_at, reference from jobs", QueuePosition._make)
 
 
 def list_attempts(tx: Tx, message_id: bytes) -> list[RecordedAttempt]:
@@ -293,20 +293,20 @@ def get_delivery(tx: Tx, message_id: bytes) -> DeliveryRecord:
 
 def get_deliveries(tx: Tx, message_ids: Iterable[bytes]) -> dict[bytes, DeliveryRecord]:
     """Return what is stored with messages about their delivery, by message."""
-    rows = tx.execute_many(
+    rows = tx.execute_list(
         "select id, cost, submitted_at, carrier, carrier_code from messages"
         " where id in ({list}) and id {within} and slot {same_slot}",
-        [(one,) for one in message_ids],
+        message_ids,
     )
     return {id: DeliveryRecord(*record) for id, *record in rows}
 
 
 def get_key_ids(tx: Tx, request_ids: Iterable[bytes]) -> dict[bytes, int]:
     """Return the API keys that requests were made with, by request; those made without one are left out."""
-    rows = tx.execute_many(
+    rows = tx.execute_list(
         "select id, key_id from requests"
         " where id in ({list}) and id {within} and slot {same_slot} and key_id is not null",
-        [(one,) for one in request_ids],
+        request_ids,
     )
     return dict(rows)
 
@@ -322,17 +322,14 @@ def get_key(tx: Tx, request_id: bytes) -> RequestKey | None:
 
 def queue_position(tx: Tx, message_id: bytes) -> QueuePosition | None:
     """Return the queue position of a message, None if it has ended."""
-    row = tx.fetch_one(
-        f"select {_POSITION} from jobs where id = ? and slot = ?", (message_id, identifiers.slot_of(message_id))
-    )
-    return QueuePosition(*row) if row else None
+    return _POSITIONS.fetch_one(tx, "where id = ? and slot = ?", (message_id, identifiers.slot_of(message_id)))
 
 
 def first_waiting(tx: Tx, request_id: bytes) -> QueuePosition | None:
     """Return the queue position of the first message of a request that no carrier has, None if there is none."""
     low, high = identifiers.message_id_range(request_id)
-    row = tx.fetch_one(
-        f"select {_POSITION} from jobs where id >= ? and id <= ? and slot = ? and {UNSENT} order by id limit 1",
+    return _POSITIONS.fetch_one(
+        tx,
+        f"where id >= ? and id <= ? and slot = ? and {UNSENT} order by id limit 1",
         (low, high, identifiers.slot_of(low)),
     )
-    return QueuePosition(*row) if row else None

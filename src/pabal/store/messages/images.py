@@ -69,10 +69,10 @@ def add_all(tx: Tx, rows: Sequence[ImageRow]) -> None:
     if not rows:
         return
     shared = {row.shared_id: row for row in rows if row.shared_id is not None}
-    found = tx.execute_many(
+    found = tx.execute_list(
         "select request_id, shared_id from images where request_id in ({list}) and request_id {within}"
-        " and slot {same_slot} {for_share}",  # until the commit, nobody closes them: see `delete_unused`
-        [(one,) for one in sorted(shared)],
+        " and slot {same_slot} {for_share}",
+        sorted(shared),
     )
     known: dict[bytes, bytes | None] = dict(found)
     for one in sorted(shared.keys() - known.keys()):

@@ -6,12 +6,15 @@ from pabal.domain.base import identifiers
 from pabal.domain.base.dates import Instant
 from pabal.domain.people.inbound import MISSING_PART, Inbound
 from pabal.store.accounts import accounts
-from pabal.store.engine.base import Row, Tx
-from pabal.store.rows import deletion
+from pabal.store.engine.base import Tx
+from pabal.store.rows import Select, deletion, reader, upsert
 
 MAX_EARLIER_MESSAGES = 1000
 """How many of the newest messages to a number are searched for the one that it replies to."""
-_COLUMNS = "id, account_id, carrier, sender, receiver, content, has_opted_out, received_at"
+_MESSAGES = Select(
+    "select id, account_id, carrier, sender, receiver, content, has_opted_out, received_at from inbound_messages",
+    reader(Inbound, has_opted_out=bool),
+)
 _LONG_MESSAGE = "carrier = ? and sender = ? and receiver = ? and reference = ? and total = ?"
 
 
@@ -45,12 +48,10 @@ def add(tx: Tx, message: Inbound) -> Inbound:
 
 def add_part(tx: Tx, of: LongMessage, number: int, content: str, now: Instant) -> None:
     """Add a part of a long message; a repeated one replaces the first."""
-    tx.execute(
-        "insert into inbound_parts (carrier, sender, receiver, reference, total, number, content, arrived_at)"
-        " values (?, ?, ?, ?, ?, ?, ?, ?) on conflict (carrier, sender, receiver, reference, total, number)"
-        " do update set content = excluded.content, arrived_at = excluded.arrived_at",
-        (*of, number, content.encode("utf-16-be", "surrogatepass"), now),
+    statement = upsert(
+        "inbound_parts", "carrier, sender, receiver, reference, total, number", "content, arrived_at"
     )
+    tx.execute(statement, (*of, number, content.encode("utf-16-be", "surrogatepass"), now))
 
 
 def has_all_parts(tx: Tx, of: LongMessage) -> bool:
@@ -89,10 +90,10 @@ def has_sent(tx: Tx, account_id: int, phone: str, sender: str) -> bool:
     of_requests = {identifiers.request_id_of(row[0]) for row in rows}
     senders = {
         id: (total, sender, fallback_sender)
-        for id, total, sender, fallback_sender in tx.execute_many(
+        for id, total, sender, fallback_sender in tx.execute_list(
             "select id, total, sender, fallback_sender from requests"
             " where id in ({list}) and id {within} and slot {same_slot}",
-            [(one,) for one in of_requests],
+            of_requests,
         )
     }
     for (message_id,) in rows:
@@ -104,11 +105,9 @@ def has_sent(tx: Tx, account_id: int, phone: str, sender: str) -> bool:
 
 def list_after(tx: Tx, account_id: int, after: int, limit: int) -> list[Inbound]:
     """Return some messages of an account, oldest first, after an id."""
-    rows = tx.fetch_all(
-        f"select {_COLUMNS} from inbound_messages where account_id = ? and id > ? order by id limit ?",
-        (account_id, after, limit),
+    return _MESSAGES.fetch_all(
+        tx, "where account_id = ? and id > ? order by id limit ?", (account_id, after, limit)
     )
-    return [_from_row(row) for row in rows]
 
 
 def list_before(
@@ -121,21 +120,16 @@ def list_before(
     of_account, account = ("account_id is null", ()) if account_id is None else ("account_id = ?", (account_id,))
     # The plus keeps the engine from walking all of the account's messages instead of those of the sender.
     by_sender, number = ("", ()) if sender is None else ("sender = ? and +", (sender,))
-    rows = tx.fetch_all(
-        f"select {_COLUMNS} from inbound_messages where {by_sender}{of_account} and id < ?"
-        " order by id desc limit ?",
-        (*number, *account, before, limit),
+    return _MESSAGES.fetch_all(
+        tx, f"where {by_sender}{of_account} and id < ? order by id desc limit ?", (*number, *account, before, limit)
     )
-    return [_from_row(row) for row in rows]
 
 
 def list_by_sender(tx: Tx, account_id: int, sender: str, limit: int) -> list[Inbound]:
     """Return the messages of an account from a number, oldest first."""
-    rows = tx.fetch_all(
-        f"select {_COLUMNS} from inbound_messages where sender = ? and account_id = ? order by id limit ?",
-        (sender, account_id, limit),
+    return _MESSAGES.fetch_all(
+        tx, "where sender = ? and account_id = ? order by id limit ?", (sender, account_id, limit)
     )
-    return [_from_row(row) for row in rows]
 
 
 def erase(tx: Tx, account_id: int, sender: str) -> None:
@@ -150,8 +144,3 @@ def erase(tx: Tx, account_id: int, sender: str) -> None:
 
 delete_old = deletion("inbound_messages", "id", "received_at")
 """Deletes some messages by when they were received."""
-
-
-def _from_row(row: Row) -> Inbound:
-    message = Inbound(*row)
-    return message._replace(has_opted_out=bool(message.has_opted_out))

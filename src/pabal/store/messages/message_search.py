@@ -130,10 +130,10 @@ def _list_requests(tx: Tx, wanted: MessageFilter, up_to: bytes, size: int) -> li
             for one in campaign_requests.list_request_ids(tx, wanted.campaign_id)
             if one <= up_to and (wanted.slots is None or identifiers.slot_of(one) in wanted.slots)
         ]
-        rows = tx.execute_many(
+        rows = tx.execute_list(
             f"select {_REQUEST_COLUMNS} from requests where id in ({{list}}) and id {{within}}"
             f" and slot {{same_slot}} and account_id = {wanted.account_id:d}",
-            [(one,) for one in sorted(ids, reverse=True)[:size]],
+            sorted(ids, reverse=True)[:size],
         )
         return sorted(rows, key=itemgetter(0), reverse=True)
     where, args = _request_id_range(wanted)

@@ -119,38 +119,38 @@ def add_fallback(
 
 def get(tx: Tx, message_ids: Iterable[bytes]) -> dict[bytes, Message]:
     """Return the messages of these ids that exist and can be read."""
-    rows = tx.execute_many(
+    rows = tx.execute_list(
         f"select {COLUMNS} from messages m where id in ({{list}}) and id {{within}} and slot {{same_slot}}",
-        [(one,) for one in message_ids],
+        message_ids,
     )
     return read_rows(rows, from_row)
 
 
 def get_costs(tx: Tx, message_ids: Iterable[bytes]) -> dict[bytes, int]:
     """Return what these messages have cost, of those that have ended and whose cost is known."""
-    rows = tx.execute_many(
+    rows = tx.execute_list(
         "select id, cost from messages where id in ({list}) and id {within} and slot {same_slot}"
         " and cost is not null",
-        [(one,) for one in message_ids],
+        message_ids,
     )
     return dict(rows)
 
 
 def mark_sending(tx: Tx, message_ids: Iterable[bytes]) -> None:
     """Mark waiting messages as sending, although no carrier gets them: a message that waits cannot fail."""
-    tx.execute_many(
+    tx.execute_list(
         "update messages set status = ? where status = ? and id in ({list}) and id {within} and slot {same_slot}",
-        [(one,) for one in message_ids],
+        message_ids,
         (Status.SENDING.number, Status.WAITING.number),
     )
 
 
 def mark_submitted(tx: Tx, message_ids: Iterable[bytes], now: Instant) -> None:
     """Mark messages as sending, and since when: a carrier is about to get them."""
-    tx.execute_many(
+    tx.execute_list(
         "update messages set status = ?, submitted_at = ?"
         " where status in (0, 1) and id in ({list}) and id {within} and slot {same_slot}",
-        [(one,) for one in message_ids],
+        message_ids,
         (Status.SENDING.number, now),
     )
 
@@ -201,11 +201,11 @@ def finish(
 
 def cancel(tx: Tx, message_ids: Iterable[bytes], now: Instant) -> int:
     """Cancel those messages that are still waiting, and record their ends; return how many."""
-    rows = tx.execute_many(
+    rows = tx.execute_list(
         "update messages set status = ?, completed_at = ?"
         " where status = ? and id in ({list}) and id {within} and slot {same_slot}"
         " returning id, account_id, product",
-        [(one,) for one in message_ids],
+        message_ids,
         (Status.CANCEL.number, now, Status.WAITING.number),
     )
     events.record_ends(tx, [MessageEnd(*row) for row in rows], now)
@@ -215,12 +215,11 @@ def cancel(tx: Tx, message_ids: Iterable[bytes], now: Instant) -> int:
 def find_waiting(tx: Tx, account_id: int, request_id: bytes, message_id: bytes | None) -> list[bytes]:
     """Return the ids of a request's waiting messages, or of one of them."""
     low, high = (message_id, message_id) if message_id else identifiers.message_id_range(request_id)
-    rows = tx.fetch_all(
+    return tx.fetch_values(
         "select id from messages where id between ? and ? and slot = ? and +account_id = ? and status = ?"
         " order by id",
         (low, high, identifiers.slot_of(low), account_id, Status.WAITING.number),
     )
-    return [row[0] for row in rows]
 
 
 def list_of_request(

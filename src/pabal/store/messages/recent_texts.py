@@ -25,19 +25,15 @@ def claim(tx: Tx, digests: Sequence[bytes], now: Instant, until: Instant) -> set
 
 def find(tx: Tx, digests: Sequence[bytes], now: Instant) -> set[bytes]:
     """Return which of these texts are recorded."""
-    rows = tx.execute_many(
-        "select digest from recent_texts where expires_at > ? and digest in ({list})",
-        [(digest,) for digest in sorted(set(digests))],
-        (now,),
+    rows = tx.execute_list(
+        "select digest from recent_texts where expires_at > ? and digest in ({list})", sorted(set(digests)), (now,)
     )
     return {bytes(row[0]) for row in rows}
 
 
 def delete(tx: Tx, digests: Sequence[bytes]) -> None:
     """Forget texts, so that they can be sent again."""
-    tx.execute_many(
-        "delete from recent_texts where digest in ({list})", [(digest,) for digest in sorted(set(digests))]
-    )
+    tx.execute_list("delete from recent_texts where digest in ({list})", sorted(set(digests)))
 
 
 delete_expired = deletion("recent_texts", "digest", "expires_at", "<=")

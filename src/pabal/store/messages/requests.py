@@ -167,9 +167,7 @@ def add_all(tx: Tx, rows: Iterable[RequestRow]) -> None:
 def _add_to_nodes(tx: Tx, rows: Sequence[RequestRow]) -> None:
     """Do so where profiles are not on the nodes of the requests: what the rows need of them is read first."""
     named = {row.profile_id for row in rows if row.profile_id is not None}
-    found = tx.execute_many(
-        "select id, channel_id, sender_key from profiles where id in ({list})", [(one,) for one in sorted(named)]
-    )
+    found = tx.execute_list("select id, channel_id, sender_key from profiles where id in ({list})", sorted(named))
     places = {one: (channel_id, sender_key) for one, channel_id, sender_key in found}
     tx.execute_many(
         f"insert into requests ({_NEW_COLUMNS}, channel_id, sender_key)"
@@ -204,9 +202,9 @@ def get_totals(tx: Tx, request_ids: Iterable[bytes]) -> dict[bytes, int]:
 
 
 def _read(tx: Tx, columns: str, request_ids: Iterable[bytes]) -> list[Row]:
-    return tx.execute_many(
+    return tx.execute_list(
         f"select {columns} from requests where id in ({{list}}) and id {{within}} and slot {{same_slot}}",
-        [(one,) for one in request_ids],
+        request_ids,
     )
 
 
@@ -242,10 +240,9 @@ def list_by_profile(
 
 def ids_between(tx: Tx, after: bytes, before: bytes, limit: int) -> list[bytes]:
     """Return the ids of requests between two ids, oldest first."""
-    rows = tx.fetch_all(
+    return tx.fetch_values(
         "select id from requests where id > ? and id < ? order by id limit ?", (after, before, limit)
     )
-    return [row[0] for row in rows]
 
 
 def _from_row(row: Row) -> Request:

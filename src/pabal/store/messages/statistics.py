@@ -8,6 +8,7 @@ from pabal.domain.base import identifiers
 from pabal.domain.base.dates import MINUTE, Instant, Period, month_of
 from pabal.domain.sends.message import Outcome, Product, Status
 from pabal.store.engine.base import Reader, Tx, transaction
+from pabal.store.rows import Select, upsert
 
 QUARTER = 15 * MINUTE
 """A quarter of an hour: days begin with one in every time zone."""
@@ -170,10 +171,10 @@ def _add_reached_by_fallbacks(tx: Tx, low: bytes, high: bytes, found: CountedGro
         ): said
         for one, total, *said in rows
     }
-    origins = tx.execute_many(
+    origins = tx.execute_list(
         "select id, product, status, coalesce(outcome, 0), coalesce(carrier, '') from messages"
         " where id in ({list}) and id {within} and slot {same_slot}",
-        [(one,) for one in sorted(shared)],
+        sorted(shared),
     )
     for one, product, status, outcome, carrier in origins:
         account_id, template_code, sender, key_id, user_id = shared[one]
@@ -194,21 +195,15 @@ def save(tx: Tx, counted: CountedQuarter, found: Mapping[StatisticsGroup, GroupC
         [(*group, *counts) for group, counts in found.items()],
         (counted.quarter,),
     )
-    tx.execute(
-        "insert into statistics_quarters (quarter, queue_digest, counted_at, duration_ms) values (?, ?, ?, ?)"
-        " on conflict (quarter) do update set queue_digest = excluded.queue_digest,"
-        " counted_at = excluded.counted_at, duration_ms = excluded.duration_ms",
-        counted,
-    )
+    tx.execute(upsert("statistics_quarters", "quarter", "queue_digest, counted_at, duration_ms"), counted)
 
 
 def list_unfinished(tx: Tx) -> list[CountedQuarter]:
     """Return the quarters that must be counted again, oldest first."""
-    rows = tx.fetch_all(
-        "select quarter, queue_digest, counted_at, duration_ms from statistics_quarters where queue_digest <>"
-        " '' order by quarter"
+    quarters = Select(
+        "select quarter, queue_digest, counted_at, duration_ms from statistics_quarters", CountedQuarter._make
     )
-    return [CountedQuarter(*row) for row in rows]
+    return quarters.fetch_all(tx, "where queue_digest <> '' order by quarter")
 
 
 def counted_as_of(tx: Tx) -> Instant | None:

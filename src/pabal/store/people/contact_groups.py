@@ -5,6 +5,9 @@ from collections.abc import Iterable
 from pabal.domain.base.dates import Instant
 from pabal.domain.people.contact import ContactGroup
 from pabal.store.engine.base import Tx
+from pabal.store.rows import Select
+
+_GROUPS = Select("select id, name, contacts from contact_groups", ContactGroup._make)
 
 
 def add(tx: Tx, account_id: int, name: str, now: Instant) -> int | None:
@@ -23,26 +26,18 @@ def rename(tx: Tx, account_id: int, group_id: int, name: str) -> bool:
         "select 1 from contact_groups where account_id = ? and name = ? and id <> ?", (account_id, name, group_id)
     ):
         return False
-    rows = tx.fetch_all(
-        "update contact_groups set name = ? where id = ? and account_id = ? returning id",
-        (name, group_id, account_id),
+    return tx.changes(
+        "update contact_groups set name = ? where id = ? and account_id = ?", (name, group_id, account_id)
     )
-    return bool(rows)
 
 
 def list_all(tx: Tx, account_id: int) -> list[ContactGroup]:
     """Return the groups of an account, by name."""
-    rows = tx.fetch_all(
-        "select id, name, contacts from contact_groups where account_id = ? order by name, id", (account_id,)
-    )
-    return [ContactGroup(*row) for row in rows]
+    return _GROUPS.fetch_all(tx, "where account_id = ? order by name, id", (account_id,))
 
 
 def get(tx: Tx, account_id: int, group_id: int) -> ContactGroup | None:
-    row = tx.fetch_one(
-        "select id, name, contacts from contact_groups where id = ? and account_id = ?", (group_id, account_id)
-    )
-    return ContactGroup(*row) if row else None
+    return _GROUPS.fetch_one(tx, "where id = ? and account_id = ?", (group_id, account_id))
 
 
 def add_members(tx: Tx, account_id: int, group_id: int, contact_ids: Iterable[int]) -> int:
@@ -64,9 +59,9 @@ def add_members(tx: Tx, account_id: int, group_id: int, contact_ids: Iterable[in
 
 def remove_members(tx: Tx, group_id: int, contact_ids: Iterable[int]) -> list[int]:
     """Take contacts out of a group; return those that were in it."""
-    rows = tx.execute_many(
+    rows = tx.execute_list(
         "delete from contact_members where group_id = ? and contact_id in ({list}) returning contact_id",
-        [(one,) for one in sorted(contact_ids)],
+        sorted(contact_ids),
         (group_id,),
     )
     _count(tx, group_id, -len(rows))
@@ -75,16 +70,14 @@ def remove_members(tx: Tx, group_id: int, contact_ids: Iterable[int]) -> list[in
 
 def list_members(tx: Tx, group_id: int, limit: int) -> list[int]:
     """Return the ids of some contacts of a group."""
-    rows = tx.fetch_all(
+    return tx.fetch_values(
         "select contact_id from contact_members where group_id = ? order by contact_id limit ?", (group_id, limit)
     )
-    return [row[0] for row in rows]
 
 
 def groups_of(tx: Tx, contact_ids: Iterable[int]) -> dict[int, list[int]]:
-    rows = tx.execute_many(
-        "select contact_id, group_id from contact_members where contact_id in ({list})",
-        [(one,) for one in contact_ids],
+    rows = tx.execute_list(
+        "select contact_id, group_id from contact_members where contact_id in ({list})", contact_ids
     )
     found: dict[int, list[int]] = {}
     for contact_id, group_id in sorted(rows):
@@ -94,12 +87,11 @@ def groups_of(tx: Tx, contact_ids: Iterable[int]) -> dict[int, list[int]]:
 
 def delete(tx: Tx, account_id: int, group_id: int) -> bool:
     """Delete an empty group; return False if it is gone, or somebody is in it."""
-    rows = tx.fetch_all(
+    return tx.changes(
         "delete from contact_groups where id = ? and account_id = ? and not exists"
-        " (select 1 from contact_members m where m.group_id = contact_groups.id) returning id",
+        " (select 1 from contact_members m where m.group_id = contact_groups.id)",
         (group_id, account_id),
     )
-    return bool(rows)
 
 
 def _count(tx: Tx, group_id: int, change: int) -> None:

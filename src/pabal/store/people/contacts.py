@@ -2,20 +2,25 @@
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 
 from pabal.domain.base.dates import Instant
 from pabal.domain.people.contact import Contact, ContactEntry, ContactSearch, make_name_key
 from pabal.store.engine.base import Row, Tx, Value
-from pabal.store.rows import containing
+from pabal.store.rows import Select, containing, reader
 
 AFTER_NAME = b"\xff"
 """Follows every name key, because UTF-8 has no such byte."""
 MAX_DRIVEN_BY_GROUP = 10_000
 """In a larger group, a search for a name goes through the names instead of the members."""
 _COLUMNS = "c.id, c.phone, c.name, c.fields, c.created_at, c.changed_at"
+
+_from_row = reader(
+    Contact, phone=lambda phone: f"0{phone}", fields=lambda fields: json.loads(fields) if fields else {}
+)
+_CONTACTS = Select(f"select {_COLUMNS} from contacts c", _from_row)
 
 _encode = msgspec.json.Encoder().encode
 
@@ -109,9 +114,9 @@ def update(tx: Tx, account_id: int, contact_id: int, entry: ContactEntry, now: I
     taken = find_by_phones(tx, account_id, [entry.phone])
     if taken and taken[0].id != contact_id:
         return False
-    rows = tx.fetch_all(
+    return tx.changes(
         "update contacts set phone = ?, name = ?, name_key = ?, fields = ?, changed_at = ?"
-        " where id = ? and account_id = ? returning id",
+        " where id = ? and account_id = ?",
         (
             int(entry.phone),
             entry.name,
@@ -122,14 +127,10 @@ def update(tx: Tx, account_id: int, contact_id: int, entry: ContactEntry, now: I
             account_id,
         ),
     )
-    return bool(rows)
 
 
 def get(tx: Tx, account_id: int, contact_id: int) -> Contact | None:
-    row = tx.fetch_one(
-        f"select {_COLUMNS} from contacts c where c.id = ? and c.account_id = ?", (contact_id, account_id)
-    )
-    return _from_row(row) if row else None
+    return _CONTACTS.fetch_one(tx, "where c.id = ? and c.account_id = ?", (contact_id, account_id))
 
 
 def find_by_phones(tx: Tx, account_id: int, phones: Iterable[str]) -> list[Contact]:
@@ -214,10 +215,8 @@ def list_after(tx: Tx, account_id: int, group_ids: Sequence[int], after: int, li
 
 def delete(tx: Tx, account_id: int, ids: Iterable[int]) -> int:
     """Delete contacts of an account, also from its groups; return how many there were."""
-    rows = tx.execute_many(
-        "delete from contacts where account_id = ? and id in ({list}) returning id",
-        [(one,) for one in sorted(ids)],
-        (account_id,),
+    rows = tx.execute_list(
+        "delete from contacts where account_id = ? and id in ({list}) returning id", sorted(ids), (account_id,)
     )
     members = tx.execute_many(
         "delete from contact_members where contact_id in ({list}) returning group_id", [(row[0],) for row in rows]
@@ -301,8 +300,3 @@ def _ensure_book(tx: Tx, account_id: int) -> None:
 
 def _encode_fields(fields: Mapping[str, str]) -> str | None:
     return _encode(dict(fields)).decode() if fields else None
-
-
-def _from_row(row: Sequence[Any]) -> Contact:
-    id, phone, name, fields, created_at, changed_at = row
-    return Contact(id, f"0{phone}", name, json.loads(fields) if fields else {}, created_at, changed_at)

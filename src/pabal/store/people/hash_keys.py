@@ -70,7 +70,7 @@ def put(tx: Tx, stored: bytes, name: str = OPT_OUTS) -> None:
 
 def replace(tx: Tx, old: bytes, new: bytes, name: str = OPT_OUTS) -> bool:
     """Store a key in another form; return False if it has changed meanwhile."""
-    return bool(tx.execute("update hash_keys set value = ? where name = ? and value = ?", (new, name, old)))
+    return tx.changes("update hash_keys set value = ? where name = ? and value = ?", (new, name, old))
 
 
 def _context(name: str) -> str:

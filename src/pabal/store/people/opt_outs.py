@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from pabal.domain.base import identifiers
 from pabal.domain.base.dates import Instant
@@ -20,11 +20,13 @@ from pabal.store.engine.base import Priority, Tx, transaction
 from pabal.store.messages import inbound
 from pabal.store.people import hash_keys
 from pabal.store.people.hash_keys import HashKeys
-from pabal.store.rows import find_page, given
+from pabal.store.rows import Select, deletion, find_page, given, reader
 
 REHASHED_ROWS = 1000
 """Rows that are hashed again at a time."""
 _COLUMNS = "id, phone, sender, reason, source, created_at"
+_from_row = reader(OptOut, phone=lambda phone: f"0{phone}" if phone else "", source=SOURCE_BY_NUMBER.__getitem__)
+_OPT_OUTS = Select(f"select {_COLUMNS} from opt_outs", _from_row)
 
 
 class OptOutEntry(NamedTuple):
@@ -52,9 +54,8 @@ def add(tx: Tx, keys: HashKeys, new: NewOptOuts, new_key: bytes, now: Instant) -
     entries = {(hash_number(key, new.account_id, each.phone), each.sender): each for each in new.entries}
     known = {
         (bytes(one), sender)
-        for one, sender in tx.execute_many(
-            "select hash, sender from opt_outs where hash in ({list})",
-            [(one,) for one in sorted({one for one, _ in entries})],
+        for one, sender in tx.execute_list(
+            "select hash, sender from opt_outs where hash in ({list})", sorted({one for one, _ in entries})
         )
     }
     rows = tx.execute_many(
@@ -76,9 +77,9 @@ def remove(tx: Tx, keys: HashKeys, account_id: int, phones: Collection[str], sen
     key = keys.get(tx)
     if key is None:
         return 0
-    removed = tx.execute_many(
+    removed = tx.execute_list(
         "delete from opt_outs where sender = ? and hash in ({list}) returning hash",
-        [(one,) for one in sorted({hash_number(key, account_id, phone) for phone in phones})],
+        sorted({hash_number(key, account_id, phone) for phone in phones}),
         (sender,),
     )
     return len(removed)
@@ -100,9 +101,7 @@ def find(tx: Tx, keys: HashKeys, receivers: Collection[AdReceiver]) -> set[AdRec
     by_hash: dict[bytes, set[AdReceiver]] = defaultdict(set)
     for each in receivers:
         by_hash[hash_number(key, each.account_id, each.phone)].add(each)
-    rows = tx.execute_many(
-        "select hash, sender from opt_outs where hash in ({list})", [(one,) for one in sorted(by_hash)]
-    )
+    rows = tx.execute_list("select hash, sender from opt_outs where hash in ({list})", sorted(by_hash))
     return {each for one, sender in rows for each in by_hash[bytes(one)] if sender in (EVERY_SENDER, each.sender)}
 
 
@@ -127,12 +126,9 @@ def list_page(
 
 def list_after(tx: Tx, account_id: int, after: int, limit: int) -> list[OptOut]:
     """Return some opt-outs of an account that have a number, oldest first, after an id."""
-    rows = tx.fetch_all(
-        f"select {_COLUMNS} from opt_outs where account_id = ? and phone is not null and id > ?"
-        " order by id limit ?",
-        (account_id, after, limit),
+    return _OPT_OUTS.fetch_all(
+        tx, "where account_id = ? and phone is not null and id > ? order by id limit ?", (account_id, after, limit)
     )
-    return [_from_row(row) for row in rows]
 
 
 def list_by_number(tx: Tx, keys: HashKeys, account_id: int, phone: str) -> list[OptOut]:
@@ -177,11 +173,6 @@ def hash_again(tx: Tx, key: bytes, stored: bytes) -> tuple[int, int]:
     return kept, lost
 
 
-def _from_row(row: Sequence[Any]) -> OptOut:
-    id, phone, sender, reason, source, created_at = row
-    return OptOut(id, f"0{phone}" if phone else "", sender, reason, SOURCE_BY_NUMBER[source], created_at)
-
-
 MAX_SEARCHED_MESSAGES = 100
 """How many of the newest messages of an account to a receiver are looked at."""
 
@@ -213,9 +204,9 @@ def _has_named(tx: Tx, account_id: int, phone: str, opt_out_number: str, usual: 
         "select id from messages where account_id = ? and receiver = ? order by id desc limit ?",
         (account_id, int(phone), MAX_SEARCHED_MESSAGES),
     )
-    of_requests = tx.execute_many(
+    of_requests = tx.execute_list(
         "select opt_out_number, is_ad from requests where id in ({list}) and id {within} and slot {same_slot}",
-        [(one,) for one in {identifiers.request_id_of(row[0]) for row in rows}],
+        {identifiers.request_id_of(row[0]) for row in rows},
     )
     return any(is_ad and (number or usual) == opt_out_number for number, is_ad in of_requests)
 
@@ -256,7 +247,7 @@ def list_changes(tx: Tx, limit: int) -> list[StoredChange]:
 
 def delete_changes(tx: Tx, ids: Sequence[int]) -> None:
     """Forget changes that relays know."""
-    tx.execute_many("delete from opt_out_changes where id in ({list})", [(one,) for one in ids])
+    tx.execute_list("delete from opt_out_changes where id in ({list})", ids)
 
 
 def erase_changes(tx: Tx, account_id: int, phone: str) -> None:
@@ -264,10 +255,5 @@ def erase_changes(tx: Tx, account_id: int, phone: str) -> None:
     tx.execute("delete from opt_out_changes where account_id = ? and phone = ?", (account_id, int(phone)))
 
 
-def delete_old_changes(tx: Tx, before: Instant, limit: int) -> int:
-    """Delete some changes that no relay could be told about; return how many."""
-    return tx.execute(
-        "delete from opt_out_changes where id in"
-        " (select id from opt_out_changes where created_at < ? order by id limit ?)",
-        (before, limit),
-    )
+delete_old_changes = deletion("opt_out_changes", "id", "created_at")
+"""Deletes some changes that no relay could be told about."""

@@ -34,11 +34,10 @@ class PhoneMessage(NamedTuple):
 
 def find_message_ids(tx: Tx, account_id: int, phone: str, after: bytes, limit: int) -> list[bytes]:
     """Return the ids of an account's messages to a number, in order, after an id."""
-    rows = tx.fetch_all(
+    return tx.fetch_values(
         "select id from messages where account_id = ? and receiver = ? and id > ? order by id limit ?",
         (account_id, int(phone), after, limit),
     )
-    return [row[0] for row in rows]
 
 
 def list_phone_messages(tx: Tx, account_id: int, phone: str, limit: int) -> list[PhoneMessage]:
@@ -53,26 +52,23 @@ def list_phone_messages(tx: Tx, account_id: int, phone: str, limit: int) -> list
 
 def list_channels(tx: Tx, account_id: int, phone: str) -> list[str]:
     """Return the channels of profiles that name a number as their administrator's."""
-    rows = tx.fetch_all(
+    return tx.fetch_values(
         "select channel_id from profiles where account_id = ? and cellphone = ?"
         " union select channel_id from tokens where account_id = ? and cellphone = ? order by channel_id",
         (account_id, phone) * 2,
     )
-    return [row[0] for row in rows]
 
 
 def list_users(tx: Tx, account_id: int, phone: str) -> list[str]:
     """Return the users of an account whose test sends go to a number."""
-    rows = tx.fetch_all(
+    return tx.fetch_values(
         "select name from users where account_id = ? and test_number = ? order by name", (account_id, phone)
     )
-    return [row[0] for row in rows]
 
 
 def list_campaigns(tx: Tx, account_id: int, since: Instant) -> list[bytes]:
     """Return the campaigns of an account that have changed since then."""
-    rows = tx.fetch_all("select id from campaigns where account_id = ? and changed_at >= ?", (account_id, since))
-    return [row[0] for row in rows]
+    return tx.fetch_values("select id from campaigns where account_id = ? and changed_at >= ?", (account_id, since))
 
 
 def list_blocks(tx: Tx, campaign_id: bytes, phone: str) -> list[CampaignRow]:
@@ -202,13 +198,12 @@ def postpone(tx: Tx, identities: Iterable[bytes]) -> None:
 
 def list_pending(tx: Tx, after: bytes, limit: int) -> list[bytes]:
     """Return some requests and messages to erase, in order of their ids, after an id."""
-    rows = tx.fetch_all("select id from pending_erasures where id > ? order by id limit ?", (after, limit))
-    return [row[0] for row in rows]
+    return tx.fetch_values("select id from pending_erasures where id > ? order by id limit ?", (after, limit))
 
 
 def delete_pending(tx: Tx, identities: Iterable[bytes]) -> None:
     """Forget requests and messages that have been erased."""
-    tx.execute_many("delete from pending_erasures where id in ({list})", [(one,) for one in identities])
+    tx.execute_list("delete from pending_erasures where id in ({list})", identities)
 
 
 def erase_request(tx: Tx, request_id: bytes) -> None:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from pabal.domain.base.dates import Instant
 from pabal.store.engine.base import Tx
-from pabal.store.rows import deletion
+from pabal.store.rows import deletion, upsert
 
 
 class FormClaim(NamedTuple):
@@ -26,11 +26,7 @@ def find(tx: Tx, form: bytes) -> FormClaim | None:
 
 def save(tx: Tx, form: bytes, claim: FormClaim) -> None:
     """Save the claim of a form, in place of an expired one."""
-    tx.execute(
-        "insert into form_claims (form, owner, claimed_at) values (?, ?, ?)"
-        " on conflict (form) do update set owner = excluded.owner, claimed_at = excluded.claimed_at",
-        (form, *claim),
-    )
+    tx.execute(upsert("form_claims", "form", "owner, claimed_at"), (form, *claim))
 
 
 def delete(tx: Tx, form: bytes) -> None:

@@ -5,14 +5,8 @@ from typing import NamedTuple
 from pabal.domain.base.dates import Instant
 from pabal.domain.people.user import ROLE_BY_CODE, Role, User
 from pabal.store.engine.base import Row, Tx
-from pabal.store.rows import deletion
+from pabal.store.rows import Select, deletion
 from pabal.store.users import users
-
-_COLUMNS = f"i.id, i.account_id, b.name, b.disabled_at, i.role, i.created_at, i.expires_at, {users.COLUMNS}"
-_FROM = (
-    "from invites i join accounts b on b.id = i.account_id join users u on u.id = i.inviter_id"
-    " left join accounts a on a.id = u.account_id"
-)
 
 
 class Invite(NamedTuple):
@@ -34,6 +28,18 @@ class Invite(NamedTuple):
         return is_valid and self.inviter.is_active and role.manages_team and role.may_grant(self.role)
 
 
+def _from_row(row: Row) -> Invite:
+    return Invite._make((*row[:4], ROLE_BY_CODE[row[4]], *row[5:7], users.from_row(row[7:])))
+
+
+_INVITES = Select(
+    f"select i.id, i.account_id, b.name, b.disabled_at, i.role, i.created_at, i.expires_at, {users.COLUMNS}"
+    " from invites i join accounts b on b.id = i.account_id join users u on u.id = i.inviter_id"
+    " left join accounts a on a.id = u.account_id",
+    _from_row,
+)
+
+
 def add(
     tx: Tx, account_id: int, hash: bytes, role: Role, inviter_id: int, now: Instant, expires_at: Instant
 ) -> int:
@@ -48,21 +54,17 @@ def add(
 
 def get_by_hash(tx: Tx, hash: bytes) -> Invite | None:
     """Return the invitation whose token has this hash, whatever its age."""
-    row = tx.fetch_one(f"select {_COLUMNS} {_FROM} where i.hash = ?", (hash,))
-    return _from_row(row) if row else None
+    return _INVITES.fetch_one(tx, "where i.hash = ?", (hash,))
 
 
 def list_by_account(tx: Tx, account_id: int) -> list[Invite]:
     """Return the invitations of an account, oldest first."""
-    rows = tx.fetch_all(f"select {_COLUMNS} {_FROM} where i.account_id = ? order by i.id", (account_id,))
-    return [_from_row(row) for row in rows]
+    return _INVITES.fetch_all(tx, "where i.account_id = ? order by i.id", (account_id,))
 
 
 def delete(tx: Tx, account_id: int, invite_id: int) -> bool:
     """Delete an invitation of an account; return whether it was there."""
-    return bool(
-        tx.fetch_all("delete from invites where id = ? and account_id = ? returning id", (invite_id, account_id))
-    )
+    return tx.changes("delete from invites where id = ? and account_id = ?", (invite_id, account_id))
 
 
 def delete_all_by_inviter(tx: Tx, user_id: int) -> None:
@@ -72,17 +74,3 @@ def delete_all_by_inviter(tx: Tx, user_id: int) -> None:
 
 delete_expired = deletion("invites", "id", "expires_at", "<=")
 """Deletes some expired invitations."""
-
-
-def _from_row(row: Row) -> Invite:
-    id, account_id, account, disabled_at, role, created_at, expires_at, *inviter = row
-    return Invite(
-        id,
-        account_id,
-        account,
-        disabled_at,
-        ROLE_BY_CODE[role],
-        created_at,
-        expires_at,
-        users.from_row(tuple(inviter)),
-    )

@@ -26,12 +26,11 @@ class LinkedIdentity(NamedTuple):
 
 def add(tx: Tx, identity: Identity, user_id: int, now: Instant) -> bool:
     """Link a user to an identity; return False if somebody has it, or the user has another one of this issuer."""
-    rows = tx.fetch_all(
+    return tx.changes(
         "insert into openid_identities (issuer, subject, user_id, linked_at) values (?, ?, ?, ?)"
-        " on conflict do nothing returning user_id",
+        " on conflict do nothing",
         (*identity, user_id, now),
     )
-    return bool(rows)
 
 
 def find_user(tx: Tx, identity: Identity) -> User | None:
@@ -55,25 +54,21 @@ def get(tx: Tx, user_id: int, issuer: str) -> LinkedIdentity | None:
 
 def list_linked(tx: Tx, issuer: str, user_ids: Iterable[int]) -> set[int]:
     """Return those users who have an identity at a provider."""
-    rows = tx.execute_many(
-        "select user_id, issuer from openid_identities where user_id in ({list})", [(one,) for one in user_ids]
-    )
+    rows = tx.execute_list("select user_id, issuer from openid_identities where user_id in ({list})", user_ids)
     return {row[0] for row in rows if row[1] == issuer}
 
 
 def delete_all_by_user(tx: Tx, user_id: int) -> bool:
     """Delete the identities of a user; return whether there were any."""
-    return bool(tx.fetch_all("delete from openid_identities where user_id = ? returning user_id", (user_id,)))
+    return tx.changes("delete from openid_identities where user_id = ?", (user_id,))
 
 
 def use_answer(tx: Tx, hash: bytes, expires_at: Instant) -> bool:
     """Use an answer of a provider; return False if it was used before."""
-    rows = tx.fetch_all(
-        "insert into used_openid_answers (hash, expires_at) values (?, ?) on conflict (hash) do nothing"
-        " returning hash",
+    return tx.changes(
+        "insert into used_openid_answers (hash, expires_at) values (?, ?) on conflict (hash) do nothing",
         (hash, expires_at),
     )
-    return bool(rows)
 
 
 delete_expired_answers = deletion("used_openid_answers", "hash", "expires_at", "<=")

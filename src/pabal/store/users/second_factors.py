@@ -4,9 +4,8 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from pabal.domain.base.dates import Instant
-from pabal.store.engine.base import Row, Tx
-
-_COLUMNS = "user_id, secret, enabled_at, last_step"
+from pabal.store.engine.base import Tx
+from pabal.store.rows import Select, reader
 
 
 class SecondFactor(NamedTuple):
@@ -20,38 +19,37 @@ class SecondFactor(NamedTuple):
     """The period of the last code that was used."""
 
 
+_FACTORS = Select(
+    "select user_id, secret, enabled_at, last_step from second_factors", reader(SecondFactor, secret=bytes)
+)
+
+
 def propose(tx: Tx, user_id: int, secret: bytes) -> bool:
     """Store a secret that is not in use yet; return False if the user has one in use."""
-    rows = tx.fetch_all(
+    return tx.changes(
         "insert into second_factors (user_id, secret, last_step) values (?, ?, 0)"
         " on conflict (user_id) do update set secret = excluded.secret, last_step = 0"
-        " where second_factors.enabled_at is null returning user_id",
+        " where second_factors.enabled_at is null",
         (user_id, secret),
     )
-    return bool(rows)
 
 
 def get(tx: Tx, user_id: int) -> SecondFactor | None:
     """Return the second factor of a user, in use or not."""
-    row = tx.fetch_one(f"select {_COLUMNS} from second_factors where user_id = ?", (user_id,))
-    return _from_row(row) if row else None
+    return _FACTORS.fetch_one(tx, "where user_id = ?", (user_id,))
 
 
 def list_enabled(tx: Tx, user_ids: Iterable[int]) -> set[int]:
     """Return those users whose sign-in has two factors."""
-    rows = tx.execute_many(
-        "select user_id from second_factors where user_id in ({list}) and enabled_at is not null",
-        [(one,) for one in user_ids],
+    rows = tx.execute_list(
+        "select user_id from second_factors where user_id in ({list}) and enabled_at is not null", user_ids
     )
     return {row[0] for row in rows}
 
 
 def list_some(tx: Tx, after: int, limit: int) -> list[SecondFactor]:
     """Return some second factors in the order of their users, after one."""
-    rows = tx.fetch_all(
-        f"select {_COLUMNS} from second_factors where user_id > ? order by user_id limit ?", (after, limit)
-    )
-    return [_from_row(row) for row in rows]
+    return _FACTORS.fetch_all(tx, "where user_id > ? order by user_id limit ?", (after, limit))
 
 
 def enable(tx: Tx, user_id: int, step: int, now: Instant) -> None:
@@ -61,21 +59,17 @@ def enable(tx: Tx, user_id: int, step: int, now: Instant) -> None:
 
 def use_step(tx: Tx, user_id: int, step: int) -> bool:
     """Use the code of a period; return False if it, or a later one, was used before."""
-    rows = tx.fetch_all(
-        "update second_factors set last_step = ? where user_id = ? and last_step < ? and enabled_at is not null"
-        " returning user_id",
+    return tx.changes(
+        "update second_factors set last_step = ? where user_id = ? and last_step < ? and enabled_at is not null",
         (step, user_id, step),
     )
-    return bool(rows)
 
 
 def replace_secret(tx: Tx, factor: SecondFactor, secret: bytes) -> bool:
     """Store the same secret in another form; return False if it has changed meanwhile."""
-    return bool(
-        tx.execute(
-            "update second_factors set secret = ? where user_id = ? and secret = ?",
-            (secret, factor.user_id, factor.secret),
-        )
+    return tx.changes(
+        "update second_factors set secret = ? where user_id = ? and secret = ?",
+        (secret, factor.user_id, factor.secret),
     )
 
 
@@ -88,16 +82,12 @@ def set_recovery_codes(tx: Tx, user_id: int, hashes: Iterable[bytes]) -> None:
 
 def use_recovery_code(tx: Tx, user_id: int, hash: bytes) -> bool:
     """Use a recovery code up; return whether there was such a one."""
-    rows = tx.fetch_all(
-        "delete from recovery_codes where user_id = ? and hash = ? returning user_id", (user_id, hash)
-    )
-    return bool(rows)
+    return tx.changes("delete from recovery_codes where user_id = ? and hash = ?", (user_id, hash))
 
 
 def count_recovery_codes(tx: Tx, user_id: int) -> int:
     """Return how many recovery codes a user has left."""
-    row = tx.fetch_one("select count(*) from recovery_codes where user_id = ?", (user_id,))
-    return int(row[0]) if row else 0
+    return tx.fetch_number("select count(*) from recovery_codes where user_id = ?", (user_id,))
 
 
 def delete(tx: Tx, user_id: int) -> bool:
@@ -105,8 +95,3 @@ def delete(tx: Tx, user_id: int) -> bool:
     tx.execute("delete from recovery_codes where user_id = ?", (user_id,))
     rows = tx.fetch_all("delete from second_factors where user_id = ? returning enabled_at", (user_id,))
     return bool(rows) and rows[0][0] is not None
-
-
-def _from_row(row: Row) -> SecondFactor:
-    user_id, secret, enabled_at, last_step = row
-    return SecondFactor(user_id, bytes(secret), enabled_at, last_step)

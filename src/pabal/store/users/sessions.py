@@ -102,9 +102,7 @@ def delete(tx: Tx, hash: bytes) -> None:
 
 def delete_of_user(tx: Tx, user_id: int, hash: bytes) -> bool:
     """End a session of a user; return whether there was one."""
-    return bool(
-        tx.fetch_all("delete from sessions where hash = ? and user_id = ? returning user_id", (hash, user_id))
-    )
+    return tx.changes("delete from sessions where hash = ? and user_id = ?", (hash, user_id))
 
 
 def delete_others(tx: Tx, user_id: int, hash: bytes) -> int:
@@ -157,7 +155,7 @@ def count_pending_failure(tx: Tx, hash: bytes) -> None:
 
 def delete_pending(tx: Tx, hash: bytes) -> bool:
     """Delete a sign-in; return whether it was there."""
-    return bool(tx.fetch_all("delete from pending_sign_ins where hash = ? returning user_id", (hash,)))
+    return tx.changes("delete from pending_sign_ins where hash = ?", (hash,))
 
 
 def delete_pending_by_user(tx: Tx, user_id: int) -> None:

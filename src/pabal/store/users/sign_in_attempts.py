@@ -72,9 +72,7 @@ def reserve(tx: Tx, reservation: Subject, at: Instant, now: Instant) -> Instant:
 
 def use_reservation(tx: Tx, reservation: Subject) -> bool:
     """Use up the reservation of a subject; return False if another attempt has done so."""
-    return bool(
-        tx.fetch_all("delete from sign_in_attempts where subject = ? returning subject", (reservation.hash,))
-    )
+    return tx.changes("delete from sign_in_attempts where subject = ?", (reservation.hash,))
 
 
 def count(tx: Tx, subject: Subject, now: Instant) -> int:
@@ -99,9 +97,9 @@ def clear(tx: Tx, subject: Subject) -> None:
 
 def list_failing(tx: Tx, name_hashes: Iterable[bytes], at_least: int, now: Instant) -> set[bytes]:
     """Return the hashes of those user names that have failed so often recently, at one place or in all."""
-    rows = tx.execute_many(
+    rows = tx.execute_list(
         "select name_hash from sign_in_attempts where failures >= ? and failed_at > ? and name_hash in ({list})",
-        [(one,) for one in name_hashes],
+        name_hashes,
         (at_least, now - FORGET_MS),
     )
     return {bytes(row[0]) for row in rows}

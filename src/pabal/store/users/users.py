@@ -5,11 +5,14 @@ from typing import NamedTuple
 
 from pabal.domain.base.dates import Instant
 from pabal.domain.people.user import ROLE_BY_CODE, Role, User
-from pabal.store.engine.base import Row, Tx
-from pabal.store.rows import deletion
+from pabal.store.engine.base import Tx
+from pabal.store.rows import Select, deletion, reader, upsert
 
 COLUMNS = "u.id, u.account_id, a.name, u.name, u.role, u.created_at, u.disabled_at, a.disabled_at, u.full_name"
 _FROM = "from users u left join accounts a on a.id = u.account_id"
+from_row = reader(User, role=ROLE_BY_CODE.__getitem__, full_name=lambda name: name or "")
+"""Returns the user of a row of COLUMNS."""
+_USERS = Select(f"select {COLUMNS} {_FROM}", from_row)
 
 
 class Credentials(NamedTuple):
@@ -43,32 +46,26 @@ def get_name(tx: Tx, user_id: int) -> str:
 
 def list_all(tx: Tx) -> list[User]:
     """Return every user, oldest first."""
-    return [from_row(row) for row in tx.fetch_all(f"select {COLUMNS} {_FROM} order by u.id")]
+    return _USERS.fetch_all(tx, "order by u.id")
 
 
 def list_by_account(tx: Tx, account_id: int) -> list[User]:
     """Return every user of an account, oldest first."""
-    return [
-        from_row(row)
-        for row in tx.fetch_all(f"select {COLUMNS} {_FROM} where u.account_id = ? order by u.id", (account_id,))
-    ]
+    return _USERS.fetch_all(tx, "where u.account_id = ? order by u.id", (account_id,))
 
 
 def get_names(tx: Tx, user_ids: Iterable[int]) -> dict[int, str]:
     """Return what people call those users who still exist, by id."""
-    rows = tx.execute_many(
-        "select id, coalesce(full_name, name) from users where id in ({list})", [(one,) for one in user_ids]
-    )
+    rows = tx.execute_list("select id, coalesce(full_name, name) from users where id in ({list})", user_ids)
     return dict(rows)
 
 
 def count_active_owners(tx: Tx, account_id: int) -> int:
     """Return how many owners of an account can sign in."""
-    row = tx.fetch_one(
+    return tx.fetch_number(
         "select count(*) from users where account_id = ? and role = ? and disabled_at is null",
         (account_id, Role.OWNER.code),
     )
-    return int(row[0]) if row else 0
 
 
 def set_role(tx: Tx, user_id: int, role: Role) -> None:
@@ -112,21 +109,10 @@ def set_disabled(tx: Tx, user_id: int, at: Instant | None) -> None:
     tx.execute("update users set disabled_at = ? where id = ?", (at, user_id))
 
 
-def from_row(row: Row) -> User:
-    """Return the user of a row of COLUMNS."""
-    id, account_id, account, name, role, created_at, disabled_at, account_disabled_at, full_name = row
-    times = (created_at, disabled_at, account_disabled_at)
-    return User(id, account_id, account, name, ROLE_BY_CODE[role], *times, full_name or "")
-
-
 def add_grant(tx: Tx, granter_id: int | None, user_id: int, now: Instant) -> None:
     """Record that somebody could act as a user from now on; None: the command line."""
     if granter_id is not None and granter_id != user_id:
-        tx.execute(
-            "insert into user_grants (granter_id, user_id, granted_at) values (?, ?, ?)"
-            " on conflict (granter_id, user_id) do update set granted_at = excluded.granted_at",
-            (granter_id, user_id, now),
-        )
+        tx.execute(upsert("user_grants", "granter_id, user_id", "granted_at"), (granter_id, user_id, now))
 
 
 def list_dependents(tx: Tx, granter_ids: Iterable[int], since: Instant) -> set[int]:
@@ -134,10 +120,8 @@ def list_dependents(tx: Tx, granter_ids: Iterable[int], since: Instant) -> set[i
     found = set(granter_ids)
     new = found
     while new:
-        rows = tx.execute_many(
-            "select user_id from user_grants where granted_at > ? and granter_id in ({list})",
-            [(each,) for each in sorted(new)],
-            (since,),
+        rows = tx.execute_list(
+            "select user_id from user_grants where granted_at > ? and granter_id in ({list})", sorted(new), (since,)
         )
         new = {int(row[0]) for row in rows} - found
         found = found | new

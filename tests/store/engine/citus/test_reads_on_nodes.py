@@ -9,6 +9,7 @@ from pabal.service.sending.accept import store_request
 from pabal.service.slots import Nodes
 from pabal.store.engine.base import NodeUnavailable
 from pabal.store.engine.citus.places import is_distributed
+from pabal.store.engine.group_commit import StoreLimits
 from pabal.store.engine.postgres.postgres_store import PostgresStore
 from pabal.store.engine.postgres.session import node_address
 from pabal.store.queue import queue
@@ -68,7 +69,7 @@ if citus.is_available():  # else the summary says that it was not run
             assert sorted(found) == sorted(LaneDue(slot, Lane.SMALL, NOON) for slot in there)
             assert not executed(address)
 
-        run_scenario(address, scenario, writers=1, readers=1)
+        run_scenario(address, scenario, writers=1, limits=StoreLimits(readers=1))
 
     def test_coordinator_is_asked_where_a_node_has_not_all_of_the_slots() -> None:
         async def scenario(store: PostgresStore) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from pabal.store.engine.base import Priority, StoreUnavailable, Tx, transaction
-from pabal.store.engine.group_commit import MAX_WRITES_PER_COMMIT, CommitStats, GroupCommitStore
+from pabal.store.engine.group_commit import MAX_WRITES_PER_COMMIT, CommitStats, GroupCommitStore, StoreLimits
 from tests.fixtures.store_modes import (
     CONSTRAINT_ERRORS,
     INLINE,
@@ -139,7 +139,7 @@ def test_writes_beyond_the_queue_limit_fail_at_once(tmp_path: Path) -> None:
         assert [type(answer) for answer in answers] == [int, int, int, StoreUnavailable, StoreUnavailable]
         assert await store.write(add_word, "later") == 4
 
-    StoreMode(tmp_path / "kept.db", INLINE).run(scenario, max_waiting=3)
+    StoreMode(tmp_path / "kept.db", INLINE).run(scenario, limits=StoreLimits(max_waiting=3))
 
 
 @transaction(exclusive=True, priority=Priority.URGENT)
@@ -162,7 +162,7 @@ def test_urgent_write_is_not_refused_because_others_wait(tmp_path: Path) -> None
 
         assert answers == [2, 3, 4, 1]
 
-    StoreMode(tmp_path / "kept.db", INLINE).run(scenario, max_waiting=3)
+    StoreMode(tmp_path / "kept.db", INLINE).run(scenario, limits=StoreLimits(max_waiting=3))
 
 
 async def test_closed_store_accepts_nothing(modes: StoreMode) -> None:

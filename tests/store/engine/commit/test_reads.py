@@ -11,7 +11,7 @@ import pytest
 from pabal.service.upkeep.deadline_sweep import look_at_lanes
 from pabal.service.upkeep.reports import queue_depths
 from pabal.store.engine.base import Reader, ReadTimedOut, StoreUnavailable, Tx, options_of, transaction
-from pabal.store.engine.group_commit import GroupCommitStore
+from pabal.store.engine.group_commit import GroupCommitStore, StoreLimits
 from pabal.store.engine.write_queue import TIMED_OUT, ReadThreads
 from pabal.store.messages.statistics import count_messages, first_request_at, queue_digest
 from pabal.world import RealWorld
@@ -80,7 +80,7 @@ async def test_searches_do_not_delay_other_reads(modes: StoreMode) -> None:
         begun.wait(10)
         return ended.wait(10)
 
-    async with modes.opened(readers=1, searchers=2) as store:
+    async with modes.opened(limits=StoreLimits(1, 2)) as store:
         running = [asyncio.create_task(store.read(search)) for _ in range(2)]
         await asyncio.to_thread(begun.wait, 10)
 
@@ -104,7 +104,7 @@ async def test_background_reads_delay_neither_other_reads_nor_searches(modes: St
     def search(tx: Tx) -> list[str]:
         return list_words(tx)
 
-    async with modes.opened(readers=1, searchers=1) as store:
+    async with modes.opened(limits=StoreLimits(1, 1)) as store:
         running = asyncio.create_task(store.read(count))
         await asyncio.to_thread(begun.wait, 10)
 
@@ -134,7 +134,7 @@ async def test_search_beyond_its_time_is_stopped_and_the_next_one_works(modes: S
     def search_words(tx: Tx) -> list[str]:
         return list_words(tx)
 
-    async with modes.opened(searchers=1, search_timeout_s=0.05) as store:
+    async with modes.opened(limits=StoreLimits(searchers=1, search_timeout_s=0.05)) as store:
         await store.write(add_word, "kept")
         for _ in range(2):
             with pytest.raises(ReadTimedOut):
@@ -156,7 +156,7 @@ async def test_limit_of_a_search_holds_for_all_its_statements_together(modes: St
                 )
             )
 
-    async with modes.opened(searchers=1, search_timeout_s=0.5) as store:
+    async with modes.opened(limits=StoreLimits(searchers=1, search_timeout_s=0.5)) as store:
         with pytest.raises(ReadTimedOut):
             await store.read(count_again_and_again)
         assert len(counted) > 1, "each statement alone is within the limit"

@@ -12,6 +12,7 @@ import pytest
 from pabal.service.sending import accept
 from pabal.service.sending.accept import AcceptedRequest, NewRequest
 from pabal.store.engine.base import StoreUnavailable, Tx, transaction
+from pabal.store.engine.group_commit import StoreLimits
 from pabal.store.engine.postgres.postgres_store import PostgresStore
 from pabal.world import RealWorld
 from tests.fixtures import postgres
@@ -39,7 +40,7 @@ def cut_all(address: str) -> None:
 
 
 async def test_connection_lost_while_idle_is_reopened(address: str) -> None:
-    async with open_postgres(address, writers=1, readers=1) as store:
+    async with open_postgres(address, writers=1, limits=StoreLimits(readers=1)) as store:
         await store.write(add_word, "a")
         assert await store.read(list_words) == ["a"]
         cut_all(address)

@@ -110,7 +110,7 @@ async def iterate_receivers(context: Context, campaign: Campaign) -> AsyncIterat
     sending = await get_sending(context, campaign.id)
     names: Sequence[str] = sending.variables if sending else ()
     number = 0
-    while block := await context.store.read(campaign_list.get_block_after, campaign.id, number):
+    while block := await context.store.read(campaigns.next_block, campaign.id, number):
         number = block.number
         yield [_known(each.phone, names, each.values, each.reference) for each in decode_receivers(block)]
     for request_id in await context.store.read(_list_request_ids, campaign.id):

@@ -19,10 +19,9 @@ from pabal.store.engine.base import (
 )
 from pabal.store.engine.citus.places import AskedNodes
 from pabal.store.engine.group_commit import (
-    SEARCH_CONNECTIONS,
-    SEARCH_TIMEOUT_S,
     CommitStats,
     GroupCommitStore,
+    StoreLimits,
     WriteConnection,
     WriteResult,
 )
@@ -86,11 +85,8 @@ class PostgresStore(GroupCommitStore):
         address: str,
         world: World,
         *,
-        readers: int = 2,
-        searchers: int = SEARCH_CONNECTIONS,
-        search_timeout_s: float = SEARCH_TIMEOUT_S,
+        limits: StoreLimits = StoreLimits(),
         writers: int = 2,
-        max_waiting: int = 10_000,
         timeout_s: float = TIMEOUT_S,
         on_commit: Callable[[CommitStats], None] = lambda batch: None,
     ) -> None:
@@ -106,15 +102,7 @@ class PostgresStore(GroupCommitStore):
             self._write_connections[0].connect()
         except psycopg.Error as error:
             raise StoreUnavailable(describe_connect_error(error, address)) from None
-        super().__init__(
-            world,
-            self._write_connections,
-            readers=readers,
-            searchers=searchers,
-            search_timeout_s=search_timeout_s,
-            max_waiting=max_waiting,
-            on_commit=on_commit,
-        )
+        super().__init__(world, self._write_connections, limits, on_commit)
 
     def _read(self, work: Callable[..., T], args: Any, kwargs: Any, limit_s: float | None) -> T:
         if limit_s is None:

@@ -9,7 +9,7 @@ from typing import Any
 import psycopg
 
 from pabal.domain.base import identifiers
-from pabal.store.engine.base import UNION, ReadTimedOut, Row, Value, chunks, spell_same, to_dialect
+from pabal.store.engine.base import UNION, ReadTimedOut, Row, Tx, Value, chunks, spell_same, to_dialect
 from pabal.store.engine.citus.distribution import MARKER_TABLE, USE_TWO_PHASES, writes_to_workers
 from pabal.store.engine.citus.shards import split
 from pabal.store.engine.citus.values import (
@@ -74,7 +74,7 @@ _LIMIT_TIME = b"select set_config('statement_timeout', $1, true)"
 Connection = psycopg.Connection[Row]
 
 
-class PostgresTx:
+class PostgresTx(Tx):
     """A transaction on one connection; in a pipeline, statements without a result are not waited for."""
 
     def __init__(

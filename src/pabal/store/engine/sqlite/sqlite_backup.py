@@ -63,8 +63,7 @@ def write_file(path: Path, work: Callable[Concatenate[Tx, P], T], *args: P.args,
 
 def schema_version(tx: Tx) -> int:
     """Return the number of the last applied migration."""
-    row = tx.fetch_one("select max(number) from migrations")
-    return int(row[0] or 0) if row else 0
+    return tx.fetch_number("select max(number) from migrations")
 
 
 @contextlib.contextmanager

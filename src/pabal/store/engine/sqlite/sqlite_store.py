@@ -18,6 +18,7 @@ from pabal.store.engine.base import (
     ReadTimedOut,
     StoreUnavailable,
     T,
+    Tx,
     Value,
     chunks,
     expand_placeholders,
@@ -27,10 +28,9 @@ from pabal.store.engine.base import (
     transaction,
 )
 from pabal.store.engine.group_commit import (
-    SEARCH_CONNECTIONS,
-    SEARCH_TIMEOUT_S,
     CommitStats,
     GroupCommitStore,
+    StoreLimits,
     WriteConnection,
     WriteResult,
 )
@@ -88,11 +88,8 @@ def _to_dialect(sql: str) -> str:
     return number_columns(spell_same(to_dialect(sql, DIALECT)))
 
 
-class SqliteTx:
+class SqliteTx(Tx):
     """A transaction on one connection."""
-
-    is_retry = False
-    is_distributed = False
 
     def __init__(self, connection: apsw.Connection) -> None:
         self._connection = connection
@@ -214,10 +211,7 @@ class SqliteStore(GroupCommitStore):
         path: Path,
         world: World,
         *,
-        readers: int = 2,
-        searchers: int = SEARCH_CONNECTIONS,
-        search_timeout_s: float = SEARCH_TIMEOUT_S,
-        max_waiting: int = 10_000,
+        limits: StoreLimits = StoreLimits(),
         is_durable: bool = True,
         is_shared: bool = False,
         on_commit: Callable[[CommitStats], None] = lambda batch: None,
@@ -233,15 +227,7 @@ class SqliteStore(GroupCommitStore):
         except apsw.Error as error:
             raise StoreUnavailable(type(error).__name__) from error
         self._scrubber = Scrubber(path, hold=self._writer.hold)
-        super().__init__(
-            world,
-            [self._writer],
-            readers=readers,
-            searchers=searchers,
-            search_timeout_s=search_timeout_s,
-            max_waiting=max_waiting,
-            on_commit=on_commit,
-        )
+        super().__init__(world, [self._writer], limits, on_commit)
 
     def _connect(self) -> apsw.Connection:
         connection = apsw.Connection(str(self._path), statementcachesize=CACHED_STATEMENTS)
