@@ -44,6 +44,9 @@ class StoreLimits(NamedTuple):
     max_waiting: int = 10_000
 
 
+USUAL_LIMITS = StoreLimits()
+
+
 class WriteResult(NamedTuple):
     """What a write returned, or what it raised."""
 

@@ -19,6 +19,7 @@ from pabal.store.engine.base import (
 )
 from pabal.store.engine.citus.places import AskedNodes
 from pabal.store.engine.group_commit import (
+    USUAL_LIMITS,
     CommitStats,
     GroupCommitStore,
     StoreLimits,
@@ -85,7 +86,7 @@ class PostgresStore(GroupCommitStore):
         address: str,
         world: World,
         *,
-        limits: StoreLimits = StoreLimits(),
+        limits: StoreLimits = USUAL_LIMITS,
         writers: int = 2,
         timeout_s: float = TIMEOUT_S,
         on_commit: Callable[[CommitStats], None] = lambda batch: None,

@@ -28,6 +28,7 @@ from pabal.store.engine.base import (
     transaction,
 )
 from pabal.store.engine.group_commit import (
+    USUAL_LIMITS,
     CommitStats,
     GroupCommitStore,
     StoreLimits,
@@ -211,7 +212,7 @@ class SqliteStore(GroupCommitStore):
         path: Path,
         world: World,
         *,
-        limits: StoreLimits = StoreLimits(),
+        limits: StoreLimits = USUAL_LIMITS,
         is_durable: bool = True,
         is_shared: bool = False,
         on_commit: Callable[[CommitStats], None] = lambda batch: None,
