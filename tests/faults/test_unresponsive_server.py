@@ -10,7 +10,8 @@ import pytest
 from pabal.service.sending import accept
 from pabal.service.sending.accept import AcceptedRequest
 from pabal.store.engine.base import Priority, StoreUnavailable, Tx, transaction
-from pabal.store.engine.group_commit import CLOSE_TIMEOUT_S, StoreLimits
+from pabal.store.engine.group_commit import CLOSE_TIMEOUT_S
+from pabal.store.engine.write_queue import StoreLimits
 from tests.faults.clients import wait_until
 from tests.faults.servers import ROLE, DedicatedServer, dedicated_folder, store_at
 from tests.fixtures.cutting_proxy import SOCKET

@@ -6,9 +6,10 @@ from pabal.domain.base.codes import TextError
 from pabal.settings.data_directory import create_folder
 from pabal.settings.settings import Settings
 from pabal.store.engine.base import Store
-from pabal.store.engine.group_commit import CommitStats, StoreLimits
+from pabal.store.engine.group_commit import CommitStats
 from pabal.store.engine.migrate import migrate, pending
 from pabal.store.engine.sqlite.sqlite_store import SqliteStore
+from pabal.store.engine.write_queue import StoreLimits
 from pabal.world import World
 
 

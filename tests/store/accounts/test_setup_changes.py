@@ -122,8 +122,9 @@ def _changing_functions() -> Iterator[tuple[str, bool]]:
         functions = [each for each in ast.walk(tree) if isinstance(each, ast.FunctionDef)]
         counting = {each.name for each in functions if "setup_changes.record" in ast.unparse(each)}
         for function in functions:
-            texts = [each.value for each in ast.walk(function) if isinstance(each, ast.Constant)]
+            values = [each.value for each in ast.walk(function) if isinstance(each, ast.Constant)]
+            texts = [each for each in values if isinstance(each, str)]
             called = {ast.unparse(each.func) for each in ast.walk(function) if isinstance(each, ast.Call)}
             texts += [f"upsert {each}" for each in texts if "upsert" in called]
-            if CHANGES_ROWS.search(" ".join(each for each in texts if isinstance(each, str))):
+            if CHANGES_ROWS.search(" ".join(texts)):
                 yield f"{module.name.rpartition('.')[2]}.{function.name}", bool({function.name, *called} & counting)

@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any, Concatenate, NamedTuple, Protocol
 
 from pabal.store.engine.base import P, Priority, Reader, StoreUnavailable, T, Tx, options_of
-from pabal.store.engine.write_queue import Outages, PendingWrite, ReadThreads, Timeouts, WriteQueue
+from pabal.store.engine.write_queue import Outages, PendingWrite, ReadThreads, StoreLimits, Timeouts, WriteQueue
 from pabal.world import World
 
 MAX_WRITES_PER_COMMIT = 512
@@ -33,18 +33,6 @@ class CommitStats(NamedTuple):
 
     writes: int
     duration_s: float
-
-
-class StoreLimits(NamedTuple):
-    """How many connections read and search, how long a search may take, and how many writes or reads may wait."""
-
-    readers: int = 2
-    searchers: int = 2
-    search_timeout_s: float = 5.0
-    max_waiting: int = 10_000
-
-
-USUAL_LIMITS = StoreLimits()
 
 
 class WriteResult(NamedTuple):

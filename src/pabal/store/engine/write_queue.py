@@ -12,6 +12,18 @@ from pabal.store.engine.base import NodeUnavailable, Priority, StoreUnavailable,
 from pabal.world import World
 
 
+class StoreLimits(NamedTuple):
+    """How many connections read and search, how long a search may take, and how many writes or reads may wait."""
+
+    readers: int = 2
+    searchers: int = 2
+    search_timeout_s: float = 5.0
+    max_waiting: int = 10_000
+
+
+USUAL_LIMITS = StoreLimits()
+
+
 class PendingWrite(NamedTuple):
     """A waiting write, and the future that its caller awaits."""
 

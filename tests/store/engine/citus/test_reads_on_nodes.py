@@ -9,9 +9,9 @@ from pabal.service.sending.accept import store_request
 from pabal.service.slots import Nodes
 from pabal.store.engine.base import NodeUnavailable
 from pabal.store.engine.citus.places import is_distributed
-from pabal.store.engine.group_commit import StoreLimits
 from pabal.store.engine.postgres.postgres_store import PostgresStore
 from pabal.store.engine.postgres.session import node_address
+from pabal.store.engine.write_queue import StoreLimits
 from pabal.store.queue import queue
 from pabal.store.queue.queue import Lane, LaneDue
 from tests.fixtures import citus

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from pabal.store.engine.base import Priority, StoreUnavailable, Tx, transaction
-from pabal.store.engine.group_commit import MAX_WRITES_PER_COMMIT, CommitStats, GroupCommitStore, StoreLimits
+from pabal.store.engine.group_commit import MAX_WRITES_PER_COMMIT, CommitStats, GroupCommitStore
+from pabal.store.engine.write_queue import StoreLimits
 from tests.fixtures.store_modes import (
     CONSTRAINT_ERRORS,
     INLINE,

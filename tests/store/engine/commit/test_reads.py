@@ -11,8 +11,8 @@ import pytest
 from pabal.service.upkeep.deadline_sweep import look_at_lanes
 from pabal.service.upkeep.reports import queue_depths
 from pabal.store.engine.base import Reader, ReadTimedOut, StoreUnavailable, Tx, options_of, transaction
-from pabal.store.engine.group_commit import GroupCommitStore, StoreLimits
-from pabal.store.engine.write_queue import TIMED_OUT, ReadThreads
+from pabal.store.engine.group_commit import GroupCommitStore
+from pabal.store.engine.write_queue import TIMED_OUT, ReadThreads, StoreLimits
 from pabal.store.messages.statistics import count_messages, first_request_at, queue_digest
 from pabal.world import RealWorld
 from tests.fixtures.store_modes import IN_THREADS, StoreMode, add_word, list_words

@@ -12,8 +12,8 @@ import pytest
 from pabal.service.sending import accept
 from pabal.service.sending.accept import AcceptedRequest, NewRequest
 from pabal.store.engine.base import StoreUnavailable, Tx, transaction
-from pabal.store.engine.group_commit import StoreLimits
 from pabal.store.engine.postgres.postgres_store import PostgresStore
+from pabal.store.engine.write_queue import StoreLimits
 from pabal.world import RealWorld
 from tests.fixtures import postgres
 from tests.fixtures.cutting_proxy import Cut, CuttingProxy

@@ -18,14 +18,7 @@ from pabal.store.engine.base import (
     options_of,
 )
 from pabal.store.engine.citus.places import AskedNodes
-from pabal.store.engine.group_commit import (
-    USUAL_LIMITS,
-    CommitStats,
-    GroupCommitStore,
-    StoreLimits,
-    WriteConnection,
-    WriteResult,
-)
+from pabal.store.engine.group_commit import CommitStats, GroupCommitStore, WriteConnection, WriteResult
 from pabal.store.engine.postgres.connection import (
     BEGIN_READ,
     BEGIN_RELAXED,
@@ -44,7 +37,7 @@ from pabal.store.engine.postgres.session import (
     unavailable,
 )
 from pabal.store.engine.postgres.vacuum import vacuum_table
-from pabal.store.engine.write_queue import PendingWrite, WriteQueue
+from pabal.store.engine.write_queue import USUAL_LIMITS, PendingWrite, StoreLimits, WriteQueue
 from pabal.world import World
 
 TIMEOUT_S = 20.0

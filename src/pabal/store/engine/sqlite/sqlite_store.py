@@ -27,17 +27,10 @@ from pabal.store.engine.base import (
     to_dialect,
     transaction,
 )
-from pabal.store.engine.group_commit import (
-    USUAL_LIMITS,
-    CommitStats,
-    GroupCommitStore,
-    StoreLimits,
-    WriteConnection,
-    WriteResult,
-)
+from pabal.store.engine.group_commit import CommitStats, GroupCommitStore, WriteConnection, WriteResult
 from pabal.store.engine.sqlite.sqlite_scrub import Scrubber
 from pabal.store.engine.sqlite.write_lock import WriteLock
-from pabal.store.engine.write_queue import PendingWrite
+from pabal.store.engine.write_queue import USUAL_LIMITS, PendingWrite, StoreLimits
 from pabal.world import World
 
 BUSY_TIMEOUT_MS = 10_000
