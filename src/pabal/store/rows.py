@@ -54,16 +54,24 @@ def read_rows(rows: Iterable[Row], read: Callable[[Row], T]) -> dict[bytes, T]:
 
 
 def deletion(
-    table: str, key: str, time: str, comparison: str = "<", condition: str = "true"
+    table: str,
+    key: str,
+    time: str,
+    comparison: str = "<",
+    condition: str = "true",
+    bound_of: Callable[[Instant], Value] = int,
 ) -> Callable[[Tx, Instant, int], int]:
-    """Return a function that deletes some rows from before an instant, the oldest first, and returns how many."""
+    """Return a function that deletes some rows from before an instant, the oldest first, and returns how many.
+
+    `bound_of`: what `time` is compared with, where that is an id.
+    """
     sql = (
         f"delete from {table} where ({key}) in"
         f" (select {key} from {table} where {condition} and {time} {comparison} ? order by {time} limit ?)"
     )
 
     def delete_some(tx: Tx, before: Instant, limit: int) -> int:
-        return tx.execute(sql, (before, limit))
+        return tx.execute(sql, (bound_of(before), limit))
 
     return delete_some
 

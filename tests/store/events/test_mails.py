@@ -179,7 +179,7 @@ def test_users_have_the_notices_of_their_role_until_they_choose(tx: Tx) -> None:
     usual = frozenset(set(NoticeKind) - {NoticeKind.CARRIER})
     assert found == [Recipient(kim, 1, usual), Recipient(operator, None, chosen)]
     assert notices.get_settings(tx, operator).chosen(Role.OPERATOR) == chosen
-    notices.delete_settings(tx, operator)
+    users.delete(tx, operator)
     assert notices.get_settings(tx, operator) == NoticeSettings()
 
 

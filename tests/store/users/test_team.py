@@ -51,14 +51,14 @@ def test_invitation_is_void_while_its_inviter_may_not_give_it(tx: Tx) -> None:
     assert not disabled.is_usable(NOON)
 
 
-def test_expired_invitations_and_those_of_a_user_are_deleted(tx: Tx) -> None:
+def test_expired_invitations_and_those_of_a_deleted_user_are_deleted(tx: Tx) -> None:
     account_id, kim = make(tx)
     for number in range(3):
         invites.add(tx, account_id, bytes([number]), Role.SENDER, kim, NOON, NOON + number)
 
     assert invites.delete_expired(tx, NOON + 1, 1) == 1
     assert invites.delete_expired(tx, NOON + 1, 10) == 1
-    invites.delete_all_by_inviter(tx, kim)
+    users.delete(tx, kim)
     assert invites.list_by_account(tx, account_id) == []
 
 
@@ -142,7 +142,6 @@ def test_owners_who_can_sign_in_are_counted_and_users_deleted(tx: Tx) -> None:
     drafts.save(tx, DraftKey(lee, account_id, "send"), "{}", "", NOON, 20)
 
     users.set_disabled(tx, kim, NOON)
-    drafts.delete_all_by_user(tx, lee)
 
     assert users.count_active_owners(tx, account_id) == 1
     users.delete(tx, lee)

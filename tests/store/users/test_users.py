@@ -192,7 +192,7 @@ def test_device_is_trusted_for_its_users_until_it_expires(tx: Tx) -> None:
     assert not sessions.is_trusted(tx, b"third", lee, NOON)
 
     assert sessions.delete_expired_devices(tx, NOON, 10) == 1
-    sessions.delete_devices_by_user(tx, lee)
+    sessions.delete_all_by_user(tx, lee)
     assert not sessions.is_trusted(tx, b"second", lee, 0)
 
 

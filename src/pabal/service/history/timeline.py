@@ -132,7 +132,7 @@ def _read_timeline(tx: Tx, account_id: int, message_id: bytes) -> Timeline | Non
         history.queue_position(tx, message_id),
         others.get(origin_id) if origin_id else None,
         None if origin_id else others.get(fallback_id),
-        history.get_delivery(tx, message_id),
+        history.get_deliveries(tx, [message_id])[message_id],
         history.get_key(tx, request_id),
     )
 

@@ -186,15 +186,11 @@ def reserve_rate(
 
 def _lock(tx: Tx, account_id: int, limit: Limit) -> tuple[Instant, int, int]:
     """Return period, use and told percentage of a limit, and lock its row until the transaction ends."""
-    locked = "update limit_usage set used = used where account_id = ? and name = ? returning period, used, notified"
-    row = tx.fetch_one(locked, (account_id, limit.code))
-    if row is None:
-        tx.execute(
-            "insert into limit_usage (account_id, name, period, used, notified) values (?, ?, 0, 0, 0)"
-            " on conflict do nothing",
-            (account_id, limit.code),
-        )
-        row = tx.fetch_one(locked, (account_id, limit.code))
+    row = tx.fetch_one(
+        "insert into limit_usage (account_id, name, period, used, notified) values (?, ?, 0, 0, 0)"
+        " on conflict (account_id, name) do update set used = limit_usage.used returning period, used, notified",
+        (account_id, limit.code),
+    )
     assert row is not None
     return row[0], row[1], row[2]
 

@@ -271,15 +271,11 @@ def mark_used(tx: Tx, used_at: Mapping[int, Instant]) -> None:
 
 def _until_us(tx: Tx, key_id: int) -> int:
     """Return the stored value of a key, and lock its row until the transaction ends."""
-    locked = "update key_usage set until_us = until_us where key_id = ? returning until_us"
-    row = tx.fetch_one(locked, (key_id,))
-    if row is None:
-        tx.execute(
-            "insert into key_usage (key_id, until_us) values (?, 0) on conflict (key_id) do nothing", (key_id,)
-        )
-        row = tx.fetch_one(locked, (key_id,))
-    assert row is not None
-    return int(row[0])
+    return tx.fetch_number(
+        "insert into key_usage (key_id, until_us) values (?, 0)"
+        " on conflict (key_id) do update set until_us = key_usage.until_us returning until_us",
+        (key_id,),
+    )
 
 
 _CHOICES = "upgrades_to_lms, fallback_number, approval_receivers"

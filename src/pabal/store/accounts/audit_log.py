@@ -4,8 +4,8 @@ from collections.abc import Callable
 from typing import NamedTuple, TypeVar
 
 from pabal.domain.base.dates import Instant
-from pabal.store.engine.base import Reader, Tx, Value, transaction
-from pabal.store.rows import deletion
+from pabal.store.engine.base import Reader, Tx, transaction
+from pabal.store.rows import deletion, given
 
 T = TypeVar("T")
 
@@ -67,15 +67,9 @@ class ListedEntry(NamedTuple):
 @transaction(reader=Reader.SEARCHES)
 def find(tx: Tx, account_id: int | None, actor: str, before: int | None, limit: int) -> list[ListedEntry]:
     """Return entries, newest first, of one account or all, and of one actor or, without a name, all."""
-    conditions: list[tuple[str, Value]] = []
-    if account_id is not None:
-        conditions.append(("d.account_id = ?", account_id))
-    if actor == COMMAND_LINE_NAME:
-        conditions.append((f"substr(d.actor, 1, {len(actor)}) = ?", actor))  # of every user of the system
-    elif actor:
-        conditions.append(("d.actor = ?", actor))
-    if before is not None:
-        conditions.append(("d.id < ?", before))
+    is_command = actor == COMMAND_LINE_NAME  # of every user of the system
+    said = f"substr(d.actor, 1, {len(actor)})" if is_command else "d.actor"
+    conditions = given(("d.account_id = ?", account_id), (f"{said} = ?", actor or None), ("d.id < ?", before))
     where = f"where {' and '.join(sql for sql, _ in conditions)}" if conditions else ""
     rows = tx.fetch_all(
         "select d.id, a.name, d.created_at, d.user_id, d.actor, d.account_id, d.action, d.target,"

@@ -82,11 +82,6 @@ def delete(tx: Tx, key: DraftKey) -> None:
     tx.execute("delete from drafts where user_id = ? and account_id = ? and form = ?", key)
 
 
-def delete_all_by_user(tx: Tx, user_id: int) -> None:
-    """Delete every draft of a user."""
-    tx.execute("delete from drafts where user_id = ?", (user_id,))
-
-
 def list_by_account(tx: Tx, account_id: int, after: tuple[int, str], limit: int) -> list[AccountDraft]:
     """Return some drafts of an account, in order, after that of a user and a form."""
     rows = tx.fetch_all(

@@ -166,7 +166,7 @@ def number_some(tx: Tx, slot: int, since: Instant, now: Instant, limit: int) -> 
     taken = _first_rows(rows)
     if not taken:
         return NumberedBatch(frozenset(), False)
-    previous = _last_number(tx, slot)
+    previous = tx.fetch_number("select last from event_numbers where slot = ?", (slot,))
     if previous and previous < lowest_number(now - now % DAY):
         tx.execute("insert into event_days (slot, number) values (?, ?) on conflict do nothing", (slot, previous))
     last = max(previous, lowest_number(now))
@@ -349,10 +349,6 @@ def erase_data(tx: Tx, account_id: int, phone: str) -> list[bytes]:
         "update event_data set phone = null, data = '{}' where account_id = ? and phone = ? returning id",
         (account_id, int(phone)),
     )
-
-
-def _last_number(tx: Tx, slot: int) -> int:
-    return tx.fetch_number("select last from event_numbers where slot = ?", (slot,))
 
 
 def _add(tx: Tx, slot: int, packed: list[bytes], now: Instant) -> None:

@@ -17,6 +17,8 @@ MAX_DOUBTS = 2
 """A mail that the server may have taken this often is not sent again: at most one repeat."""
 UNKNOWN_OUTCOME = "nobody knows whether the server took it, twice"
 _COLUMNS = "m.id, m.user_id, m.kind, m.items, m.more, m.token, m.created_at, m.tries, m.doubts"
+_IS_DONE = f"state in ('{MailState.SENT.value}', '{MailState.FAILED.value}')"
+_IS_UNSENT = f"state in ('{MailState.WAITING.value}', '{MailState.SENDING.value}')"
 _encode = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder(list[dict[str, Any]]).decode
 
@@ -166,18 +168,14 @@ def release_leases(tx: Tx, now: Instant) -> None:
 
 def next_due_at(tx: Tx) -> Instant | None:
     """Return when the next mail is due, None if none waits."""
-    row = tx.fetch_one(
-        "select min(due_at) from mails where state in (?, ?)", (MailState.WAITING.value, MailState.SENDING.value)
-    )
+    row = tx.fetch_one(f"select min(due_at) from mails where {_IS_UNSENT}")
     return row[0] if row else None
 
 
 @transaction(reader=Reader.BACKGROUND)
 def count_waiting(tx: Tx) -> int:
     """Return how many mails wait or are being sent."""
-    return tx.fetch_number(
-        "select count(*) from mails where state in (?, ?)", (MailState.WAITING.value, MailState.SENDING.value)
-    )
+    return tx.fetch_number(f"select count(*) from mails where {_IS_UNSENT}")
 
 
 def list_failed(tx: Tx, limit: int) -> list[FailedMail]:
@@ -192,10 +190,7 @@ def list_failed(tx: Tx, limit: int) -> list[FailedMail]:
 
 def drop_unsent(tx: Tx, user_id: int, kind: str) -> None:
     """Delete the mails of a kind to a user that were not sent yet; one that is being sent is not sent again."""
-    tx.execute(
-        "delete from mails where user_id = ? and kind = ? and state in (?, ?)",
-        (user_id, kind, MailState.WAITING.value, MailState.SENDING.value),
-    )
+    tx.execute(f"delete from mails where user_id = ? and kind = ? and {_IS_UNSENT}", (user_id, kind))
 
 
 def delete_all_by_user(tx: Tx, user_id: int) -> None:
@@ -203,7 +198,6 @@ def delete_all_by_user(tx: Tx, user_id: int) -> None:
     tx.execute("delete from mails where user_id = ?", (user_id,))
 
 
-_IS_DONE = f"state in ('{MailState.SENT.value}', '{MailState.FAILED.value}')"
 delete_old = deletion("mails", "id", "changed_at", condition=_IS_DONE)
 """Deletes some mails that were sent or given up."""
 
@@ -215,8 +209,8 @@ def _first_due(tx: Tx, now: Instant) -> Row | None:
         " when m.token is null then n.address else n.new_address end, n.language"
         " from mails m left join notice_settings n on n.user_id = m.user_id left join users u on u.id = m.user_id"
         " left join accounts a on a.id = u.account_id"
-        " where m.state in (?, ?) and m.due_at <= ? order by m.due_at, m.id limit 1",
-        (MailState.WAITING.value, MailState.SENDING.value, now),
+        f" where m.{_IS_UNSENT} and m.due_at <= ? order by m.due_at, m.id limit 1",
+        (now,),
     )
 
 

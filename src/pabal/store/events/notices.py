@@ -177,10 +177,6 @@ def list_recipients(tx: Tx) -> list[Recipient]:
     ]
 
 
-def delete_settings(tx: Tx, user_id: int) -> None:
-    tx.execute("delete from notice_settings where user_id = ?", (user_id,))
-
-
 def _join(kinds: Iterable[NoticeKind] | None) -> str | None:
     return None if kinds is None else " ".join(sorted(each.code for each in kinds))
 

@@ -88,24 +88,12 @@ def update(
     tx: Tx, profile_id: int, category: str, cellphone: str, now: Instant, carrier: str | None = None
 ) -> None:
     """Update a profile from a repeated registration."""
-    _change(
-        tx,
-        profile_id,
-        "update profiles set category = ?, cellphone = ?, changed_at = ?, carrier = ? where id = ?",
-        (category, cellphone, now, carrier, profile_id),
-        now,
-    )
+    _change(tx, profile_id, "category = ?, cellphone = ?, carrier = ?", (category, cellphone, carrier), now)
 
 
 def apply_remote(tx: Tx, profile_id: int, category: str, bar: Suspension | None, now: Instant) -> None:
     """Update a profile from its relay."""
-    _change(
-        tx,
-        profile_id,
-        "update profiles set category = ?, suspension = ?, changed_at = ? where id = ?",
-        (category, bar.code if bar else None, now, profile_id),
-        now,
-    )
+    _change(tx, profile_id, "category = ?, suspension = ?", (category, bar.code if bar else None), now)
 
 
 def release_sender_key(tx: Tx, sender_key: str) -> None:
@@ -117,24 +105,13 @@ def release_sender_key(tx: Tx, sender_key: str) -> None:
 
 def approve(tx: Tx, profile_id: int, sender_key: str, now: Instant, bar: Suspension | None = None) -> None:
     """Approve a profile and set its sender key; its relay may have suspended it."""
-    _change(
-        tx,
-        profile_id,
-        "update profiles set status = ?, sender_key = ?, suspension = ?, changed_at = ? where id = ?",
-        (AuthStatus.APPROVAL.code, sender_key, bar.code if bar else None, now, profile_id),
-        now,
-    )
+    args = (AuthStatus.APPROVAL.code, sender_key, bar.code if bar else None)
+    _change(tx, profile_id, "status = ?, sender_key = ?, suspension = ?", args, now)
 
 
 def delete(tx: Tx, profile_id: int, now: Instant) -> None:
     """Mark a profile as deleted; its waiting messages are still to be cancelled."""
-    _change(
-        tx,
-        profile_id,
-        "update profiles set deleted_at = ?, changed_at = ?, is_swept = 0 where id = ?",
-        (now, now, profile_id),
-        now,
-    )
+    _change(tx, profile_id, "deleted_at = ?, is_swept = 0", (now,), now)
 
 
 def list_unswept(tx: Tx) -> list[int]:
@@ -158,14 +135,7 @@ def list_deleted(tx: Tx) -> set[int]:
 
 def set_enabled(tx: Tx, profile_id: int, is_enabled: bool, now: Instant) -> bool:
     """Enable or disable a profile; return whether it exists."""
-    changed = _change(
-        tx,
-        profile_id,
-        "update profiles set is_enabled = ?, changed_at = ? where id = ? and deleted_at is null",
-        (int(is_enabled), now, profile_id),
-        now,
-    )
-    return changed > 0
+    return _change(tx, profile_id, "is_enabled = ?", (int(is_enabled),), now)
 
 
 def from_event(data: Mapping[str, Any]) -> Profile:
@@ -251,19 +221,20 @@ def delete_expired_tokens(tx: Tx, before: Instant, limit: int) -> int:
     )
 
 
-def _change(tx: Tx, profile_id: int, sql: str, args: Sequence[Value], now: Instant) -> int:
-    """Change a profile, and record it as an event if it is in another state then; return how many rows changed."""
+def _change(tx: Tx, profile_id: int, changes: str, args: Sequence[Value], now: Instant) -> bool:
+    """Change a profile, and record it as an event if it is in another state then; return whether it exists."""
     before = _PROFILES.fetch_one(tx, "and id = ?", (profile_id,))
-    changed = tx.execute(sql, args)
-    if before:
-        setup_changes.record(tx, before.account_id)
+    if not before:
+        return False
+    tx.execute(f"update profiles set {changes}, changed_at = ? where id = ?", (*args, now, profile_id))
+    setup_changes.record(tx, before.account_id)
     row = tx.fetch_one(f"{_PROFILES.sql} and id = ?", (profile_id,))
-    if before and row and _state(before) != _state(_from_row(row)):
+    if row and _state(before) != _state(_from_row(row)):
         data = dict(zip(_FIELDS, row, strict=True))
         key = f"{profile_id} {now} {data['status']} {data['is_enabled']} {data['suspension']}"
         phone = data["cellphone"] or None
         events.record(tx, before.account_id, EventType.SENDER_AUTH, key, data, now, phone=phone)
-    return changed
+    return True
 
 
 def _state(profile: Profile) -> tuple[object, ...]:

@@ -52,47 +52,27 @@ def add(
     tx: Tx, account_id: int, profile_id: int, code: str, design: TemplateContent, image: Image | None, now: Instant
 ) -> int:
     """Add a registered template and return its id."""
-    rows = tx.fetch_all(
+    status, stored = TemplateStatus.REGISTERED.code, _design_to_json(design)
+    template_id = tx.fetch_number(
         "insert into templates (account_id, profile_id, code, name, design, status, is_enabled,"
         " created_at, changed_at) values (?, ?, ?, ?, ?, ?, 1, ?, ?) returning id",
-        (
-            account_id,
-            profile_id,
-            code,
-            design.name,
-            _design_to_json(design),
-            TemplateStatus.REGISTERED.code,
-            now,
-            now,
-        ),
+        (account_id, profile_id, code, design.name, stored, status, now, now),
     )
-    template_id = int(rows[0][0])
     _save_image(tx, template_id, image)
     return template_id
 
 
 def update_design(tx: Tx, template_id: int, design: TemplateContent, image: Image | None, now: Instant) -> None:
     """Change the design of a template, which must be reviewed again."""
-    _change(
-        tx,
-        template_id,
-        "update templates set name = ?, design = ?, status = ?, comment = null, changed_at = ? where id = ?",
-        (design.name, _design_to_json(design), TemplateStatus.REGISTERED.code, now, template_id),
-        now,
-    )
+    args = (design.name, _design_to_json(design), TemplateStatus.REGISTERED.code)
+    _change(tx, template_id, "name = ?, design = ?, status = ?, comment = null", args, now)
     _save_image(tx, template_id, image)
 
 
 def set_status(tx: Tx, template_id: int, status: TemplateStatus, comment: str | None, now: Instant) -> None:
     """Set the review status of a template; an approved design comes into use."""
     in_use = "design" if status is TemplateStatus.APPROVED else "in_use"
-    _change(
-        tx,
-        template_id,
-        f"update templates set in_use = {in_use}, status = ?, comment = ?, changed_at = ? where id = ?",
-        (status.code, comment, now, template_id),
-        now,
-    )
+    _change(tx, template_id, f"in_use = {in_use}, status = ?, comment = ?", (status.code, comment), now)
 
 
 def apply_remote(
@@ -106,24 +86,10 @@ def apply_remote(
     now: Instant,
 ) -> None:
     """Update a template from its relay."""
-    _change(
-        tx,
-        template_id,
-        "update templates set name = ?, design = ?, in_use = ?, status = ?, comment = ?, suspension = ?,"
-        " changed_at = ?"
-        " where id = ?",
-        (
-            design.name,
-            _design_to_json(design),
-            _design_to_json(in_use) if in_use else None,
-            status.code,
-            comment,
-            bar.code if bar else None,
-            now,
-            template_id,
-        ),
-        now,
-    )
+    changes = "name = ?, design = ?, in_use = ?, status = ?, comment = ?, suspension = ?"
+    designs = (_design_to_json(design), _design_to_json(in_use) if in_use else None)
+    args = (design.name, *designs, status.code, comment, bar.code if bar else None)
+    _change(tx, template_id, changes, args, now)
 
 
 def from_event(data: Mapping[str, Any]) -> Template:
@@ -195,15 +161,16 @@ def list_all(tx: Tx) -> list[Template]:
     return _TEMPLATES.fetch_all(tx, "where p.deleted_at is null order by t.id")
 
 
-def _change(tx: Tx, template_id: int, sql: str, args: Sequence[Value], now: Instant) -> None:
+def _change(tx: Tx, template_id: int, changes: str, args: Sequence[Value], now: Instant) -> None:
     """Change a template, and record it as an event if its status is another then."""
     before = get_by_id(tx, template_id)
-    tx.execute(sql, args)
-    if before:
-        setup_changes.record(tx, before.account_id)
+    tx.execute(f"update templates set {changes}, changed_at = ? where id = ?", (*args, now, template_id))
     row = tx.fetch_one(f"{_TEMPLATES.sql} where p.deleted_at is null and t.id = ?", (template_id,))
-    after = _from_row(row) if row else None
-    if not before or not after or not row or _state(before) == _state(after):
+    if not before or not row:
+        return
+    setup_changes.record(tx, before.account_id)
+    after = _from_row(row)
+    if _state(before) == _state(after):
         return
     data = dict(zip(_FIELDS, row, strict=True)) | {"in_use": None}
     key = f"{template_id} {now} {data['status']} {data['suspension']}"

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from pabal.domain.base import identifiers
 from pabal.domain.base.dates import Instant
 from pabal.store.engine.base import Tx
+from pabal.store.rows import deletion
 
 DIGEST_BYTES = 8
 """Of two names with the same digest, the messages themselves tell whose is whose."""
@@ -50,13 +51,10 @@ def forget_request(tx: Tx, request_id: bytes) -> None:
     )
 
 
-def delete_old(tx: Tx, before: Instant, limit: int) -> int:
-    """Forget the names of messages from before a time; return how many."""
-    return tx.execute(
-        "delete from compat_names where (account_id, digest, message_id) in"
-        " (select account_id, digest, message_id from compat_names where message_id < ? limit ?)",
-        (identifiers.lowest_message_id(before), limit),
-    )
+delete_old = deletion(
+    "compat_names", "account_id, digest, message_id", "message_id", bound_of=identifiers.lowest_message_id
+)
+"""Forgets the names of some messages."""
 
 
 def _digest(name: str) -> bytes:

@@ -4,9 +4,8 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from pabal.domain.base import identifiers
-from pabal.domain.base.dates import Instant
 from pabal.store.engine.base import Tx
-from pabal.store.rows import Select, reader
+from pabal.store.rows import Select, deletion, reader
 
 _COLUMNS = (
     "request_id, account_id, kind, group_id, total, refused, allows_duplicates, sender_name, caller, sequence"
@@ -90,11 +89,7 @@ def erase(tx: Tx, request_id: bytes) -> None:
     tx.execute("update compat_requests set sender_name = null, caller = null where request_id = ?", (request_id,))
 
 
-def delete_old(tx: Tx, before: Instant, limit: int) -> int:
-    """Forget the calls of requests from before a time; return how many."""
-    oldest = identifiers.make_request_id(before, 0, 0)
-    return tx.execute(
-        "delete from compat_requests where request_id in"
-        " (select request_id from compat_requests where request_id < ? limit ?)",
-        (oldest, limit),
-    )
+delete_old = deletion(
+    "compat_requests", "request_id", "request_id", bound_of=lambda at: identifiers.make_request_id(at, 0, 0)
+)
+"""Forgets the calls of some requests."""

@@ -282,15 +282,6 @@ def list_attempts(tx: Tx, message_id: bytes) -> list[RecordedAttempt]:
     return [RecordedAttempt(*row) for row in rows]
 
 
-def get_delivery(tx: Tx, message_id: bytes) -> DeliveryRecord:
-    """Return what is stored with a message about its delivery."""
-    row = tx.fetch_one(
-        "select cost, submitted_at, carrier, carrier_code from messages where id = ? and slot = ?",
-        (message_id, identifiers.slot_of(message_id)),
-    )
-    return DeliveryRecord(*row) if row else DeliveryRecord(None, None, None, None)
-
-
 def get_deliveries(tx: Tx, message_ids: Iterable[bytes]) -> dict[bytes, DeliveryRecord]:
     """Return what is stored with messages about their delivery, by message."""
     rows = tx.execute_list(

@@ -1,6 +1,6 @@
 """Message search: an account's messages, newest first, from a cursor, or by when their results were reported."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from operator import itemgetter
 from typing import Any, NamedTuple
 
@@ -14,7 +14,7 @@ from pabal.store.messages import campaign_requests, history, messages
 from pabal.store.messages.history import MessageFilter, in_slots, read_messages, request_period, where_clause
 from pabal.store.messages.messages import COLUMNS, Message
 from pabal.store.messages.requests import Request
-from pabal.store.rows import in_period
+from pabal.store.rows import given, in_period
 
 FIRST_SCAN_SIZE = 200
 MAX_SCAN_SIZE = 2000
@@ -23,8 +23,6 @@ MAX_SCANS = 7
 COUNT_STEP = 1000
 """How many requests are looked at together when messages are counted."""
 NEWEST = b"\xff" * identifiers.MESSAGE_ID_BYTES
-_PRODUCT, _STATUS, _OUTCOME, _COMPLETED_AT = 3, 4, 5, 6
-"""Their positions in COLUMNS."""
 _TALK = frozenset(each.number for each in Product if not each.is_text)
 """Products whose messages may have a fallback."""
 
@@ -173,31 +171,34 @@ def _max_message_number(product: int, total: int) -> int:
 
 def _matching_rows(tx: Tx, ranges: list[_MessageRange], wanted: MessageFilter) -> list[Row]:
     """Return the rows of the matching messages of some ranges, newest first."""
-    fits = _row_matcher(wanted)
-    rows = tx.execute_many(
-        f"select {COLUMNS} from (values {{rows}}) as v cross join messages m"
-        " where m.id between v.column1 and v.column2 and m.slot = v.column3 and m.slot {same_slot}",
-        _id_ranges(ranges),
-    )
-    return sorted(filter(fits, rows), key=itemgetter(0), reverse=True)
+    rows = tx.execute_many(f"select {COLUMNS} {_in_ranges(wanted)}", _id_ranges(ranges))
+    return sorted(rows, key=itemgetter(0), reverse=True)
 
 
 def _count_matching(tx: Tx, ranges: list[_MessageRange], wanted: MessageFilter, most: int) -> int:
     """Return how many messages of some ranges match; no statement reads on once it has found `most`."""
-    product = wanted.product if wanted.template_code is None else Product.ALIMTALK
-    conditions = [f" and m.product = {product.number:d}"] if product else []
-    conditions += [f" and m.status = {wanted.status.number:d}"] if wanted.status else []
-    conditions += [f" and m.outcome = {wanted.outcome.number:d}"] if wanted.outcome else []
-    conditions += [
-        f" and {sql}".replace("?", repr(at)) for sql, at in in_period("m.completed_at", wanted.completed)
-    ]
     rows = tx.execute_many(
-        "select count(*) from (select m.id from (values {rows}) as v cross join messages m"
-        f" where m.id between v.column1 and v.column2 and m.slot = v.column3 and m.slot {{same_slot}}"
-        f"{''.join(conditions)} limit {most:d}) as g",
-        _id_ranges(ranges),
+        f"select count(*) from (select m.id {_in_ranges(wanted)} limit {most:d}) as g", _id_ranges(ranges)
     )
     return sum(row[0] for row in rows)
+
+
+def _in_ranges(wanted: MessageFilter) -> str:
+    """Return the tables and conditions of the matching messages `m` of some ranges."""
+    product = wanted.product if wanted.template_code is None else Product.ALIMTALK
+    conditions = [
+        *given(
+            ("m.product = ?", product and product.number),
+            ("m.status = ?", wanted.status and wanted.status.number),
+            ("m.outcome = ?", wanted.outcome and wanted.outcome.number),
+        ),
+        *in_period("m.completed_at", wanted.completed),
+    ]
+    return (
+        "from (values {rows}) as v cross join messages m"
+        " where m.id between v.column1 and v.column2 and m.slot = v.column3 and m.slot {same_slot}"
+        + "".join(f" and {sql}".replace("?", repr(value)) for sql, value in conditions)
+    )
 
 
 def _id_ranges(ranges: list[_MessageRange]) -> list[tuple[bytes, bytes, int]]:
@@ -242,24 +243,6 @@ def _contains(period: Period | None, at: Instant | None) -> bool:
         return True
     since, until = period
     return at is not None and (since is None or at >= since) and (until is None or at < until)
-
-
-def _row_matcher(wanted: MessageFilter) -> Callable[[Row], bool]:
-    """Return a function that says whether a row of COLUMNS matches."""
-    product = wanted.product if wanted.template_code is None else Product.ALIMTALK
-    kind = product.number if product else None
-    state = wanted.status.number if wanted.status else None
-    outcome = wanted.outcome.number if wanted.outcome else None
-
-    def fits(row: Row) -> bool:
-        return (
-            (kind is None or row[_PRODUCT] == kind)
-            and (state is None or row[_STATUS] == state)
-            and (outcome is None or row[_OUTCOME] == outcome)
-            and _contains(wanted.completed, row[_COMPLETED_AT])
-        )
-
-    return fits
 
 
 class ReportedFilter(NamedTuple):

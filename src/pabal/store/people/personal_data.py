@@ -11,6 +11,12 @@ from pabal.store.engine.base import Tx
 from pabal.store.engine.postgres import partitions
 from pabal.store.messages import compat_groups, compat_names, compat_requests, images
 
+# The rows stay: by these the simulator recognizes a repeated submit.
+_BLANK_SIMULATED = (
+    "update simulated_messages set phone = 0, sender = '', subject = null, content = '', buttons = null,"
+    " brand = null, parts = null"
+)
+
 
 class CampaignRow(NamedTuple):
     """Rows of a campaign's file: receivers that are in no request yet, or a row that cannot be sent to."""
@@ -117,22 +123,11 @@ def blank_invalid_row(tx: Tx, row: CampaignRow) -> None:
 def erase_elsewhere(tx: Tx, account_id: int, phone: str) -> None:
     """Erase a number from simulated phones, tokens, profiles, users and groups that are not sent, of an account."""
     compat_groups.erase(tx, account_id, phone)
-    tx.execute(
-        "update simulated_messages set phone = 0, sender = '', subject = null, content = '', buttons = null,"
-        " brand = null, parts = null where account_id = ? and phone = ?",
-        (account_id, int(phone)),
-    )
+    tx.execute(f"{_BLANK_SIMULATED} where account_id = ? and phone = ?", (account_id, int(phone)))
     tx.execute("delete from tokens where account_id = ? and cellphone = ?", (account_id, phone))
     erased = "update profiles set cellphone = '' where account_id = ? and cellphone = ? returning account_id"
     setup_changes.record_changed(tx, tx.fetch_all(erased, (account_id, phone)))
     tx.execute("update users set test_number = null where account_id = ? and test_number = ?", (account_id, phone))
-
-
-# The rows stay: by these the simulator recognizes a repeated submit.
-_BLANK_SIMULATED = (
-    "update simulated_messages set phone = 0, sender = '', subject = null, content = '', buttons = null,"
-    " brand = null, parts = null"
-)
 
 
 def has_jobs(tx: Tx, identity: bytes) -> bool:

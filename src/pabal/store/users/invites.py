@@ -67,10 +67,5 @@ def delete(tx: Tx, account_id: int, invite_id: int) -> bool:
     return tx.changes("delete from invites where id = ? and account_id = ?", (invite_id, account_id))
 
 
-def delete_all_by_inviter(tx: Tx, user_id: int) -> None:
-    """Delete every invitation that a user has given."""
-    tx.execute("delete from invites where inviter_id = ?", (user_id,))
-
-
 delete_expired = deletion("invites", "id", "expires_at", "<=")
 """Deletes some expired invitations."""

@@ -111,8 +111,9 @@ def delete_others(tx: Tx, user_id: int, hash: bytes) -> int:
 
 
 def delete_all_by_user(tx: Tx, user_id: int) -> None:
-    """End every session of a user."""
-    tx.execute("delete from sessions where user_id = ?", (user_id,))
+    """End every session of a user, begun or waiting for a code, and stop trusting every device."""
+    for table in ("sessions", "pending_sign_ins", "trusted_devices"):
+        tx.execute(f"delete from {table} where user_id = ?", (user_id,))
 
 
 delete_expired = deletion("sessions", "hash", "expires_at", "<=")
@@ -200,11 +201,6 @@ def delete_device(tx: Tx, hash: bytes, user_id: int) -> None:
 def delete_other_devices(tx: Tx, user_id: int, hash: bytes) -> None:
     """Stop trusting every device of a user except one."""
     tx.execute("delete from trusted_devices where user_id = ? and hash <> ?", (user_id, hash))
-
-
-def delete_devices_by_user(tx: Tx, user_id: int) -> None:
-    """Stop trusting every device of a user."""
-    tx.execute("delete from trusted_devices where user_id = ?", (user_id,))
 
 
 delete_expired_devices = deletion("trusted_devices", "hash, user_id", "expires_at", "<=")

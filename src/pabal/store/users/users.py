@@ -78,8 +78,25 @@ def set_full_name(tx: Tx, user_id: int, full_name: str) -> None:
     tx.execute("update users set full_name = ? where id = ?", (full_name or None, user_id))
 
 
+_OWNED_TABLES = (
+    "sessions",
+    "pending_sign_ins",
+    "trusted_devices",
+    "drafts",
+    "recovery_codes",
+    "second_factors",
+    "mails",
+    "notice_settings",
+    "openid_identities",
+)
+"""Tables whose rows belong to a user each."""
+
+
 def delete(tx: Tx, user_id: int) -> None:
-    """Delete a user of whom nothing else is stored any more."""
+    """Delete a user, and everything that is only theirs."""
+    tx.execute("delete from invites where inviter_id = ?", (user_id,))
+    for table in _OWNED_TABLES:
+        tx.execute(f"delete from {table} where user_id = ?", (user_id,))
     tx.execute("delete from users where id = ?", (user_id,))
 
 

@@ -13,10 +13,8 @@ from pabal.service.access.users.two_factor import delete_factor
 from pabal.service.context import Context
 from pabal.store.accounts import accounts, audit_log
 from pabal.store.accounts.audit_log import Actor, AuditEntry
-from pabal.store.campaigns import drafts
 from pabal.store.engine.base import Tx
-from pabal.store.events import mails, notices
-from pabal.store.users import invites, openid_identities, second_factors, sessions
+from pabal.store.users import invites, openid_identities, second_factors
 from pabal.store.users import users as user_store
 from pabal.store.users.invites import Invite
 
@@ -157,15 +155,6 @@ async def unlink(context: Context, account_id: int, name: str, audit_entry: Audi
 
 def delete_user(tx: Tx, found: User) -> None:
     """Delete a user and everything that is only theirs."""
-    sessions.delete_all_by_user(tx, found.id)
-    sessions.delete_devices_by_user(tx, found.id)
-    drafts.delete_all_by_user(tx, found.id)
-    invites.delete_all_by_inviter(tx, found.id)
-    sessions.delete_pending_by_user(tx, found.id)
-    second_factors.delete(tx, found.id)
-    mails.delete_all_by_user(tx, found.id)
-    notices.delete_settings(tx, found.id)
-    openid_identities.delete_all_by_user(tx, found.id)
     throttle.lift(tx, found.name)
     user_store.delete(tx, found.id)
 

@@ -127,8 +127,6 @@ def _lift(tx: Tx, found: User, now: Instant, actor: Actor) -> bool:
 
 def _end_sessions(tx: Tx, found: User) -> None:
     sessions.delete_all_by_user(tx, found.id)
-    sessions.delete_pending_by_user(tx, found.id)
-    sessions.delete_devices_by_user(tx, found.id)
 
 
 def find(tx: Tx, spelling: str, account_id: int | None) -> User:
