@@ -2,6 +2,7 @@
 
 from pabal.store.engine.base import Tx
 from pabal.store.messages import history, messages
+from pabal.store.messages.history import DeliveryRecord
 from tests.fixtures.rows import message_id, request_id, sms, store_request
 from tests.fixtures.virtual import NOON
 
@@ -14,7 +15,10 @@ def test_deliveries_of_many_messages_are_those_of_each(tx: Tx) -> None:
 
     found = history.get_deliveries(tx, [*ids, message_id(2)])
 
-    assert sorted(found) == ids
+    assert found == {
+        ids[0]: DeliveryRecord(950, NOON + 1, "post", "X"),
+        ids[1]: DeliveryRecord(None, NOON + 1, None, None),
+    }
     assert history.get_deliveries(tx, []) == {}
 
 
