@@ -4,7 +4,7 @@ from ipaddress import ip_network
 
 from pabal.store.accounts import accounts, numbers
 from pabal.store.engine.base import Tx
-from tests.fixtures.rows import ExplainingTx
+from tests.fixtures.rows import ExplainingTx, present
 from tests.fixtures.virtual import NOON
 
 
@@ -27,9 +27,8 @@ def test_account_is_created_once(tx: Tx) -> None:
 def test_key_is_read_as_stored(tx: Tx) -> None:
     added = add_key(tx, allow="10.0.0.0/8 ::1/128")
 
-    key = accounts.key_by_hash(tx, b"hash")
+    key = present(accounts.key_by_hash(tx, b"hash"))
 
-    assert key is not None
     assert (key.id, key.account_id, key.account, key.name, key.rate) == (added, 1, "acme", "first", 10)
     assert key.scopes == {"send", "read"}
     assert key.allow == (ip_network("10.0.0.0/8"), ip_network("::1/128"))
@@ -51,8 +50,7 @@ def test_key_is_revoked_once(tx: Tx) -> None:
     assert not accounts.revoke_key(tx, added, NOON + 6)
     assert not accounts.revoke_key(tx, 999, NOON)
 
-    key = accounts.key_by_hash(tx, b"hash")
-    assert key is not None
+    key = present(accounts.key_by_hash(tx, b"hash"))
     assert (key.revoked_at, key.is_live) == (NOON + 5, False)
 
 

@@ -5,6 +5,7 @@ import pytest
 from pabal.domain.people.phone import NumberState
 from pabal.store.accounts import accounts, numbers
 from pabal.store.engine.base import Tx
+from tests.fixtures.rows import present
 from tests.fixtures.virtual import NOON
 
 NUMBER = "0212345678"
@@ -40,8 +41,7 @@ def test_number_is_approved_for_one_account_at_most(tx: Tx) -> None:
 
     assert listed(tx) == [("acme", NUMBER, APPROVED, None), ("other", NUMBER, PENDING, "acme")]
     assert numbers.get_holder(tx, NUMBER) == (1, "acme")
-    waiting = numbers.get(tx, 2, NUMBER)
-    assert waiting is not None
+    waiting = present(numbers.get(tx, 2, NUMBER))
     assert numbers.list_pending(tx, 10) == [waiting]
     assert numbers.get_state(tx, 2, NUMBER) is PENDING
     assert not numbers.set_state(tx, waiting, APPROVED)
@@ -50,8 +50,7 @@ def test_number_is_approved_for_one_account_at_most(tx: Tx) -> None:
 def test_states_of_a_number(tx: Tx) -> None:
     numbers.add(tx, 1, NUMBER, NOON, PENDING)
     for state, comment in ((REJECTED, "not yours"), (APPROVED, "")):
-        found = numbers.get(tx, 1, NUMBER)
-        assert found is not None
+        found = present(numbers.get(tx, 1, NUMBER))
 
         assert numbers.set_state(tx, found, state, comment)
 

@@ -18,6 +18,7 @@ from pabal.store.accounts import account_limits, accounts, numbers, setup_change
 from pabal.store.engine.base import Tx
 from pabal.store.kakao import profiles, templates
 from pabal.store.people import personal_data
+from tests.fixtures.rows import present
 from tests.fixtures.virtual import NOON
 
 SENDER, PHONE = "0212345678", "01012345678"
@@ -47,8 +48,7 @@ class SetUp:
 
 
 def _set_number_state(tx: Tx, found: SetUp) -> None:
-    number = numbers.get(tx, found.account_id, SENDER)
-    assert number is not None
+    number = present(numbers.get(tx, found.account_id, SENDER))
     numbers.set_state(tx, number, NumberState.REJECTED)
 
 

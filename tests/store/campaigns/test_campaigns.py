@@ -23,7 +23,7 @@ from pabal.store.messages.campaign_requests import (
 )
 from pabal.store.queue import queue
 from tests.fixtures.postgres_store import new_request, open_postgres, query_outside
-from tests.fixtures.rows import ACCOUNT, ExplainingTx, request_id
+from tests.fixtures.rows import ACCOUNT, ExplainingTx, present, request_id
 from tests.fixtures.virtual import NOON
 
 ONE = bytes(12) + b"\x01"
@@ -49,9 +49,7 @@ def make_ready(tx: Tx, *blocks: int) -> None:
 
 
 def state(tx: Tx) -> CampaignState:
-    found = campaigns.get(tx, ONE)
-    assert found is not None
-    return found.state
+    return present(campaigns.get(tx, ONE)).state
 
 
 def test_findings_of_a_file_add_up_until_a_new_file_replaces_them(tx: Tx) -> None:
@@ -61,13 +59,11 @@ def test_findings_of_a_file_add_up_until_a_new_file_replaces_them(tx: Tx) -> Non
     assert campaigns.add_findings(tx, ONE, FileFindings(ReceiverBlock(1, 2, "[]"), [fault], 1), NOON, NOON + 1)
     assert campaigns.add_findings(tx, ONE, FileFindings(None, [fault._replace(number=9)], 0), NOON + 1, NOON + 2)
 
-    found = campaigns.get(tx, ONE)
-    assert found is not None
+    found = present(campaigns.get(tx, ONE))
     assert (found.receivers, found.invalid_rows, found.duplicates, found.skips_duplicates) == (2, 2, 1, False)
     assert campaign_list.list_invalid_rows(tx, ONE, 3, 10) == [fault._replace(number=9)]
     assert campaigns.end_reading(tx, ONE, FileSummary("{}", ("a", "b"), ("b",)), NOON + 2, NOON + 3)
-    again = campaigns.get(tx, ONE)
-    assert again is not None
+    again = present(campaigns.get(tx, ONE))
     assert (again.columns, again.unused_columns, again.state) == (("a", "b"), ("b",), CampaignState.CHECKED)
     assert campaigns.begin_reading(tx, ONE, "b.csv", True, NOON, NOON + 4)
     assert campaign_list.list_invalid_rows(tx, ONE, 0, 10) == []
@@ -92,8 +88,7 @@ def test_refused_file_leaves_only_its_reason(tx: Tx) -> None:
     campaigns.add_findings(tx, ONE, FileFindings(ReceiverBlock(1, 1, "[]"), (), 0), NOON, NOON + 1)
     campaigns.refuse_file(tx, ONE, ["나쁨", "bad"], NOON + 1, NOON + 2)
 
-    found = campaigns.get(tx, ONE)
-    assert found is not None
+    found = present(campaigns.get(tx, ONE))
     assert (found.state, found.reason, found.receivers) == (CampaignState.DRAFT, ("나쁨", "bad"), 0)
     assert campaigns.next_block(tx, ONE) is None
 
@@ -108,10 +103,8 @@ def test_campaign_without_receivers_or_already_sent_cannot_be_started(tx: Tx) ->
 
 def test_block_is_taken_once_and_only_at_the_campaign_time(tx: Tx) -> None:
     make_ready(tx, 2, 3)
-    campaign = campaigns.get(tx, ONE)
-    one = campaigns.next_block(tx, ONE)
-    assert campaign is not None
-    assert one is not None
+    campaign = present(campaigns.get(tx, ONE))
+    one = present(campaigns.next_block(tx, ONE))
     two = one._replace(number=2, receivers=3)
 
     assert not campaigns.take_block(tx, campaign._replace(scheduled_at=NOON), one, NOON)
@@ -123,8 +116,7 @@ def test_block_is_taken_once_and_only_at_the_campaign_time(tx: Tx) -> None:
     assert campaigns.change_state(tx, ONE, (CampaignState.MAKING,), CampaignState.CANCELLING, NOON)
     rescheduled = campaign._replace(scheduled_at=NOON + 1)
     assert not campaigns.take_block(tx, rescheduled, two, NOON)
-    kept = campaigns.get(tx, ONE)
-    assert kept is not None
+    kept = present(campaigns.get(tx, ONE))
     assert kept.requested == 2
 
 
@@ -236,8 +228,7 @@ async def test_no_request_is_created_after_a_concurrent_cancel(address: str) -> 
 
     def create_request(tx: Tx) -> bool:
         runs.append(None)
-        campaign = campaigns.get(tx, ONE)
-        assert campaign is not None
+        campaign = present(campaigns.get(tx, ONE))
         if len(runs) == 1:
             query_outside(address, "update campaigns set state = 'cancelling'")
         return service._store_request(tx, campaign, BLOCK_OF_TWO, new_request(1)) is not None
@@ -259,8 +250,7 @@ async def test_no_request_is_created_after_a_concurrent_cancel(address: str) -> 
 async def test_block_that_changes_concurrently_becomes_no_request(address: str, change: str) -> None:
     async with open_postgres(address) as store:
         await store.write(make_ready, 2)
-        campaign = await store.read(campaigns.get, ONE)
-        assert campaign is not None
+        campaign = present(await store.read(campaigns.get, ONE))
         runs: list[None] = []
 
         def create_request(tx: Tx) -> bool:

@@ -12,7 +12,7 @@ from pabal.store.engine.base import Tx
 from pabal.store.events import events
 from pabal.store.events.events import MAX_EVENTS_AT_ONCE, MAX_EVENTS_PER_ROW, MessageEnd, NumberedBatch
 from pabal.store.messages import messages
-from tests.fixtures.rows import ACCOUNT, PHONE, ExplainingTx, message_id, sms, store_request
+from tests.fixtures.rows import ACCOUNT, PHONE, ExplainingTx, message_id, present, sms, store_request
 from tests.fixtures.virtual import NOON
 
 OTHER = ACCOUNT + 1
@@ -157,23 +157,23 @@ def test_an_unwanted_type_is_passed_over(tx: Tx) -> None:
 def test_another_event_is_recorded_once_for_each_key(tx: Tx) -> None:
     data = {"name": "쿠폰", "counts": {"fail": 1}}
 
-    one = events.record(tx, ACCOUNT, EventType.CAMPAIGN_FINISHED, "1", data, NOON)
+    one = present(events.record(tx, ACCOUNT, EventType.CAMPAIGN_FINISHED, "1", data, NOON))
     again = events.record(tx, ACCOUNT, EventType.CAMPAIGN_FINISHED, "1", {}, NOON)
     number_all(tx)
     once_more = events.record(tx, ACCOUNT, EventType.CAMPAIGN_FINISHED, "1", {}, NOON)
     number_all(tx)
 
-    assert one is not None
     assert (again, once_more) == (None, None)
     assert ids(read_all(tx)) == [one]
     assert events.get_data(tx, [one])[one] == (EventType.CAMPAIGN_FINISHED, NOON, data)
 
 
 def test_what_an_event_says_about_a_number_is_erased_with_it(tx: Tx) -> None:
-    one = events.record(tx, ACCOUNT, EventType.OPT_OUT_ADDED, "1", {"phoneNumber": PHONE}, NOON, phone=PHONE)
-    two = events.record(tx, OTHER, EventType.OPT_OUT_ADDED, "1", {"phoneNumber": PHONE}, NOON, phone=PHONE)
-    assert one is not None
-    assert two is not None
+    data = {"phoneNumber": PHONE}
+    one, two = (
+        present(events.record(tx, account, EventType.OPT_OUT_ADDED, "1", data, NOON, phone=PHONE))
+        for account in (ACCOUNT, OTHER)
+    )
 
     assert events.erase_data(tx, ACCOUNT, PHONE) == [one]
 

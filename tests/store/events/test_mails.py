@@ -10,6 +10,7 @@ from pabal.store.events import mails, notices
 from pabal.store.events.mails import MAX_ITEMS, ClaimedMail, NewMail
 from pabal.store.events.notices import Alert, NoticeSettings, Recipient
 from pabal.store.users import users
+from tests.fixtures.rows import present
 from tests.fixtures.virtual import NOON
 
 LEASE_MS = 60_000
@@ -18,8 +19,7 @@ KIND = NoticeKind.TEMPLATE.code
 
 def make_user(tx: Tx, name: str = "kim", role: Role = Role.OWNER, address: str | None = "kim@example.com") -> int:
     account_id = None if role is Role.OPERATOR else accounts.ensure_account(tx, "acme", NOON)
-    user_id = users.add(tx, account_id, name, role, "hash", NOON)
-    assert user_id is not None
+    user_id = present(users.add(tx, account_id, name, role, "hash", NOON))
     notices.put_settings(tx, user_id, NoticeSettings(address=address))
     return user_id
 
@@ -29,9 +29,7 @@ def add(tx: Tx, user_id: int, number: int, due_at: int = NOON, kind: str = KIND)
 
 
 def claim(tx: Tx, now: int = NOON) -> ClaimedMail:
-    found = mails.claim(tx, now, LEASE_MS)
-    assert found is not None
-    return found
+    return present(mails.claim(tx, now, LEASE_MS))
 
 
 def test_notices_of_one_kind_are_one_mail_until_it_is_being_sent(tx: Tx) -> None:

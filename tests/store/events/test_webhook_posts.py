@@ -18,7 +18,7 @@ from pabal.store.events.webhook_posts import (
     pack_body,
 )
 from pabal.store.events.webhooks import NewWebhook
-from tests.fixtures.rows import ExplainingTx
+from tests.fixtures.rows import ExplainingTx, present
 from tests.fixtures.virtual import NOON
 
 NEW = WebhookProgress({}, 0)
@@ -176,8 +176,7 @@ def test_disabled_webhook_keeps_what_was_not_delivered(tx: Tx, webhook: int) -> 
 
     webhooks.disable(tx, webhook, NOON)
 
-    found = webhooks.get(tx, account, webhook)
-    assert found is not None
+    found = present(webhooks.get(tx, account, webhook))
     assert found.dropped == 0
     assert webhook_posts.count(tx, webhook) == 1
 
@@ -212,12 +211,10 @@ def test_backlog_is_counted_and_cut_by_age_and_number(tx: Tx, webhook: int) -> N
     webhook_posts.add(tx, [make_post(webhook, 1, 8, 9)])
 
     counts = [webhook_posts.count_backlog(tx, stored, limit) for limit in (100, 3)]
-    by_age = webhook_posts.plan_cut(tx, stored, begin, NOON + 3, 100)
-    by_number = webhook_posts.plan_cut(tx, stored, begin, NOON - 1, 2)
+    by_age = present(webhook_posts.plan_cut(tx, stored, begin, NOON + 3, 100))
+    by_number = present(webhook_posts.plan_cut(tx, stored, begin, NOON - 1, 2))
 
     assert counts == [7, 3]
-    assert by_age is not None
-    assert by_number is not None
     assert (by_age.dropped, by_number.dropped) == (2, 3)
     assert webhook_posts.plan_cut(tx, stored, begin, NOON - 1, 5) is None
     assert webhook_posts.plan_cut(tx, stored, begin, NOON + 3) == by_age

@@ -11,7 +11,7 @@ from pabal.store.engine.base import Tx
 from pabal.store.events import events, webhook_posts, webhooks
 from pabal.store.events.webhooks import SUCCESS_PRECISION_MS, NewWebhook
 from pabal.store.users import sessions
-from tests.fixtures.rows import ExplainingTx
+from tests.fixtures.rows import ExplainingTx, present
 from tests.fixtures.virtual import NOON
 
 URL = "https://hook.example/in"
@@ -28,9 +28,7 @@ def add(tx: Tx, account: int, **fields: object) -> int:
 
 
 def get(tx: Tx, account: int, webhook_id: int) -> Webhook:
-    found = webhooks.get(tx, account, webhook_id)
-    assert found is not None
-    return found
+    return present(webhooks.get(tx, account, webhook_id))
 
 
 def test_webhook_is_read_as_stored(tx: Tx, account: int) -> None:

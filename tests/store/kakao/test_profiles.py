@@ -11,7 +11,7 @@ from pabal.store.accounts import accounts
 from pabal.store.engine.base import Tx
 from pabal.store.kakao import profiles
 from pabal.store.kakao.profiles import ProfileFilter
-from tests.fixtures.rows import PHONE, ExplainingTx
+from tests.fixtures.rows import PHONE, ExplainingTx, present
 from tests.fixtures.store_modes import CONSTRAINT_ERRORS
 from tests.fixtures.virtual import NOON
 
@@ -31,9 +31,8 @@ def approved(tx: Tx, channel: str = "@shop", key: str = KEY, account: str = "acm
 def test_new_profile_is_pending_enabled_and_has_no_key(tx: Tx) -> None:
     added = add(tx)
 
-    profile = profiles.get_by_channel(tx, 1, "@shop")
+    profile = present(profiles.get_by_channel(tx, 1, "@shop"))
 
-    assert profile is not None
     assert (profile.id, profile.status, profile.sender_key, profile.is_enabled) == (
         added,
         AuthStatus.WAITING,
@@ -57,8 +56,7 @@ def test_repeated_registration_updates_the_profile(tx: Tx) -> None:
 
     profiles.update(tx, added, "00100010002", "01099998888", NOON + 1)
 
-    profile = profiles.get_by_channel(tx, 1, "@shop")
-    assert profile is not None
+    profile = present(profiles.get_by_channel(tx, 1, "@shop"))
     assert (profile.category, profile.cellphone, profile.changed_at) == ("00100010002", "01099998888", NOON + 1)
     assert profile.created_at == NOON
 
@@ -66,9 +64,8 @@ def test_repeated_registration_updates_the_profile(tx: Tx) -> None:
 def test_approved_profile_is_found_by_key_only_by_its_account(tx: Tx) -> None:
     added = approved(tx)
 
-    profile = profiles.get_by_sender_key(tx, 1, KEY)
+    profile = present(profiles.get_by_sender_key(tx, 1, KEY))
 
-    assert profile is not None
     assert (profile.id, profile.status, profile.sender_key) == (added, AuthStatus.APPROVAL, KEY)
     assert profiles.get_by_sender_key(tx, 2, KEY) is None
     assert profiles.get_by_channel(tx, 2, "@shop") is None
@@ -123,8 +120,7 @@ def test_profile_can_be_disabled_and_enabled(tx: Tx) -> None:
     added = approved(tx)
 
     assert profiles.set_enabled(tx, added, False, NOON + 1)
-    profile = profiles.get_by_sender_key(tx, 1, KEY)
-    assert profile is not None
+    profile = present(profiles.get_by_sender_key(tx, 1, KEY))
     assert (profile.is_enabled, profile.changed_at) == (False, NOON + 1)
 
     assert profiles.set_enabled(tx, added, True, NOON + 2)
@@ -152,13 +148,11 @@ def test_only_the_newest_token_of_a_profile_is_valid(tx: Tx) -> None:
     send_token(tx, profile, NOON, b"new")
     profiles.add_failed_attempts(tx, 1)
 
-    token = profiles.newest_token(tx, profile)
+    token = present(profiles.newest_token(tx, profile))
 
-    assert token is not None
     assert (token.hash, token.failed_attempts, token.expires_at) == (b"new", 0, NOON + 30 * MINUTE)
     profiles.add_failed_attempts(tx, token.id)
-    again = profiles.newest_token(tx, profile)
-    assert again is not None
+    again = present(profiles.newest_token(tx, profile))
     assert again.failed_attempts == 1
 
 
@@ -229,8 +223,7 @@ def test_relay_profiles_are_found_by_carrier_and_by_channel(tx: Tx) -> None:
     assert [each.id for each in profiles.list_by_carrier(tx, "relay")] == [mine, other]
     assert profiles.get_approved(tx, "relay", "@shop") is None
     profiles.approve(tx, other, "b" * 40, NOON)
-    found = profiles.get_approved(tx, "relay", "@shop")
-    assert found is not None
+    found = present(profiles.get_approved(tx, "relay", "@shop"))
     assert (found.id, found.carrier) == (other, "relay")
     assert profiles.get_approved(tx, "relay", "@alone") is None
     profiles.delete(tx, other, NOON)
@@ -244,8 +237,7 @@ def test_relay_and_operator_states_of_a_profile_are_independent(tx: Tx) -> None:
     profiles.apply_remote(tx, added, "00100010002", Suspension.BLOCKED, NOON + 1)
     profiles.set_enabled(tx, added, True, NOON + 2)
 
-    found = profiles.get_by_any_sender_key(tx, KEY)
-    assert found is not None
+    found = present(profiles.get_by_any_sender_key(tx, KEY))
     assert (found.category, found.suspension, found.is_enabled, found.is_usable) == (
         "00100010002",
         Suspension.BLOCKED,
@@ -253,8 +245,7 @@ def test_relay_and_operator_states_of_a_profile_are_independent(tx: Tx) -> None:
         False,
     )
     profiles.apply_remote(tx, added, "00100010002", None, NOON + 3)
-    found = profiles.get_by_any_sender_key(tx, KEY)
-    assert found is not None
+    found = present(profiles.get_by_any_sender_key(tx, KEY))
     assert found.is_usable
 
 

@@ -13,7 +13,7 @@ from pabal.store.accounts import accounts
 from pabal.store.engine.base import Tx
 from pabal.store.kakao import profiles, templates
 from pabal.store.kakao.templates import TemplateFilter
-from tests.fixtures.rows import PHONE, ExplainingTx
+from tests.fixtures.rows import PHONE, ExplainingTx, present
 from tests.fixtures.store_modes import CONSTRAINT_ERRORS
 from tests.fixtures.virtual import NOON
 
@@ -34,9 +34,7 @@ def profile(tx: Tx, channel: str = "@shop", key: str = "a" * 40) -> int:
 
 
 def by_id(tx: Tx, template: int) -> Template:
-    found = templates.get_by_id(tx, template)
-    assert found is not None
-    return found
+    return present(templates.get_by_id(tx, template))
 
 
 def test_new_template_is_registered_enabled_and_not_in_use(tx: Tx) -> None:
@@ -242,7 +240,7 @@ def test_each_new_state_of_a_template_is_recorded_as_it_was(tx: Tx) -> None:
     templates.apply_remote(tx, added, DESIGN, EDITED, TemplateStatus.APPROVED, None, None, NOON + 8)
     templates.apply_remote(tx, added, EDITED, EDITED, TemplateStatus.APPROVED, None, None, NOON + 9)
     templates.apply_remote(tx, added, EDITED, EDITED, TemplateStatus.APPROVED, None, Suspension.GONE, NOON + 10)
-    now = templates.get_by_id(tx, added)
+    now = present(templates.get_by_id(tx, added))
     templates.delete(tx, added)
 
     assert told(tx) == [
@@ -255,5 +253,4 @@ def test_each_new_state_of_a_template_is_recorded_as_it_was(tx: Tx) -> None:
         ("approved", "gone"),
     ]
     rows = tx.fetch_all("select data from event_data where created_at = ?", (NOON + 10,))
-    assert now is not None
     assert [templates.from_event(json.loads(row[0])) for row in rows] == [now._replace(approved=None)]

@@ -7,7 +7,7 @@ from pabal.store.accounts import accounts
 from pabal.store.engine.base import Tx
 from pabal.store.people import contact_groups, contacts
 from pabal.store.people.contacts import Place
-from tests.fixtures.rows import ExplainingTx
+from tests.fixtures.rows import ExplainingTx, present
 from tests.fixtures.virtual import NOON
 
 ALL = ContactSearch()
@@ -81,16 +81,14 @@ def backwards(tx: Tx, account_id: int, wanted: ContactSearch, group: tuple[int, 
 def test_search_pages_backwards_from_the_end(tx: Tx, account: int) -> None:
     people = ["가", "김나", "김다", "김라", "하"]
     saved = save(tx, account, *(ContactEntry(f"0101000{number:04}", name) for number, name in enumerate(people)))
-    group = contact_groups.add(tx, account, "단골", NOON)
-    assert group is not None
+    group = present(contact_groups.add(tx, account, "단골", NOON))
     contact_groups.add_members(tx, account, group, list(saved.ids.values()))
 
     assert backwards(tx, account, ALL) == people
     assert backwards(tx, account, parse_search("김")) == people[1:4]
     assert backwards(tx, account, parse_search("010-1000")) == people
     assert backwards(tx, account, ALL, (group, 5)) == people
-    second = contacts.search(tx, account, ALL, None, Place(), 2).next_after
-    assert second is not None
+    second = present(contacts.search(tx, account, ALL, None, Place(), 2).next_after)
     page = contacts.search(tx, account, ALL, None, second, 2)
     assert page.previous_before is not None
     back = contacts.search(tx, account, ALL, None, Place(), 2, page.previous_before)

@@ -10,7 +10,7 @@ from pabal.store.people.hash_keys import HashKeys
 from pabal.store.people.opt_outs import NewOptOuts, OptOutEntry
 from pabal.webhooks.secrets import PLAIN, SecretBox, UnreadableSecret
 from pabal.world import RealWorld
-from tests.fixtures.rows import PHONE
+from tests.fixtures.rows import PHONE, present
 from tests.fixtures.virtual import NOON
 
 KEY = bytes(range(32))
@@ -38,9 +38,7 @@ def opt_out(tx: Tx, keys: HashKeys, *phones: str) -> int:
 
 
 def stored(tx: Tx) -> bytes:
-    found = hash_keys.get_stored(tx)
-    assert found is not None
-    return found
+    return present(hash_keys.get_stored(tx))
 
 
 def test_without_a_key_of_the_operator_it_is_stored_as_it_is(tx: Tx) -> None:

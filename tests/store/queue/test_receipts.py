@@ -14,20 +14,31 @@ ONE, OTHER = message_id(1), message_id(2)
 GOOD, BAD = Outcome.DELIVERED, Outcome.PHONE_OFF
 
 
+Said = tuple[str, Outcome]
+
+
 def stored_references(tx: Tx) -> int:
-    row = tx.fetch_one("select count(*) from receipts")
-    assert row is not None
-    return int(row[0])
+    return tx.fetch_number("select count(*) from receipts")
+
+
+def expect(tx: Tx, message: bytes, *references: str, carrier: str = CARRIER) -> list[tuple[bytes, Outcome]]:
+    """Store the references of all parts of a message; return what ends with that."""
+    return receipts.expect(tx, carrier, [ExpectedReceipt(each, message, len(references)) for each in references])
+
+
+def arrive(tx: Tx, *said: Said, carrier: str = CARRIER) -> tuple[list[tuple[bytes, Outcome]], list[str]]:
+    """Process receipts; return what ends with that, and the references that nobody expects."""
+    return receipts.record(tx, carrier, said, NOON)[:2]
 
 
 def test_receipt_after_the_answer_matches_its_message(tx: Tx) -> None:
     assert receipts.expect(tx, CARRIER, [ExpectedReceipt("r1", ONE, 1), ExpectedReceipt("r2", OTHER, 1)]) == []
 
-    assert receipts.record(tx, CARRIER, [("r2", BAD)], NOON)[:2] == ([(OTHER, BAD)], [])
+    assert arrive(tx, ("r2", BAD)) == ([(OTHER, BAD)], [])
 
 
 def test_receipt_before_the_answer_is_stored_until_the_answer(tx: Tx) -> None:
-    assert receipts.record(tx, CARRIER, [("r1", BAD)], NOON)[:2] == ([], ["r1"])
+    assert arrive(tx, ("r1", BAD)) == ([], ["r1"])
 
     assert receipts.expect(tx, CARRIER, [ExpectedReceipt("r1", ONE, 1), ExpectedReceipt("r2", OTHER, 1)]) == [
         (ONE, BAD)
@@ -35,16 +46,21 @@ def test_receipt_before_the_answer_is_stored_until_the_answer(tx: Tx) -> None:
 
 
 def test_first_of_two_receipts_counts(tx: Tx) -> None:
-    receipts.expect(tx, CARRIER, [ExpectedReceipt("r1", ONE, 1)])
-    receipts.record(tx, CARRIER, [("r1", GOOD)], NOON)
+    expect(tx, ONE, "r1")
+    arrive(tx, ("r1", GOOD))
+    arrive(tx, ("early", GOOD))
+    expect(tx, message_id(3), "r3")
 
-    assert receipts.record(tx, CARRIER, [("r1", BAD)], NOON + 1)[:2] == ([], ["r1"])
+    assert arrive(tx, ("r1", BAD)) == ([], ["r1"])
+    assert arrive(tx, ("r3", BAD), ("r3", GOOD), ("r3", GOOD)) == ([(message_id(3), BAD)], [])
+    arrive(tx, ("early", BAD))
+    assert expect(tx, OTHER, "early") == [(OTHER, GOOD)]
 
 
 def test_reference_is_taken_with_the_receipt_that_ends_its_message(tx: Tx) -> None:
-    receipts.record(tx, CARRIER, [("early", GOOD)], NOON)
-    expected = [ExpectedReceipt("r1", ONE, 1), *(ExpectedReceipt(each, OTHER, 2) for each in "ab")]
-    receipts.expect(tx, CARRIER, expected)
+    arrive(tx, ("early", GOOD))
+    expect(tx, ONE, "r1")
+    expect(tx, OTHER, "a", "b")
 
     matched = receipts.record(tx, CARRIER, [(each, GOOD) for each in ("a", "r1", "early", "b")], NOON)
 
@@ -53,69 +69,46 @@ def test_reference_is_taken_with_the_receipt_that_ends_its_message(tx: Tx) -> No
     assert stored_references(tx) == 3
 
 
-def test_first_of_two_receipts_in_one_batch_counts(tx: Tx) -> None:
-    receipts.expect(tx, CARRIER, [ExpectedReceipt("r1", ONE, 1)])
-
-    assert receipts.record(tx, CARRIER, [("r1", BAD), ("r1", GOOD), ("r1", GOOD)], NOON)[:2] == ([(ONE, BAD)], [])
-
-
-def test_first_of_two_receipts_before_the_answer_counts(tx: Tx) -> None:
-    receipts.record(tx, CARRIER, [("r1", GOOD)], NOON)
-    receipts.record(tx, CARRIER, [("r1", BAD)], NOON + 1)
-
-    assert receipts.expect(tx, CARRIER, [ExpectedReceipt("r1", ONE, 1)]) == [(ONE, GOOD)]
-
-
 def test_reference_given_twice_belongs_to_the_later_message(tx: Tx) -> None:
     assert receipts.expect(tx, CARRIER, [ExpectedReceipt("r1", ONE, 1), ExpectedReceipt("r1", OTHER, 1)]) == []
 
-    assert receipts.record(tx, CARRIER, [("r1", GOOD)], NOON)[:2] == ([(OTHER, GOOD)], [])
+    assert arrive(tx, ("r1", GOOD)) == ([(OTHER, GOOD)], [])
 
 
 def test_same_reference_at_two_carriers_is_not_shared(tx: Tx) -> None:
-    receipts.expect(tx, CARRIER, [ExpectedReceipt("r1", ONE, 1)])
-    receipts.expect(tx, "another", [ExpectedReceipt("r1", OTHER, 1)])
+    expect(tx, ONE, "r1")
+    expect(tx, OTHER, "r1", carrier="another")
 
-    assert receipts.record(tx, "another", [("r1", GOOD)], NOON)[:2] == ([(OTHER, GOOD)], [])
+    assert arrive(tx, ("r1", GOOD), carrier="another") == ([(OTHER, GOOD)], [])
 
 
 def test_many_receipts_at_once_are_all_matched(tx: Tx) -> None:
     receipts.expect(tx, CARRIER, [ExpectedReceipt(f"r{number}", message_id(number), 1) for number in range(250)])
 
-    matched, unmatched, _ = receipts.record(tx, CARRIER, [(f"r{number}", GOOD) for number in range(300)], NOON)
+    matched, unmatched = arrive(tx, *((f"r{number}", GOOD) for number in range(300)))
 
     assert sorted(matched) == [(message_id(number), GOOD) for number in range(250)]
     assert sorted(unmatched) == [f"r{number}" for number in range(250, 300)]
-
-
-def test_no_receipts_give_no_matches(tx: Tx) -> None:
-    assert receipts.record(tx, CARRIER, [], NOON)[:2] == ([], [])
-    assert receipts.expect(tx, CARRIER, []) == []
-
-
-def test_references_of_ended_messages_are_deleted(tx: Tx) -> None:
-    receipts.expect(tx, CARRIER, [ExpectedReceipt("r1", ONE, 1), ExpectedReceipt("r2", OTHER, 1)])
-
-    receipts.delete(tx, [EndedReference(CARRIER, "r1", ONE), EndedReference("another", "r2", OTHER)])
-
-    assert receipts.record(tx, CARRIER, [("r1", GOOD), ("r2", GOOD)], NOON)[:2] == ([(OTHER, GOOD)], ["r1"])
+    assert (arrive(tx), receipts.expect(tx, CARRIER, [])) == (([], []), [])
 
 
 def test_reference_reused_for_another_message_is_not_deleted(tx: Tx) -> None:
-    receipts.expect(tx, CARRIER, [ExpectedReceipt("r1", ONE, 1)])
-    receipts.expect(tx, CARRIER, [ExpectedReceipt("r1", OTHER, 1)])
-    receipts.record(tx, CARRIER, [("stray", GOOD)], NOON)
+    expect(tx, ONE, "r1")
+    expect(tx, ONE, "r2")
+    expect(tx, OTHER, "r1")
+    arrive(tx, ("stray", GOOD))
 
-    receipts.delete(tx, [EndedReference(CARRIER, "r1", ONE), EndedReference(CARRIER, "stray", ONE)])
+    ended = [EndedReference(CARRIER, each, ONE) for each in ("r1", "r2", "stray")]
+    receipts.delete(tx, [*ended, EndedReference("another", "r1", OTHER)])
 
     assert stored_references(tx) == 2
-    assert receipts.record(tx, CARRIER, [("r1", GOOD)], NOON)[:2] == ([(OTHER, GOOD)], [])
+    assert arrive(tx, ("r1", GOOD), ("r2", GOOD)) == ([(OTHER, GOOD)], ["r2"])
 
 
 def test_only_unmatched_receipts_are_deleted_by_reference(tx: Tx) -> None:
-    receipts.expect(tx, CARRIER, [ExpectedReceipt("r1", ONE, 1)])
-    receipts.record(tx, CARRIER, [("a", GOOD), ("b", GOOD)], NOON)
-    receipts.record(tx, "another", [("a", GOOD)], NOON)
+    expect(tx, ONE, "r1")
+    arrive(tx, ("a", GOOD), ("b", GOOD))
+    arrive(tx, ("a", GOOD), carrier="another")
 
     receipts.delete_unmatched_references(tx, CARRIER, ["r1", "a"])
 
@@ -125,102 +118,58 @@ def test_only_unmatched_receipts_are_deleted_by_reference(tx: Tx) -> None:
 
 def test_only_old_unmatched_receipts_are_deleted_in_batches(tx: Tx) -> None:
     receipts.record(tx, CARRIER, [(f"old{number}", GOOD) for number in range(5)], NOON - HOUR)
-    receipts.record(tx, CARRIER, [("new", GOOD)], NOON)
-    receipts.expect(tx, CARRIER, [ExpectedReceipt("old0", ONE, 1), ExpectedReceipt("waiting", OTHER, 1)])
+    arrive(tx, ("new", GOOD))
+    expect(tx, ONE, "old0")
+    expect(tx, OTHER, "waiting")
 
-    assert receipts.delete_old_unmatched(tx, NOON, 3) == 3
-    assert receipts.delete_old_unmatched(tx, NOON, 3) == 1
-    assert receipts.delete_old_unmatched(tx, NOON, 3) == 0
+    assert [receipts.delete_old_unmatched(tx, NOON, 3) for _ in range(3)] == [3, 1, 0]
     assert stored_references(tx) == 3
 
 
 def test_multipart_message_is_delivered_when_every_part_is(tx: Tx) -> None:
-    assert (
-        receipts.expect(
-            tx,
-            CARRIER,
-            [
-                ExpectedReceipt("a", ONE, 3),
-                ExpectedReceipt("b", ONE, 3),
-                ExpectedReceipt("c", ONE, 3),
-                ExpectedReceipt("r", OTHER, 1),
-            ],
-        )
-        == []
-    )
+    assert expect(tx, ONE, "a", "b", "c") + expect(tx, OTHER, "r") == []
 
-    assert receipts.record(tx, CARRIER, [("b", GOOD)], NOON)[:2] == ([], [])
-    assert receipts.record(tx, CARRIER, [("r", GOOD), ("a", GOOD)], NOON)[:2] == ([(OTHER, GOOD)], [])
-    assert receipts.record(tx, CARRIER, [("c", GOOD)], NOON)[:2] == ([(ONE, GOOD)], [])
-
-
-def test_receipts_of_all_parts_may_arrive_at_once(tx: Tx) -> None:
-    receipts.expect(
-        tx,
-        CARRIER,
-        [
-            ExpectedReceipt("a", ONE, 2),
-            ExpectedReceipt("b", ONE, 2),
-            ExpectedReceipt("c", OTHER, 2),
-            ExpectedReceipt("d", OTHER, 2),
-        ],
-    )
-
-    ended, unmatched, _ = receipts.record(tx, CARRIER, [(each, GOOD) for each in "adbc"], NOON)
-
-    assert (sorted(ended), unmatched) == ([(ONE, GOOD), (OTHER, GOOD)], [])
+    assert arrive(tx, ("b", GOOD)) == ([], [])
+    assert arrive(tx, ("r", GOOD), ("a", GOOD)) == ([(OTHER, GOOD)], [])
+    assert arrive(tx, ("c", GOOD)) == ([(ONE, GOOD)], [])
 
 
 @pytest.mark.parametrize("bad", [0, 1, 2])
 def test_multipart_message_fails_as_soon_as_one_part_fails(tx: Tx, bad: int) -> None:
-    receipts.expect(
-        tx, CARRIER, [ExpectedReceipt("a", ONE, 3), ExpectedReceipt("b", ONE, 3), ExpectedReceipt("c", ONE, 3)]
-    )
+    expect(tx, ONE, "a", "b", "c")
     words = [BAD if number == bad else GOOD for number in range(3)]
 
-    ends = [
-        receipts.record(tx, CARRIER, [(each, word)], NOON).ended for each, word in zip("abc", words, strict=True)
-    ]
+    ends = [arrive(tx, said)[0] for said in zip("abc", words, strict=True)]
 
     assert ends[bad] == [(ONE, BAD)]
     assert [end for number, end in enumerate(ends) if number != bad] == [[], []]
 
 
 def test_failed_part_among_delivered_ones_fails_the_message(tx: Tx) -> None:
-    receipts.expect(
-        tx, CARRIER, [ExpectedReceipt("a", ONE, 3), ExpectedReceipt("b", ONE, 3), ExpectedReceipt("c", ONE, 3)]
-    )
+    expect(tx, ONE, "a", "b", "c")
 
-    assert receipts.record(tx, CARRIER, [("a", GOOD), ("b", BAD), ("c", GOOD)], NOON)[:2] == ([(ONE, BAD)], [])
+    assert arrive(tx, ("a", GOOD), ("b", BAD), ("c", GOOD)) == ([(ONE, BAD)], [])
 
 
 def test_part_receipts_before_the_answer_are_stored_until_the_answer(tx: Tx) -> None:
-    assert receipts.record(tx, CARRIER, [("a", GOOD)], NOON)[:2] == ([], ["a"])
-    assert receipts.expect(tx, CARRIER, [ExpectedReceipt("a", ONE, 2), ExpectedReceipt("b", ONE, 2)]) == []
-    assert receipts.record(tx, CARRIER, [("b", GOOD)], NOON)[:2] == ([(ONE, GOOD)], [])
+    assert arrive(tx, ("a", GOOD)) == ([], ["a"])
+    assert expect(tx, ONE, "a", "b") == []
+    assert arrive(tx, ("b", GOOD)) == ([(ONE, GOOD)], [])
 
-    receipts.record(tx, CARRIER, [("c", GOOD), ("d", GOOD)], NOON)
-    assert receipts.expect(tx, CARRIER, [ExpectedReceipt("c", OTHER, 2), ExpectedReceipt("d", OTHER, 2)]) == [
-        (OTHER, GOOD)
-    ]
-
-
-def test_failed_part_before_the_answer_fails_the_message_at_the_answer(tx: Tx) -> None:
-    receipts.record(tx, CARRIER, [("b", BAD)], NOON)
-
-    assert receipts.expect(tx, CARRIER, [ExpectedReceipt("a", ONE, 2), ExpectedReceipt("b", ONE, 2)]) == [
-        (ONE, BAD)
-    ]
+    arrive(tx, ("c", GOOD), ("d", GOOD))
+    assert expect(tx, OTHER, "c", "d") == [(OTHER, GOOD)]
+    arrive(tx, ("f", BAD))
+    assert expect(tx, message_id(3), "e", "f") == [(message_id(3), BAD)]
 
 
 def test_repeated_receipt_of_a_part_counts_once(tx: Tx) -> None:
-    receipts.expect(tx, CARRIER, [ExpectedReceipt("a", ONE, 2), ExpectedReceipt("b", ONE, 2)])
+    expect(tx, ONE, "a", "b")
 
     for _ in range(3):
-        assert receipts.record(tx, CARRIER, [("a", GOOD), ("a", GOOD)], NOON)[:2] == ([], [])
+        assert arrive(tx, ("a", GOOD), ("a", GOOD)) == ([], [])
 
-    assert receipts.record(tx, CARRIER, [("a", BAD)], NOON)[:2] == ([], [])  # the first receipt counts
-    assert receipts.record(tx, CARRIER, [("b", GOOD)], NOON)[:2] == ([(ONE, GOOD)], [])
+    assert arrive(tx, ("a", BAD)) == ([], [])  # the first receipt counts
+    assert arrive(tx, ("b", GOOD)) == ([(ONE, GOOD)], [])
 
 
 def test_parts_of_many_messages_are_counted_separately(tx: Tx) -> None:
@@ -229,7 +178,7 @@ def test_parts_of_many_messages_are_counted_separately(tx: Tx) -> None:
     ]
     receipts.expect(tx, CARRIER, expected)
 
-    ended, unmatched, _ = receipts.record(tx, CARRIER, [(each, GOOD) for each, _, _ in expected[:-1]], NOON)
+    ended, unmatched = arrive(tx, *((each, GOOD) for each, _, _ in expected[:-1]))
 
     assert sorted(ended) == [(message_id(number), GOOD) for number in range(119)]
     assert unmatched == []
@@ -237,11 +186,11 @@ def test_parts_of_many_messages_are_counted_separately(tx: Tx) -> None:
 
 def test_turns_of_a_message_in_parts_end_with_it(tx: Tx) -> None:
     def turns() -> list[bytes]:
-        return [row[0] for row in tx.fetch_all("select message_id from receipt_turns order by message_id")]
+        return tx.fetch_values("select message_id from receipt_turns order by message_id")
 
-    parts = [ExpectedReceipt(each, ONE, 2) for each in "ab"] + [ExpectedReceipt(each, OTHER, 2) for each in "cd"]
-    receipts.expect(tx, CARRIER, [*parts, ExpectedReceipt("e", message_id(3), 1)])
-    receipts.record(tx, CARRIER, [("a", GOOD), ("c", GOOD), ("e", GOOD)], NOON)
+    for message, references in ((ONE, "ab"), (OTHER, "cd"), (message_id(3), "e")):
+        expect(tx, message, *references)
+    arrive(tx, *((each, GOOD) for each in "ace"))
     assert turns() == [ONE, OTHER]
 
     receipts.delete(tx, [EndedReference(CARRIER, each, ONE) for each in "ab"])

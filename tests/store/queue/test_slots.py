@@ -16,6 +16,7 @@ from pabal.store.queue import slots
 from pabal.store.queue.slots import SlotAssignment, Worker, WorkerState
 from tests.fixtures import postgres
 from tests.fixtures.postgres_store import run_scenario
+from tests.fixtures.rows import present
 from tests.fixtures.virtual import NOON
 
 ONE, TWO, THREE = b"1" * 16, b"2" * 16, b"3" * 16
@@ -34,9 +35,7 @@ def divide_and_join(tx: Tx, count: int, *workers: bytes) -> None:
 
 
 def beat(tx: Tx, worker: bytes, *dead: tuple[bytes, int]) -> SlotAssignment:
-    holding = slots.heartbeat(tx, worker, dead, NOON)
-    assert holding is not None
-    return holding
+    return present(slots.heartbeat(tx, worker, dead, NOON))
 
 
 def owners(tx: Tx) -> dict[int, bytes | None]:
@@ -352,17 +351,14 @@ def test_concurrent_heartbeats_never_take_the_same_slot() -> None:
         await store.write(slots.ensure_slots, 16)
         await store.write(slots.register, me, f"host:{number}", NOON)
         for _ in range(ROUNDS):
-            holding = await store.write(slots.heartbeat, me, (), NOON)
-            assert holding is not None
+            holding = present(await store.write(slots.heartbeat, me, (), NOON))
             assert holding.orphaned == []
             held = [await store.read(slots.is_held, slot, me) for slot in holding.held]
             assert all(held), "no slot is taken from a live worker"
         await all_are_done(store)
         await store.write(slots.heartbeat, me, (), NOON)
         await all_are_done(store)
-        holding = await store.write(slots.heartbeat, me, (), NOON)
-        assert holding is not None
-        return holding.held
+        return present(await store.write(slots.heartbeat, me, (), NOON)).held
 
     done = threading.Barrier(THREADS)
 

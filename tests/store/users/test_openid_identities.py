@@ -6,6 +6,7 @@ from pabal.store.engine.base import Tx
 from pabal.store.users import openid_identities, sign_in_attempts, users
 from pabal.store.users.openid_identities import Identity
 from pabal.store.users.sign_in_attempts import FORGET_MS, Subject
+from tests.fixtures.rows import present
 from tests.fixtures.virtual import NOON
 
 KIM, LEE = Identity("https://login.example", "1"), Identity("https://login.example", "2")
@@ -14,21 +15,17 @@ KIM, LEE = Identity("https://login.example", "1"), Identity("https://login.examp
 def make(tx: Tx, name: str = "kim") -> int:
     """Add a user without a password, and return the id."""
     account_id = accounts.ensure_account(tx, "acme", NOON)
-    user_id = users.add(tx, account_id, name, Role.OWNER, None, NOON)
-    assert user_id is not None
-    return user_id
+    return present(users.add(tx, account_id, name, Role.OWNER, None, NOON))
 
 
 def test_user_is_found_by_issuer_and_subject_together(tx: Tx) -> None:
     kim = make(tx)
     openid_identities.add(tx, KIM, kim, NOON)
 
-    found = openid_identities.find_user(tx, KIM)
-    credentials = users.get_by_name(tx, "kim")
+    found = present(openid_identities.find_user(tx, KIM))
+    credentials = present(users.get_by_name(tx, "kim"))
 
-    assert found is not None
     assert (found.id, found.name, found.account) == (kim, "kim", "acme")
-    assert credentials is not None
     assert credentials.hash is None
     assert openid_identities.find_user(tx, KIM._replace(issuer="https://other.example")) is None
     assert openid_identities.find_user(tx, LEE) is None
@@ -46,8 +43,7 @@ def test_identity_has_one_user_and_a_user_one_identity_of_an_issuer(tx: Tx) -> N
     ]
 
     assert added == [True, False, False, True]
-    linked = openid_identities.get(tx, kim, KIM.issuer)
-    assert linked is not None
+    linked = present(openid_identities.get(tx, kim, KIM.issuer))
     assert linked == (KIM, NOON)
     assert openid_identities.get(tx, lee, KIM.issuer) is None
     assert openid_identities.list_linked(tx, KIM.issuer, [kim, lee]) == {kim}

@@ -7,14 +7,14 @@ from pabal.store.campaigns.drafts import DraftKey
 from pabal.store.engine.base import Tx
 from pabal.store.messages import recent_texts
 from pabal.store.users import invites, second_factors, sessions, users
+from tests.fixtures.rows import present
 from tests.fixtures.virtual import NOON
 
 
 def make(tx: Tx, name: str = "kim", role: Role = Role.OWNER, account: str = "acme") -> tuple[int, int]:
     """Add a user and return the ids of account and user."""
     account_id = accounts.ensure_account(tx, account, NOON)
-    user_id = users.add(tx, account_id, name, role, "hash", NOON)
-    assert user_id is not None
+    user_id = present(users.add(tx, account_id, name, role, "hash", NOON))
     return account_id, user_id
 
 
@@ -23,9 +23,8 @@ def test_invitation_is_found_by_its_hash_and_deleted_once(tx: Tx) -> None:
     other_id, _ = make(tx, "lee", account="other")
 
     invite_id = invites.add(tx, account_id, b"h", Role.SENDER, kim, NOON, NOON + 10)
-    found = invites.get_by_hash(tx, b"h")
+    found = present(invites.get_by_hash(tx, b"h"))
 
-    assert found is not None
     assert (found.id, found.account, found.role, found.inviter.name) == (invite_id, "acme", Role.SENDER, "kim")
     assert found.is_usable(NOON + 9)
     assert not found.is_usable(NOON + 10)
@@ -40,13 +39,11 @@ def test_invitation_is_void_while_its_inviter_may_not_give_it(tx: Tx) -> None:
     invites.add(tx, account_id, b"h", Role.OWNER, kim, NOON, NOON + 10)
 
     users.set_role(tx, kim, Role.SENDER)
-    demoted = invites.get_by_hash(tx, b"h")
+    demoted = present(invites.get_by_hash(tx, b"h"))
     users.set_role(tx, kim, Role.OWNER)
     accounts.set_disabled(tx, "acme", NOON)
-    disabled = invites.get_by_hash(tx, b"h")
+    disabled = present(invites.get_by_hash(tx, b"h"))
 
-    assert demoted is not None
-    assert disabled is not None
     assert not demoted.is_usable(NOON)
     assert not disabled.is_usable(NOON)
 
@@ -73,8 +70,7 @@ def test_second_factor_is_proposed_enabled_and_its_codes_used_once(tx: Tx) -> No
     assert not second_factors.propose(tx, kim, b"third")
     assert second_factors.list_enabled(tx, [kim, 99]) == {kim}
     assert [second_factors.use_step(tx, kim, step) for step in (6, 7, 8, 8)] == [False, False, True, False]
-    found = second_factors.get(tx, kim)
-    assert found is not None
+    found = present(second_factors.get(tx, kim))
     assert (found.secret, found.enabled_at, found.last_step) == (b"second", NOON, 8)
     assert second_factors.replace_secret(tx, found, b"sealed")
     assert not second_factors.replace_secret(tx, found, b"again")
@@ -109,9 +105,8 @@ def test_sign_in_waits_for_its_code(tx: Tx) -> None:
     sessions.add_pending(tx, b"i", kim, NOON + 20)
 
     sessions.count_pending_failure(tx, b"h")
-    found = sessions.get_pending(tx, b"h")
+    found = present(sessions.get_pending(tx, b"h"))
 
-    assert found is not None
     assert (found.user.name, found.failures, found.expires_at) == ("kim", 1, NOON + 10)
     assert sessions.delete_expired_pending(tx, NOON + 10, 10) == 1
     assert sessions.get_pending(tx, b"h") is None

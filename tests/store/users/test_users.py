@@ -10,6 +10,7 @@ from pabal.store.users import sessions, sign_in_attempts, users
 from pabal.store.users.sessions import MAX_DEVICES_PER_USER
 from pabal.store.users.sign_in_attempts import FORGET_MS, Subject
 from tests.fixtures.audit import latest_entries
+from tests.fixtures.rows import present
 from tests.fixtures.virtual import NOON
 
 ONE = Subject(b"one", 2, 5000)
@@ -18,17 +19,14 @@ OTHER = Subject(b"other", 5, 5000)
 
 def add(tx: Tx, name: str = "kim", role: Role = Role.OWNER, account: str | None = "acme") -> int:
     account_id = None if account is None else accounts.ensure_account(tx, account, NOON)
-    added = users.add(tx, account_id, name, role, "hash", NOON)
-    assert added is not None
-    return added
+    return present(users.add(tx, account_id, name, role, "hash", NOON))
 
 
 def test_user_is_read_as_stored(tx: Tx) -> None:
     added = add(tx)
 
-    found = users.get_by_name(tx, "kim")
+    found = present(users.get_by_name(tx, "kim"))
 
-    assert found is not None
     assert found.hash == "hash"
     assert (found.user.id, found.user.account, found.user.role) == (added, "acme", Role.OWNER)
     assert found.user.is_active
@@ -48,10 +46,9 @@ def test_operator_has_no_account(tx: Tx) -> None:
     assert users.is_empty(tx)
     add(tx, "op", Role.OPERATOR, None)
 
-    found = users.get_by_name(tx, "op")
+    found = present(users.get_by_name(tx, "op"))
 
     assert not users.is_empty(tx)
-    assert found is not None
     assert (found.user.account_id, found.user.account, found.user.is_active) == (None, None, True)
 
 
@@ -74,8 +71,7 @@ def test_user_disabled_or_in_a_disabled_account_is_not_active(tx: Tx, whose: str
     else:
         accounts.set_disabled(tx, "acme", NOON)
 
-    found = users.get_by_name(tx, "kim")
-    assert found is not None
+    found = present(users.get_by_name(tx, "kim"))
     assert not found.user.is_active
 
 
@@ -88,8 +84,7 @@ def test_session_has_its_user_and_the_viewed_account(tx: Tx) -> None:
     sessions.switch_account(tx, b"h", other)
     sessions.touch(tx, b"h", NOON + 5)
 
-    found = sessions.get(tx, b"h")
-    assert found is not None
+    found = present(sessions.get(tx, b"h"))
     assert (found.user.name, found.account_id, found.account, found.csrf) == ("op", other, "other", "csrf")
     assert (found.used_at, found.expires_at) == (NOON + 5, NOON + 100)
     assert sessions.get(tx, b"another") is None

@@ -23,7 +23,7 @@ from pabal.store.messages import messages, requests
 from pabal.store.queue import queue, receipts
 from tests.fixtures import citus
 from tests.fixtures.postgres_store import new_request, query_outside, run_scenario
-from tests.fixtures.rows import ACCOUNT, CARRIER, sms
+from tests.fixtures.rows import ACCOUNT, CARRIER, present, sms
 from tests.fixtures.virtual import NOON
 
 POLICY = build_policy(load({}))
@@ -37,9 +37,8 @@ def test_insert_of_rows_is_spelled_out() -> None:
         " from (values {rows}) as v(id, slot, at) where true on conflict do nothing returning id"
     )
 
-    insert = parse(sql, 3)
+    insert = present(parse(sql, 3))
 
-    assert insert is not None
     assert insert.slot == 1
     assert spell(insert, 2, 3) == (
         "insert {or_fail} into jobs (lane, id, slot, ready_at, tries) values ($1, $2, $3, $4, 0),"

@@ -15,7 +15,17 @@ from pabal.store.messages.statistics import CountedQuarter
 from pabal.store.people import personal_data
 from pabal.store.queue import attempts, queue
 from tests.fixtures.engines import partitioned_only
-from tests.fixtures.rows import ACCOUNT, CARRIER, PHONE, ExplainingTx, message_id, request_id, sms, store_request
+from tests.fixtures.rows import (
+    ACCOUNT,
+    CARRIER,
+    PHONE,
+    ExplainingTx,
+    message_id,
+    present,
+    request_id,
+    sms,
+    store_request,
+)
 from tests.fixtures.virtual import NOON
 
 NOVEMBER, DECEMBER, JANUARY = 202611, 202612, 202701
@@ -129,8 +139,7 @@ def test_many_rows_without_a_partition_move_in_steps(tx: Tx) -> None:
 def test_step_that_another_process_took_changes_nothing(tx: Tx) -> None:
     store_request(tx, 1, at=EARLIER)
     read_one_node_after_the_other(tx)
-    step = partitions.next_step(tx, Partition("messages", partitions.month_at(EARLIER)))
-    assert step is not None
+    step = present(partitions.next_step(tx, Partition("messages", partitions.month_at(EARLIER))))
     partitions.take_step(tx, step)
 
     assert not partitions.take_step(tx, step)

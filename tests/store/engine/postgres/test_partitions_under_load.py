@@ -25,7 +25,7 @@ from pabal.store.engine.postgres.postgres_store import PostgresStore
 from pabal.store.messages import messages
 from pabal.store.queue import queue, slots
 from tests.fixtures.postgres_store import open_postgres, query_outside
-from tests.fixtures.rows import ACCOUNT, CARRIER, add_request, sms
+from tests.fixtures.rows import ACCOUNT, CARRIER, add_request, present, sms
 from tests.fixtures.virtual import NOON
 
 POLICY = build_policy(load({}))
@@ -106,8 +106,7 @@ async def change_months(store: PostgresStore, loads: list[Load]) -> list[str]:
 
     for month in MONTHS_AHEAD:
         for table in PARTITION_KEYS:
-            step = await store.read(partitions.next_step, Partition(table, month))
-            assert step is not None
+            step = present(await store.read(partitions.next_step, Partition(table, month)))
             assert await take(partitions.take_step, step)
             changed.append(step.part.name)
             await asyncio.gather(*(each.wait_for_more() for each in loads))

@@ -13,6 +13,7 @@ from pabal.store.engine.base import StoreUnavailable, Tx
 from pabal.store.engine.group_commit import CommitStats, GroupCommitStore
 from pabal.store.engine.sqlite.sqlite_store import SqliteStore
 from pabal.world import RealWorld
+from tests.fixtures.rows import present
 from tests.fixtures.store_modes import MODES, StoreMode, add_word, add_word_then_fail
 from tests.fixtures.virtual import VirtualWorld, run_in_virtual_time
 
@@ -73,8 +74,7 @@ async def test_after_a_failed_commit_the_next_one_works(
 async def test_full_disk_fails_every_write_until_there_is_space(store: GroupCommitStore, modes: StoreMode) -> None:
 
     def fill_disk(tx: Tx) -> None:
-        row = tx.fetch_one("pragma page_count")
-        assert row is not None
+        row = present(tx.fetch_one("pragma page_count"))
         tx.fetch_all(f"pragma max_page_count = {row[0]}")
 
     def free_disk(tx: Tx) -> None:
@@ -158,8 +158,7 @@ async def test_commits_are_not_synced_to_disk_only_on_request(modes: StoreMode) 
 
 
 def pragma(tx: Tx, name: str) -> Any:
-    row = tx.fetch_one(f"pragma {name}")
-    assert row is not None
+    row = present(tx.fetch_one(f"pragma {name}"))
     return row[0]
 
 
