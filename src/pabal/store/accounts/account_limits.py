@@ -9,7 +9,7 @@ from pabal.domain.sends.message import OUTCOME_BY_NUMBER, PRODUCT_BY_NUMBER, Out
 from pabal.store.accounts import setup_changes
 from pabal.store.accounts.accounts import US_PER_MS
 from pabal.store.engine.base import Tx, transaction
-from pabal.store.rows import upsert
+from pabal.store.rows import reader, upsert
 
 COLUMNS = "receivers_per_second, receivers_per_day, receivers_per_month, budget_per_month, duplicate_minutes"
 SHARE_FRACTION = 100
@@ -208,6 +208,13 @@ class EndedGroup(NamedTuple):
     messages: int
 
 
+_read_ended = reader(
+    EndedGroup,
+    product=PRODUCT_BY_NUMBER.__getitem__,
+    is_fallback=bool,
+    outcome=lambda number: None if number is None else OUTCOME_BY_NUMBER[number],
+)
+_CORRECTION = "account_id, requested_at, amount, product, is_fallback, carrier, outcome, messages"
 _NOBODY = EndedGroup(Product.SMS, True, None, None, 0)
 """Changes nothing where a version corrects it that does not know amounts."""
 
@@ -223,27 +230,16 @@ class BudgetCorrection(NamedTuple):
 
 
 def accounts_with_budget(tx: Tx) -> set[int]:
-    return {row[0] for row in tx.fetch_all("select account_id from account_limits where budget_per_month > 0")}
+    return set(tx.fetch_values("select account_id from account_limits where budget_per_month > 0"))
 
 
 def add(tx: Tx, corrections: Sequence[BudgetCorrection]) -> None:
     """Add corrections as rows, so that workers do not wait for one counter."""
     for each in corrections:
         product, is_fallback, carrier, outcome, messages = each.ended
+        ended = (product.number, int(is_fallback), carrier, outcome.number if outcome else None, messages)
         tx.execute(
-            "insert into budget_corrections"
-            " (account_id, requested_at, amount, product, is_fallback, carrier, outcome, messages)"
-            " values (?, ?, ?, ?, ?, ?, ?, ?)",
-            (
-                each.account_id,
-                each.requested_at,
-                each.amount,
-                product.number,
-                int(is_fallback),
-                carrier,
-                outcome.number if outcome else None,
-                messages,
-            ),
+            f"insert into budget_corrections ({_CORRECTION}) values (?, ?, ?, ?, ?, ?, ?, ?)", (*each[:3], *ended)
         )
 
 
@@ -251,21 +247,7 @@ def take(tx: Tx, limit: int) -> list[BudgetCorrection]:
     """Remove some of the oldest entries and return them."""
     rows = tx.fetch_all(
         "delete from budget_corrections where id in (select id from budget_corrections order by id limit ?)"
-        " returning account_id, requested_at, amount, product, is_fallback, carrier, outcome, messages",
+        f" returning {_CORRECTION}",
         (limit,),
     )
-    return [
-        BudgetCorrection(
-            account_id,
-            requested_at,
-            amount,
-            EndedGroup(
-                PRODUCT_BY_NUMBER[product],
-                bool(is_fallback),
-                carrier,
-                None if outcome is None else OUTCOME_BY_NUMBER[outcome],
-                messages,
-            ),
-        )
-        for account_id, requested_at, amount, product, is_fallback, carrier, outcome, messages in rows
-    ]
+    return [BudgetCorrection._make((*row[:3], _read_ended(row[3:]))) for row in rows]

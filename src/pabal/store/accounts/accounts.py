@@ -131,12 +131,11 @@ def add_key(
     now: Instant,
     expires_at: Instant | None,
 ) -> int:
-    rows = tx.fetch_all(
+    return tx.fetch_number(
         "insert into keys (account_id, name, hash, scopes, allow, rate, created_at, expires_at)"
         " values (?, ?, ?, ?, ?, ?, ?, ?) returning id",
         (account_id, name, hash, scopes, allow, rate, now, expires_at),
     )
-    return int(rows[0][0])
 
 
 def key_by_hash(tx: Tx, hash: bytes) -> ApiKey | None:

@@ -99,17 +99,24 @@ def record(
 
     `phone` is the number that it is about: the data is erased with it.
     """
-    id = make_event_id(account_id, type, key)
     place = DEFAULT_SLOT if slot is None else slot
-    added = tx.fetch_all(
+    id, *rest = _data_row(account_id, type, NewEvent(key, data, phone), now, place)
+    if not tx.changes(
         "insert into event_data (id, slot, account_id, type, phone, created_at, data) values (?, ?, ?, ?, ?, ?, ?)"
-        " on conflict do nothing returning id",
-        (id, place, account_id, type.number, int(phone) if phone else None, now, _encode(data).decode()),
-    )
-    if not added:
+        " on conflict do nothing",
+        (id, *rest),
+    ):
         return None
     _add(tx, place, [PACKED.pack(id, account_id, type.number, 0)], now)
     return id
+
+
+def _data_row(
+    account_id: int, type: EventType, new: NewEvent, now: Instant, slot: int
+) -> tuple[bytes, int, int, int, int | None, Instant, str]:
+    phone = int(new.phone) if new.phone else None
+    id = make_event_id(account_id, type, new.key)
+    return id, slot, account_id, type.number, phone, now, _encode(new.data).decode()
 
 
 def record_many(tx: Tx, account_id: int, type: EventType, new: Sequence[NewEvent], now: Instant) -> None:
@@ -119,18 +126,7 @@ def record_many(tx: Tx, account_id: int, type: EventType, new: Sequence[NewEvent
         " select v.id{as_bytes}, v.slot, v.account_id, v.type, v.phone{as_big}, v.created_at, v.data"
         " from (values {rows}) as v(id, slot, account_id, type, phone, created_at, data) where true"
         " on conflict do nothing returning id",
-        [
-            (
-                make_event_id(account_id, type, each.key),
-                DEFAULT_SLOT,
-                account_id,
-                type.number,
-                int(each.phone) if each.phone else None,
-                now,
-                _encode(each.data).decode(),
-            )
-            for each in new
-        ],
+        [_data_row(account_id, type, each, now, DEFAULT_SLOT) for each in new],
     )
     _add(tx, DEFAULT_SLOT, [PACKED.pack(row[0], account_id, type.number, 0) for row in added], now)
 

@@ -70,26 +70,15 @@ def add(tx: Tx, mail: NewMail, due_at: Instant, now: Instant) -> None:
         " order by created_at limit 1",
         (mail.user_id, mail.kind, MailState.WAITING.value),
     )
+    items = [*(_read_items(row[1]) if row else ()), *mail.items]
+    named, more = _spell(items[:MAX_ITEMS]), len(items[MAX_ITEMS:])
     if row:
-        items = [*_read_items(row[1]), *mail.items]
-        named, more = items[:MAX_ITEMS], row[2] + len(items[MAX_ITEMS:])
-        tx.execute("update mails set items = ?, more = ? where id = ?", (_spell(named), more, row[0]))
+        tx.execute("update mails set items = ?, more = ? where id = ?", (named, row[2] + more, row[0]))
         return
     tx.execute(
         "insert into mails (id, user_id, kind, state, items, more, token, created_at, due_at, tries, doubts,"
         " changed_at, error) values (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, ?, '')",
-        (
-            mail.id,
-            mail.user_id,
-            mail.kind,
-            MailState.WAITING.value,
-            _spell(mail.items[:MAX_ITEMS]),
-            len(mail.items[MAX_ITEMS:]),
-            mail.token,
-            now,
-            due_at,
-            now,
-        ),
+        (mail.id, mail.user_id, mail.kind, MailState.WAITING.value, named, more, mail.token, now, due_at, now),
     )
 
 
@@ -136,17 +125,11 @@ def finish(tx: Tx, mail: ClaimedMail, now: Instant) -> bool:
 
 def retry(tx: Tx, mail: ClaimedMail, due_at: Instant, error: str, *, is_in_doubt: bool) -> None:
     """Have a mail tried again; unless it is in doubt, the server has not taken it."""
+    waiting, sending = MailState.WAITING.value, MailState.SENDING.value
+    doubts = mail.doubts if is_in_doubt else mail.doubts - 1
     tx.execute(
         "update mails set state = ?, due_at = ?, doubts = ?, error = ? where id = ? and tries = ? and state = ?",
-        (
-            MailState.WAITING.value,
-            due_at,
-            mail.doubts if is_in_doubt else mail.doubts - 1,
-            error,
-            mail.id,
-            mail.tries,
-            MailState.SENDING.value,
-        ),
+        (waiting, due_at, doubts, error, mail.id, mail.tries, sending),
     )
 
 

@@ -377,11 +377,10 @@ def _kinds(webhook: Webhook) -> str:
 
 def _count(tx: Tx, webhook: Webhook, slot: int, begin: int, last: int, limit: int | None) -> int:
     bound = "" if limit is None else f" limit {limit:d}"
-    rows = tx.fetch_all(
+    return tx.fetch_number(
         f"select count(*) from (select 1 from events where {_wanted(webhook)}{bound}) as wanted",
         (webhook.account_id, slot, begin, last),
     )
-    return int(rows[0][0])
 
 
 def _nth(tx: Tx, webhook: Webhook, slot: int, begin: int, number: int) -> int:

@@ -13,7 +13,7 @@ from pabal.domain.events.webhook import (
     WebhookState,
 )
 from pabal.domain.sends.message import PRODUCT_BY_CODE, Product
-from pabal.store.engine.base import T, Tx
+from pabal.store.engine.base import T, Tx, Value
 from pabal.store.events import webhook_posts
 from pabal.store.rows import Select, reader
 
@@ -74,18 +74,7 @@ def add(tx: Tx, new: NewWebhook, now: Instant) -> int:
         "insert into webhooks"
         " (account_id, url, events, products, description, secret, state, created_at, changed_at,"
         " format, failures, dropped) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0) returning id",
-        (
-            new.account_id,
-            new.url,
-            _join(each.code for each in new.events),
-            _join(each.code for each in new.products),
-            new.description,
-            new.secret,
-            WebhookState.ACTIVE.code,
-            now,
-            now,
-            new.format.code,
-        ),
+        (new.account_id, *_settings(new), WebhookState.ACTIVE.code, now, now, new.format.code),
     )
     webhook_id = int(rows[0][0])
     webhook_posts.begin_now(tx, webhook_id)
@@ -160,21 +149,11 @@ def count(tx: Tx, account_id: int) -> int:
 
 def change(tx: Tx, webhook: Webhook, now: Instant) -> None:
     """Store what its owner can change of a webhook: address, events, products, description, secrets, format."""
+    previous = (webhook.previous_secret, webhook.previous_until)
     tx.execute(
         "update webhooks set url = ?, events = ?, products = ?, description = ?, secret = ?,"
         " previous_secret = ?, previous_until = ?, format = ?, changed_at = ? where id = ?",
-        (
-            webhook.url,
-            _join(each.code for each in webhook.events),
-            _join(each.code for each in webhook.products),
-            webhook.description,
-            webhook.secret,
-            webhook.previous_secret,
-            webhook.previous_until,
-            webhook.format.code,
-            now,
-            webhook.id,
-        ),
+        (*_settings(webhook), *previous, webhook.format.code, now, webhook.id),
     )
 
 
@@ -273,5 +252,7 @@ def add_dropped(tx: Tx, webhook_id: int, events: int) -> None:
         tx.execute("update webhooks set dropped = dropped + ? where id = ?", (events, webhook_id))
 
 
-def _join(words: Iterable[str]) -> str:
-    return " ".join(sorted(words))
+def _settings(of: NewWebhook | Webhook) -> tuple[Value, ...]:
+    """Return address, events, products, description and secret as they are stored."""
+    events, products = (" ".join(sorted(each.code for each in some)) for some in (of.events, of.products))
+    return of.url, events, products, of.description, of.secret

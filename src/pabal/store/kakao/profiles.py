@@ -76,12 +76,11 @@ def add(
     carrier: str | None = None,
 ) -> int:
     """Add a profile that waits for its token, and return its id."""
-    rows = tx.fetch_all(
+    return tx.fetch_number(
         "insert into profiles (account_id, channel_id, category, cellphone, status, is_enabled,"
         " created_at, changed_at, is_swept, carrier) values (?, ?, ?, ?, ?, 1, ?, ?, 1, ?) returning id",
         (account_id, channel_id, category, cellphone, AuthStatus.WAITING.code, now, now, carrier),
     )
-    return int(rows[0][0])
 
 
 def update(
@@ -116,7 +115,7 @@ def delete(tx: Tx, profile_id: int, now: Instant) -> None:
 
 def list_unswept(tx: Tx) -> list[int]:
     """Return the deleted profiles whose waiting messages are still to be cancelled."""
-    return [row[0] for row in tx.fetch_all("select id from profiles where is_swept = 0 order by id")]
+    return tx.fetch_values("select id from profiles where is_swept = 0 order by id")
 
 
 def mark_swept(tx: Tx, profile_id: int) -> None:
@@ -130,7 +129,7 @@ def find_deleted(tx: Tx, profile_ids: set[int]) -> set[int]:
 
 
 def list_deleted(tx: Tx) -> set[int]:
-    return {row[0] for row in tx.fetch_all("select id from profiles where deleted_at is not null")}
+    return set(tx.fetch_values("select id from profiles where deleted_at is not null"))
 
 
 def set_enabled(tx: Tx, profile_id: int, is_enabled: bool, now: Instant) -> bool:

@@ -194,19 +194,13 @@ def save_progress(
     tx: Tx, request: CampaignRequest, progress: CampaignProgress, is_ended: bool, now: Instant
 ) -> None:
     """Save the progress of a request; once it has ended, it is final."""
+    failures = _encode(progress.failures).decode() if progress.failures else ""
     wait = min(max((now - request.scheduled_at) // 10, MIN_COUNT_INTERVAL), MAX_COUNT_INTERVAL)
     tx.execute(
         "update campaign_requests set waiting = ?, sending = ?, completed = ?, fail = ?, cancel = ?, fallbacks = ?,"
         " fallbacks_completed = ?, cost = ?, failures = ?, is_ended = ?, count_at = ?"
         " where campaign_id = ? and number = ? and is_ended = 0",
-        (
-            *progress[:-1],
-            _encode(progress.failures).decode() if progress.failures else "",
-            int(is_ended),
-            now + wait,
-            request.campaign_id,
-            request.number,
-        ),
+        (*progress[:-1], failures, int(is_ended), now + wait, request.campaign_id, request.number),
     )
 
 

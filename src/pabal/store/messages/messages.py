@@ -97,24 +97,16 @@ def add_fallback(
 
     A fallback that cannot be sent is added with its outcome.
     """
-    added = tx.fetch_all(
+    slot, account_id, receiver = identifiers.slot_of(message_id), origin.account_id, int(origin.receiver)
+    end = (ended.status.number, ended.number, now) if ended else (Status.WAITING.number, None, None)
+    is_new = tx.changes(
         "insert into messages (id, slot, account_id, receiver, product, status, outcome, completed_at, content)"
-        " values (?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict do nothing returning id",
-        (
-            message_id,
-            identifiers.slot_of(message_id),
-            origin.account_id,
-            int(origin.receiver),
-            product.number,
-            ended.status.number if ended else Status.WAITING.number,
-            ended.number if ended else None,
-            now if ended else None,
-            content,
-        ),
+        " values (?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict do nothing",
+        (message_id, slot, account_id, receiver, product.number, *end, content),
     )
-    if added and ended:
-        events.record_ends(tx, [MessageEnd(message_id, origin.account_id, product.number)], now)
-    return bool(added)
+    if is_new and ended:
+        events.record_ends(tx, [MessageEnd(message_id, account_id, product.number)], now)
+    return is_new
 
 
 def get(tx: Tx, message_ids: Iterable[bytes]) -> dict[bytes, Message]:
@@ -227,19 +219,12 @@ def list_of_request(
 ) -> list[Message]:
     """Return some of a request's own messages, without fallbacks, in order, after an id; of a status if given."""
     low, high = identifiers.make_message_id(request_id, 1), identifiers.make_message_id(request_id, total)
-    having = "" if status is None else " and m.status = ?"
+    slot = identifiers.slot_of(request_id)
+    having, args = ("", ()) if status is None else (" and m.status = ?", (status.number,))
     rows = tx.fetch_all(
         f"select {COLUMNS} from messages m where m.id between ? and ? and m.id > ? and m.slot = ?"
         f" and +m.account_id = ?{having} order by m.id limit ?",
-        (
-            low,
-            high,
-            after,
-            identifiers.slot_of(request_id),
-            account_id,
-            *(() if status is None else (status.number,)),
-            limit,
-        ),
+        (low, high, after, slot, account_id, *args, limit),
     )
     return list(read_rows(rows, from_row).values())
 

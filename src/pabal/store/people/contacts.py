@@ -1,7 +1,7 @@
 """Contacts of address books, one for each number of an account, searched by index however many there are."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -88,18 +88,7 @@ def save_all(
         " select v.account_id, v.phone, v.name, v.name_key{as_bytes}, v.fields, v.created_at, v.changed_at"
         " from (values {rows}) as v(account_id, phone, name, name_key, fields, created_at, changed_at) where true"
         " on conflict (account_id, phone) do nothing returning id, phone",
-        [
-            (
-                account_id,
-                int(each.phone),
-                each.name,
-                make_name_key(each.name),
-                _encode_fields(each.fields),
-                now,
-                now,
-            )
-            for each in sorted(new)
-        ],
+        [(account_id, int(each.phone), *_named(each), now, now) for each in sorted(new)],
     )
     changed = [_merged(known[phone], each) for phone, each in by_phone.items() if phone in known] if updates else []
     changed = [each for each in changed if each != known[each.phone]]
@@ -117,15 +106,7 @@ def update(tx: Tx, account_id: int, contact_id: int, entry: ContactEntry, now: I
     return tx.changes(
         "update contacts set phone = ?, name = ?, name_key = ?, fields = ?, changed_at = ?"
         " where id = ? and account_id = ?",
-        (
-            int(entry.phone),
-            entry.name,
-            make_name_key(entry.name),
-            _encode_fields(entry.fields),
-            now,
-            contact_id,
-            account_id,
-        ),
+        (int(entry.phone), *_named(entry), now, contact_id, account_id),
     )
 
 
@@ -276,7 +257,7 @@ def _update(tx: Tx, contacts: Iterable[Contact], now: Instant) -> None:
         "update contacts set name = v.name, name_key = v.name_key{as_bytes}, fields = v.fields,"
         " changed_at = v.changed_at from (values {rows}) as v(id, name, name_key, fields, changed_at)"
         " where contacts.id = v.id",
-        [(each.id, each.name, make_name_key(each.name), _encode_fields(each.fields), now) for each in contacts],
+        [(each.id, *_named(each), now) for each in contacts],
     )
 
 
@@ -298,5 +279,6 @@ def _ensure_book(tx: Tx, account_id: int) -> None:
     )
 
 
-def _encode_fields(fields: Mapping[str, str]) -> str | None:
-    return _encode(dict(fields)).decode() if fields else None
+def _named(of: Contact | ContactEntry) -> tuple[str, bytes, str | None]:
+    """Return name, key of the name and fields as they are stored."""
+    return of.name, make_name_key(of.name), _encode(dict(of.fields)).decode() if of.fields else None

@@ -44,12 +44,11 @@ def add(
     tx: Tx, account_id: int, hash: bytes, role: Role, inviter_id: int, now: Instant, expires_at: Instant
 ) -> int:
     """Add an invitation and return its id."""
-    rows = tx.fetch_all(
+    return tx.fetch_number(
         "insert into invites (account_id, hash, role, inviter_id, created_at, expires_at)"
         " values (?, ?, ?, ?, ?, ?) returning id",
         (account_id, hash, role.code, inviter_id, now, expires_at),
     )
-    return int(rows[0][0])
 
 
 def get_by_hash(tx: Tx, hash: bytes) -> Invite | None:

@@ -157,7 +157,7 @@ def _check(path: Path) -> None:
     """Raise NotAStore for a file that is damaged or not a store of Pabal."""
 
     def work(tx: Tx) -> None:
-        if REQUIRED_TABLES - {row[0] for row in tx.fetch_all("select name from {tables} as t")}:
+        if REQUIRED_TABLES - set(tx.fetch_values("select name from {tables} as t")):
             raise NotAStore("파발의 저장소가 아닙니다", "it is not a store of Pabal's")
         result: Any = tx.fetch_one("pragma quick_check(1)")
         if result[0] != "ok":
