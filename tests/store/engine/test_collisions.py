@@ -14,16 +14,15 @@ from pabal.domain.sends.message import Outcome
 from pabal.service.access.accounts import sender_numbers
 from pabal.service.relay.profiles import _register
 from pabal.service.sending import accept
-from pabal.service.sending.accept import AcceptedRequest, NewRequest
 from pabal.store.accounts import accounts, numbers
 from pabal.store.accounts.audit_log import AuditEntry
 from pabal.store.engine.base import StoreUnavailable, Tx
-from pabal.store.engine.postgres.postgres_store import MAX_RETRIES, PostgresStore
+from pabal.store.engine.postgres.postgres_store import MAX_RETRIES
 from pabal.store.messages import idempotency_keys
 from pabal.store.messages.idempotency_keys import KeyId
 from pabal.store.queue import receipts
-from pabal.store.queue.receipts import ExpectedReceipt, MatchedReceipts
-from pabal.world import RealWorld
+from pabal.store.queue.receipts import ExpectedReceipt
+from tests.fixtures.collisions import Work, collide, kinds
 from tests.fixtures.postgres_store import new_request, open_postgres, query_outside, row_counts, stored_words
 from tests.fixtures.rows import ACCOUNT, CARRIER, message_id
 from tests.fixtures.store_modes import add_word, list_words
@@ -105,76 +104,47 @@ async def test_write_is_retried_after_a_deadlock(address: str) -> None:
     assert stored_words(address) == ["x!?", "y!?"]
 
 
-async def test_concurrent_requests_with_one_key_share_one_answer(address: str) -> None:
-    both_looked = threading.Barrier(2)
-    looked: set[bytes] = set()
+def test_concurrent_requests_with_one_key_share_one_answer(address: str) -> None:
+    def storing(number: int) -> Work:
+        return lambda tx: accept.store_request(tx, new_request(number, "k1"))
 
-    def store_after_both_read(tx: Tx, request: NewRequest) -> AcceptedRequest:
+    def look(tx: Tx) -> None:
         idempotency_keys.find(tx, [KeyId(0, ACCOUNT, "k1")])
-        if request.request_id not in looked:
-            looked.add(request.request_id)
-            both_looked.wait()
-        return accept.store_request(tx, request)
 
-    async with open_postgres(address) as store:
-        other = PostgresStore(address, RealWorld())
-        first, second = await asyncio.gather(
-            store.write(store_after_both_read, new_request(1, "k1")),
-            other.write(store_after_both_read, new_request(2, "k1")),
-        )
-        await other.close()
+    first, second = collide(address, list_words, storing(1), storing(2), look=look)
 
-        assert first.request_id == second.request_id
-        assert {first.is_new, second.is_new} == {True, False}
+    assert first.request_id == second.request_id
+    assert {first.is_new, second.is_new} == {True, False}
     assert row_counts(address) == (1, 2, 2)
 
 
-async def test_concurrent_registrations_count_each_others_tokens(address: str) -> None:
-    both_looked = threading.Barrier(2)
-    looked: set[str] = set()
-
-    def register(tx: Tx, account_id: int, channel_id: str) -> None:
-        list_words(tx)
-        if channel_id not in looked:
-            looked.add(channel_id)
-            both_looked.wait()
+def test_concurrent_registrations_count_each_others_tokens(address: str) -> None:
+    def registering(channel_id: str) -> Work:
         shop = Registration(channel_id, "00100010001", "01012345678")
-        _register(tx, account_id, shop, None, b"", NOON, NOON + HOUR)
+        return lambda tx: _register(tx, 1, shop, None, b"", NOON, NOON + HOUR)
 
-    async with open_postgres(address) as store:
-        account_id = await store.write(accounts.ensure_account, "acme", NOON)
+    def prepare(tx: Tx) -> None:
+        assert accounts.ensure_account(tx, "acme", NOON) == 1
         for number in range(MAX_TOKENS_PER_HOUR - 1):
-            looked.add(f"@{number}")
-            await store.write(register, account_id, f"@{number}")
-        other = PostgresStore(address, RealWorld())
-        answers = await asyncio.gather(
-            store.write(register, account_id, "@a"), other.write(register, account_id, "@b"), return_exceptions=True
-        )
-        await other.close()
+            registering(f"@{number}")(tx)
 
-        assert sorted(type(answer).__name__ for answer in answers) == ["NoneType", "Refused"]
+    answers = collide(address, prepare, registering("@a"), registering("@b"))
+
+    assert kinds(answers) == ["PendingRegistration", "Refused"]
     assert query_outside(address, "select count(*) from tokens") == [(MAX_TOKENS_PER_HOUR,)]
 
 
-async def test_concurrent_part_receipts_end_the_message(postgres_store: PostgresStore, address: str) -> None:
-    both_looked = threading.Barrier(2)
-    looked: set[str] = set()
-
-    def arrive(tx: Tx, reference: str) -> MatchedReceipts:
-        list_words(tx)
-        if reference not in looked:
-            looked.add(reference)
-            both_looked.wait()
-        return receipts.record(tx, CARRIER, [(reference, Outcome.DELIVERED)], NOON)
-
+def test_concurrent_part_receipts_end_the_message(address: str) -> None:
     one = message_id(1)
-    await postgres_store.write(accept.store_request, new_request(1))
-    await postgres_store.write(
-        receipts.expect, CARRIER, [ExpectedReceipt("r1", one, 2), ExpectedReceipt("r2", one, 2)]
-    )
-    other = PostgresStore(address, RealWorld())
-    first, second = await asyncio.gather(postgres_store.write(arrive, "r1"), other.write(arrive, "r2"))
-    await other.close()
+
+    def prepare(tx: Tx) -> None:
+        accept.store_request(tx, new_request(1))
+        receipts.expect(tx, CARRIER, [ExpectedReceipt(each, one, 2) for each in ("r1", "r2")])
+
+    def arriving(reference: str) -> Work:
+        return lambda tx: receipts.record(tx, CARRIER, [(reference, Outcome.DELIVERED)], NOON)
+
+    first, second = collide(address, prepare, arriving("r1"), arriving("r2"))
 
     assert first.ended + second.ended == [(one, Outcome.DELIVERED)]
 

@@ -1,10 +1,5 @@
 """What two people do at the same moment on PostgreSQL: one of them comes first, and the other sees it."""
 
-import asyncio
-import threading
-from collections.abc import Callable
-from typing import Any
-
 import pytest
 
 from pabal.domain.base.dates import HOUR
@@ -21,49 +16,16 @@ from pabal.settings.settings import load
 from pabal.store.accounts import accounts
 from pabal.store.accounts.audit_log import AuditEntry
 from pabal.store.engine.base import Tx
-from pabal.store.engine.postgres.postgres_store import PostgresStore
 from pabal.store.messages import requests
 from pabal.store.people import contact_groups, contacts
 from pabal.store.users import invites, second_factors, users
-from pabal.world import RealWorld
+from tests.fixtures.collisions import Work, collide, kinds
 from tests.fixtures.cutting_proxy import Cut, CuttingProxy
-from tests.fixtures.postgres_store import new_request, open_postgres, query_outside, run_scenario
+from tests.fixtures.postgres_store import new_request, open_postgres, query_outside
 from tests.fixtures.rows import ACCOUNT, sms
-from tests.fixtures.store_modes import list_words
 from tests.fixtures.virtual import NOON
 
 POLICY = build_policy(load({}))
-
-TIMEOUT_S = 30
-Work = Callable[[Tx], Any]
-
-
-def collide(address: str, prepare: Work, *works: Work) -> list[Any]:
-    """Run works at the same time, each with the view from before the others; return results and refusals."""
-    all_looked = threading.Barrier(len(works))
-    looked: set[Work] = set()
-    results: list[Any] = []
-
-    def run(tx: Tx, work: Work) -> Any:
-        list_words(tx)  # its view of the store begins here
-        if work not in looked:
-            looked.add(work)
-            all_looked.wait(TIMEOUT_S)
-        return work(tx)
-
-    async def scenario(store: PostgresStore) -> None:
-        await store.write(prepare)
-        others = [PostgresStore(address, RealWorld()) for _ in works]
-        writes = [other.write(run, work) for other, work in zip(others, works, strict=True)]
-        results.extend(await asyncio.gather(*writes, return_exceptions=True))
-        await asyncio.gather(*(other.close() for other in others))
-
-    run_scenario(address, scenario)
-    return results
-
-
-def kinds(results: list[Any]) -> list[str]:
-    return sorted(type(each).__name__ for each in results)
 
 
 def scheduled(number: int, key: str | None = None) -> NewRequest:

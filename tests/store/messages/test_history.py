@@ -9,8 +9,17 @@ from pabal.store.accounts import accounts
 from pabal.store.engine.base import Tx
 from pabal.store.kakao import profiles
 from pabal.store.messages import history, messages
-from pabal.store.messages.history import MessageFilter
-from tests.fixtures.rows import ACCOUNT, PHONE, ExplainingTx, message_id, sms, store_many_requests, store_request
+from pabal.store.messages.history import DeliveryRecord, MessageFilter
+from tests.fixtures.rows import (
+    ACCOUNT,
+    PHONE,
+    ExplainingTx,
+    message_id,
+    request_id,
+    sms,
+    store_many_requests,
+    store_request,
+)
 from tests.fixtures.virtual import NOON
 
 OF_PHONE = MessageFilter(ACCOUNT, receiver=PHONE)
@@ -191,3 +200,28 @@ def test_known_total_is_not_counted_again(tx: Tx) -> None:
     page = history.find(tx, OF_PHONE, 1, 1, known_total=20_000)
 
     assert (page.total, [message.id for message, _ in page.found]) == (20_000, [message_id(2)])
+
+
+def test_deliveries_of_many_messages_are_those_of_each(tx: Tx) -> None:
+    store_request(tx, 1, sms(["01012345678", "01087654321"]))
+    ids = [message_id(1, 1), message_id(1, 2)]
+    messages.mark_submitted(tx, ids, NOON + 1)
+    tx.execute("update messages set carrier = 'post', carrier_code = 'X', cost = 950 where id = ?", ids[:1])
+
+    found = history.get_deliveries(tx, [*ids, message_id(2)])
+
+    assert found == {
+        ids[0]: DeliveryRecord(950, NOON + 1, "post", "X"),
+        ids[1]: DeliveryRecord(None, NOON + 1, None, None),
+    }
+    assert history.get_deliveries(tx, []) == {}
+
+
+def test_keys_of_many_requests_leave_out_those_without_one(tx: Tx) -> None:
+    for number in (1, 2):
+        store_request(tx, number)
+    tx.execute("update requests set key_id = 7 where id = ?", (request_id(1),))
+
+    found = history.get_key_ids(tx, [request_id(1), request_id(2), request_id(3)])
+
+    assert found == {request_id(1): 7}

@@ -6,7 +6,7 @@ from pabal.domain.base.dates import HOUR
 from pabal.domain.sends.message import Outcome
 from pabal.store.engine.base import Tx
 from pabal.store.queue import receipts
-from pabal.store.queue.receipts import EndedReference, ExpectedReceipt, TakenReference
+from pabal.store.queue.receipts import EndedReference, ExpectedReceipt, PostponedReceipt, TakenReference
 from tests.fixtures.rows import CARRIER, ExplainingTx, message_id
 from tests.fixtures.virtual import NOON
 
@@ -243,3 +243,22 @@ def test_ended_references_are_deleted_by_key(tx: Tx) -> None:
     by_those_without = strays.is_on_postgresql and strays.uses("receipts_unmatched")  # no such row: equally good
     assert by_those_without or strays.uses("PRIMARY KEY (carrier=? AND reference=?)")
     assert stored_references(tx) == 350
+
+
+FIRST = PostponedReceipt(3, "r1", Outcome.DELIVERED, None, None)
+SECOND = PostponedReceipt(3, "r2", Outcome.PHONE_OFF, "?01012345678#0001", "099")
+ELSEWHERE = PostponedReceipt(4, "r3", Outcome.DELIVERED, None, "000")
+
+
+def test_postponed_receipts_are_listed_by_carrier_and_slot_until_deleted(tx: Tx) -> None:
+    assert receipts.list_postponed_slots(tx) == []
+    receipts.postpone(tx, CARRIER, [FIRST, SECOND, ELSEWHERE], NOON)
+    receipts.postpone(tx, "another", [FIRST], NOON)
+    assert receipts.list_postponed_slots(tx) == [("another", 3), (CARRIER, 3), (CARRIER, 4)]
+
+    found = receipts.list_postponed(tx, CARRIER, 3, 10)
+
+    assert [each._replace(id=0) for each in found] == [FIRST, SECOND]
+    assert receipts.list_postponed(tx, CARRIER, 3, 1) == found[:1]
+    receipts.delete_postponed(tx, found)
+    assert receipts.list_postponed_slots(tx) == [("another", 3), (CARRIER, 4)]

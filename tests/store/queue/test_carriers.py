@@ -1,9 +1,9 @@
-"""The last known state of each carrier."""
+"""The last known state of each carrier, and its response times by minute."""
 
 from pabal.domain.base.dates import MINUTE, SECOND
 from pabal.store.engine.base import Tx
 from pabal.store.queue import carriers, slots
-from pabal.store.queue.carriers import CarrierState
+from pabal.store.queue.carriers import CarrierState, MinuteLatency
 from tests.fixtures.virtual import NOON
 
 
@@ -66,3 +66,13 @@ def test_throughput_is_stored_per_worker_and_expires_after_a_minute(tx: Tx) -> N
     assert (one.messages_per_minute, one.measured_at) == (600, NOON)
     assert [each.throughput_at(NOON + 59 * SECOND) for each in (one, two)] == [600, 0]
     assert one.throughput_at(NOON + MINUTE) == 0
+
+
+def test_rows_are_replaced_and_found_by_minute(tx: Tx) -> None:
+    rows = [MinuteLatency("a", NOON + number * MINUTE, "w", (number, 0)) for number in range(3)]
+    carriers.save_latencies(tx, rows)
+    carriers.save_latencies(tx, [rows[2]._replace(counts=(5, 5))])
+
+    assert carriers.list_latencies(tx, NOON + MINUTE) == [rows[1], rows[2]._replace(counts=(5, 5))]
+    assert carriers.delete_old_latencies(tx, NOON + 2 * MINUTE, 100) == 2
+    assert len(carriers.list_latencies(tx, 0)) == 1
