@@ -16,7 +16,6 @@ from pabal.domain.people.opt_out import OptOutChange
 
 OPT_OUT_EVENT = "UNSUBSCRIBE"
 """The event of the webhook (SMS ko/webhook.md, "광고 문자 수신 번호 등록")."""
-PAGE_SIZE = 1000
 MAX_RECIPIENTS = 10
 """Receivers in one call: the "최대 길이" of recipientNoList."""
 UPDATE_USER = "pabal"
@@ -99,18 +98,8 @@ class BlockList(OptOutList):
             await self._client.request("POST", _PATH, body=body, timeout_s=self._timeout_s)
 
     async def pages(self, since: Instant | None) -> AsyncIterator[Sequence[RelayOptOut]]:
-        number = 1
-        while True:
-            query: dict[str, str | int] = {"pageNum": number, "pageSize": PAGE_SIZE}
-            if since is not None:
-                query["startRequestDate"] = dates.format_timestamp(since, SEOUL)
-            answer = await self._client.request("GET", _PATH, query=query, timeout_s=self._timeout_s)
-            rows: list[Mapping[str, Any]] = []
-            found: list[RelayOptOut] = []
+        query = {} if since is None else {"startRequestDate": dates.format_timestamp(since, SEOUL)}
+        async for rows in self._client.pages(_PATH, ("body", "data"), query, lambda: self._timeout_s):
             with expect_documented_shape():
-                rows = list((answer["body"] or {})["data"] or ())
                 found = parse_opt_outs(rows)
             yield found
-            if len(rows) < PAGE_SIZE:
-                return
-            number += 1

@@ -186,7 +186,11 @@ class NhnCloudCarrier(RelayCarrier):
     async def list_sender_numbers(self) -> Sequence[RelayNumber] | None:
         if self._sms_client is None:
             return None
-        return await _list_numbers(self._sms_client, self._timeout_s)
+        pages = self._sms_client.pages(
+            NUMBERS_PATH, ("body", "data"), {}, lambda: self._timeout_s, NUMBERS_PER_PAGE
+        )
+        with expect_documented_shape():
+            return [_parse_number(row) async for rows in pages for row in rows]
 
     async def list_template_reads(self, sender_key: str, first: date, last: date) -> Sequence[TemplateReads]:
         yesterday = datetime.fromtimestamp(self._world.now() / SECOND, SEOUL).date() - timedelta(days=1)
@@ -261,27 +265,7 @@ def build(settings: NhnCloudSettings, dependencies: Dependencies) -> NhnCloudCar
 
 
 NUMBERS_PATH = "/sms/v3.0/appKeys/{appkey}/sendNos"
-PAGE_SIZE = 100
-MAX_PAGES = 1000
-
-
-async def _list_numbers(client: NhnCloudClient, timeout_s: float) -> list[RelayNumber]:
-    """Return every number; no largest page is documented, so pages are read up to the total.
-
-    Raises what NhnCloudClient.request raises.
-    """
-    found: list[RelayNumber] = []
-    for page in range(1, MAX_PAGES + 1):
-        query = {"pageNum": page, "pageSize": PAGE_SIZE}
-        answer = await client.request("GET", NUMBERS_PATH, query=query, timeout_s=timeout_s)
-        rows: list[dict[str, Any]] = []
-        total = 0
-        with expect_documented_shape():
-            rows, total = list(answer["body"]["data"] or ()), int(answer["body"]["totalCount"])
-            found += [_parse_number(row) for row in rows]
-        if not rows or len(found) >= total:
-            break
-    return found
+NUMBERS_PER_PAGE = 100
 
 
 def _parse_number(row: dict[str, Any]) -> RelayNumber:

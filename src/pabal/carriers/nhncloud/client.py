@@ -2,7 +2,7 @@
 
 import io
 import re
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from http import HTTPStatus
 from pathlib import Path
 from types import MappingProxyType
@@ -25,6 +25,8 @@ SEOUL = ZoneInfo("Asia/Seoul")
 JSON_TYPE = "application/json;charset=UTF-8"
 MAX_MESSAGE_CHARACTERS = 200
 """How much of an error message is passed on."""
+PAGE_SIZE = 1000
+MAX_PAGES = 1000
 FIRST_ERROR_STATUS = 400
 FIRST_SERVER_ERROR_STATUS = 500
 """From this status on the call may have been processed, whatever the body says: a gateway answered for the API."""
@@ -118,6 +120,31 @@ class NhnCloudClient(HttpClient):
         )
         return self._parse(response)
 
+    async def pages(
+        self,
+        path: str,
+        place: tuple[str, str],
+        query: Mapping[str, str | int],
+        timeout_s: Callable[[], float],
+        size: int = PAGE_SIZE,
+        *,
+        may_be_null: bool = True,
+    ) -> AsyncIterator[list[dict[str, Any]]]:
+        """Yield the rows of each page of a list, at `place` in its answers; null may mean that it is empty.
+
+        A page may be shorter than asked for, as for some lists no largest size is documented: pages are read up to
+        the total, where it is told. Raises as `request` does.
+        """
+        count = 0
+        for number in range(1, MAX_PAGES + 1):
+            asked = {**query, "pageNum": number, "pageSize": size}
+            answer = await self.request("GET", path, query=asked, timeout_s=timeout_s())
+            rows, total = _rows(answer, place, may_be_null=may_be_null)
+            yield rows
+            count += len(rows)
+            if not rows or (len(rows) < size if total is None else count >= total):
+                return
+
     def _parse(self, response: HttpAnswer) -> dict[str, Any]:
         """Return the answer. The status comes first: the gateway's errors have the same header as the API's."""
         status = response.status
@@ -161,6 +188,20 @@ def _read_header(response: HttpAnswer) -> _Header | None:
         return _Header(header["isSuccessful"] is True, code, message, answer)
     except (msgspec.DecodeError, UnicodeDecodeError, KeyError, TypeError, ValueError, AttributeError):
         return None
+
+
+def _rows(
+    answer: Mapping[str, Any], place: tuple[str, str], *, may_be_null: bool
+) -> tuple[list[dict[str, Any]], int | None]:
+    """Return the rows of a page, and the number of rows on all pages if it is told.
+
+    Some APIs leave out the outer object, and the documentation of one shows two shapes. Raises NoResponse.
+    """
+    with expect_documented_shape():
+        body = answer.get(place[0], answer) or {}
+        found, total = body[place[1]], body.get("totalCount")
+        rows = found["resultUpdateList"] if isinstance(found, dict) else found
+        return list(rows or () if may_be_null else rows), total if isinstance(total, int) else None
 
 
 def _is_not_admitted(status: int, code: int) -> bool:

@@ -32,8 +32,6 @@ TEXTS, PROFILES, CALLS, CALL_RATE = "texts_per_month", "messages_per_day", "call
 READ_INTERVAL_S = 60.0
 """How often the quotas are read."""
 SHOWN_KEY_CHARACTERS = 8
-PAGE_SIZE = 1000
-MAX_PAGES = 20
 _PATH = "/alimtalk/v2.3/appkeys/{appkey}/senders"
 
 
@@ -93,16 +91,12 @@ class ProfileQuotas:
     async def _read(self, client: NhnCloudClient, timeout_s: float) -> None:
         left: dict[_Key, int] = {}
         texts: dict[_Key, str] = {}
-        for number in range(1, MAX_PAGES + 1):
-            query = {"pageNum": number, "pageSize": PAGE_SIZE}
-            answer = await client.request("GET", _PATH, query=query, timeout_s=timeout_s)
+        async for rows in client.pages(_PATH, ("", "senders"), {}, lambda: timeout_s):
             with expect_documented_shape():
-                page = msgspec.convert(answer.get("senders") or [], list[_Profile])
+                page = msgspec.convert(rows, list[_Profile])
             for key, usage, text in _limits(page):
                 left[key] = (usage.dailyMaxCount or 0) - (usage.sentCount or 0)
                 texts[key] = text
-            if len(page) < PAGE_SIZE:
-                break
         for key in self._left:
             self._notices.clear(_subject(key))
         self._left, self._texts = left, texts

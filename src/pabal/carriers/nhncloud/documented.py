@@ -5,7 +5,7 @@ ko/alimtalk-api-guide.md, ko/friendtalk-api-guide.md, ko/friendtalkupgrade-api-g
 ko/error-code.md. A field whose column "Not Null" is empty or X may be missing.
 """
 
-from pabal.carriers.relay.documented import DocumentedCall, OneOf, RelayDocuments, Shape, codes
+from pabal.carriers.relay.documented import DocumentedCall, OneOf, RelayDocuments, Shape, codes, fields
 
 _SMS_ERROR = codes(
     int,
@@ -44,143 +44,75 @@ _SMS_SENT = _answer(
     _SMS_ERROR,
     body={
         "data": {
-            "requestId": str,
             "statusCode": codes(str, "1 2 3"),
-            "senderGroupingKey?": str,
             "sendResultList": [
-                {
-                    "recipientNo": str,
-                    "resultCode?": _SMS_ERROR,
-                    "resultMessage?": str,
-                    "recipientSeq": int,
-                    "recipientGroupingKey?": str,
-                }
+                fields(str, "recipientNo resultMessage? recipientGroupingKey?")
+                | {"resultCode?": _SMS_ERROR, "recipientSeq": int}
             ],
+            **fields(str, "requestId senderGroupingKey?"),
         }
     },
 )
-_PAGE = {"pageNum": int, "pageSize": int, "totalCount": int}
+_PAGE = fields(int, "pageNum pageSize totalCount")
 _SMS_LISTED = {
-    "requestId": str,
-    "requestDate": str,
-    "resultDate?": str,
-    "templateId?": str,
-    "templateName?": str,
-    "categoryId?": int,
-    "categoryName?": str,
-    "body": str,
-    "sendNo": str,
-    "countryCode": str,
-    "recipientNo": str,
     "msgStatus": codes(str, "0 1 2 3 4 5 6"),
-    "msgStatusName": str,
     "resultCode?": _SMS_RESULT,
-    "resultCodeName?": str,
-    "telecomCode?": int,
-    "telecomCodeName?": str,
-    "recipientSeq": int,
     "sendType": codes(str, "0 1 2"),
     "messageType": codes(str, "SMS LMS MMS AUTH"),
-    "messageCount": int,
-    "userId?": str,
     "adYn": codes(str, "Y N"),
-    "resultMessage?": str,
-    "senderGroupingKey?": str,
-    "recipientGroupingKey?": str,
+    **fields(int, "categoryId? telecomCode? recipientSeq messageCount"),
+    **fields(
+        str,
+        "requestId requestDate resultDate? templateId? templateName? categoryName? body sendNo countryCode"
+        " recipientNo msgStatusName resultCodeName? telecomCodeName? userId? resultMessage? senderGroupingKey?"
+        " recipientGroupingKey?",
+    ),
 }
-_FILE = {"fileId": int, "filePath?": str, "fileName?": str, "filename?": str, "saveFileName?": str}
+_FILE = {"fileId": int} | fields(str, "filePath? fileName? filename? saveFileName?")
 _MMS_LISTED = _SMS_LISTED | {"title?": str, "attachFileList?": [_FILE | {"uploadType?": str}]}
 _SMS_UPDATED = {
     "messageType": codes(str, "SMS LMS MMS AUTH"),
-    "requestId": str,
     "recipientSeq": int,
     "resultCode?": _SMS_RESULT,
-    "resultCodeName?": str,
-    "requestDate": str,
-    "resultDate?": str,
-    "updateDate?": str,
-    "telecomCode?": str,
-    "telecomCodeName?": str,
-    "senderGroupingKey?": str,
-    "recipientGroupingKey?": str,
+    **fields(
+        str,
+        "requestId resultCodeName? requestDate resultDate? updateDate? telecomCode? telecomCodeName?"
+        " senderGroupingKey? recipientGroupingKey?",
+    ),
 }
 _SMS_UPDATES = OneOf((_PAGE | {"data": [_SMS_UPDATED]}, {"data": {"resultUpdateList": [_SMS_UPDATED]}}))
 """The page's example and its table differ."""
 _RECEIVER = {"recipientSeq": int, "recipientNo?": str, "resultCode": _TALK_ERROR, "resultMessage": str}
 _TALK_SENT = _answer(
     _TALK_ERROR,
-    message={
-        "requestId?": str,
-        "senderGroupingKey?": str,
-        "sendResults": [_RECEIVER | {"recipientGroupingKey?": str}],
-    },
+    message=fields(str, "requestId? senderGroupingKey?")
+    | {"sendResults": [_RECEIVER | {"recipientGroupingKey?": str}]},
 )
 _BRAND_SENT = _answer(_TALK_ERROR, message={"requestId?": str, "sendResults": [_RECEIVER]})
-_RESULT = {
-    "requestId": str,
+_RESULT = fields(str, "requestId requestDate resultCodeName?") | {
     "recipientSeq": int,
-    "requestDate": str,
     "messageStatus": _STATUS,
     "resultCode?": _TALK_RESULT,
-    "resultCodeName?": str,
 }
-_GROUPS = {"senderGroupingKey?": str, "recipientGroupingKey?": str}
+_GROUPS = fields(str, "senderGroupingKey? recipientGroupingKey?")
 _RESEND = {"resendStatus": codes(str, "RSC01 RSC02 RSC03 RSC04 RSC05"), "resendStatusName": str}
-_RESENT = {"resendResultCode?": str, "resendRequestId?": str}
-_ALIMTALK_UPDATED = _RESULT | _RESEND | _RESENT | {"createDate": str, "receiveDate?": str}
-_ALIMTALK_LISTED = (
-    _RESULT
-    | _RESEND
-    | _GROUPS
-    | {
-        "plusFriendId": str,
-        "senderKey": str,
-        "templateCode": str,
-        "recipientNo": str,
-        "content?": str,
-        "createDate": str,
-        "receiveDate?": str,
-        "createUser?": str,
-    }
-)
-_FRIENDTALK_UPDATED = (
-    _RESULT
-    | _RESEND
-    | _GROUPS
-    | {
-        "plusFriendId": str,
-        "senderKey": str,
-        "recipientNo?": str,
-        "receiveDate?": str,
-        "content?": str,
-    }
-)
-_FRIENDTALK_LISTED = _FRIENDTALK_UPDATED | {"createDate": str, "createUser?": str}
-_BRAND_UPDATED = (
-    _RESULT
-    | _GROUPS
-    | {
-        "plusFriendId": str,
-        "recipientNo": str,
-        "targeting": codes(str, "M N I"),
-        "isAddedChannel": bool,
-        "resendStatus?": str,
-        "resendStatusName?": str,
-    }
-)
+_RESENT = fields(str, "resendResultCode? resendRequestId?")
+_ALIMTALK_UPDATED = _RESULT | _RESEND | _RESENT | fields(str, "createDate receiveDate?")
+_TALK_LISTED = _RESULT | _RESEND | _GROUPS | fields(str, "plusFriendId senderKey receiveDate? content?")
+_ALIMTALK_LISTED = _TALK_LISTED | fields(str, "templateCode recipientNo createDate createUser?")
+_FRIENDTALK_UPDATED = _TALK_LISTED | fields(str, "recipientNo?")
+_FRIENDTALK_LISTED = _FRIENDTALK_UPDATED | fields(str, "createDate createUser?")
+_BRAND = _RESULT | _GROUPS | {"targeting": codes(str, "M N I"), "isAddedChannel": bool}
+_BRAND_UPDATED = _BRAND | fields(str, "plusFriendId recipientNo resendStatus? resendStatusName?")
 _BRAND_LISTED = (
-    {name: shape for name, shape in _BRAND_UPDATED.items() if name != "resendStatus?"}
+    _BRAND
     | _RESENT
-    | {
-        "senderKey": str,
-        "templateCode?": str,
-        "createDate": str,
-        "receiveDate?": str,
-        "chatBubbleType": str,
-        "pushAlarm": bool,
-        "resendStatusCode?": str,
-        "createUser?": str,
-    }
+    | {"pushAlarm": bool}
+    | fields(
+        str,
+        "plusFriendId recipientNo resendStatusName? senderKey templateCode? createDate receiveDate? chatBubbleType"
+        " resendStatusCode? createUser?",
+    )
 )
 _IMAGE = _answer(_TALK_ERROR, image={"imageSeq": int, "imageUrl": str, "imageName?": str})
 
@@ -191,32 +123,23 @@ def _listed(row: Shape) -> Shape:
 
 def _hooks(hook: Shape, event: str) -> Shape:
     return {
-        "hooksId": str,
-        "webhookConfigId": str,
-        "productName": str,
-        "appKey": str,
         "event": codes(str, event),
         "hooks": [{"hookId": str} | hook],
+        **fields(str, "hooksId webhookConfigId productName appKey"),
     }
 
 
 _LINK = {"self": {"href": str}}
 _SMS_HOOK = {
-    "senderType": str,
-    "requestId": str,
-    "recipientSeq": int,
-    "requestDate": str,
-    "receiveDate?": str,
-    "sendNo": str,
-    "recipientNo": str,
     "messageStatus": _STATUS,
-    "recipientGroupingKey?": str,
-    "recipientGropuingKey?": str,
-    "senderGroupingKey?": str,
     "resultCode": _SMS_RESULT,
-    "messageCount": int,
-    "_links?": _LINK,
-    "_link?": _LINK,
+    **fields(_LINK, "_links? _link?"),
+    **fields(int, "recipientSeq messageCount"),
+    **fields(
+        str,
+        "senderType requestId requestDate receiveDate? sendNo recipientNo recipientGroupingKey?"
+        " recipientGropuingKey? senderGroupingKey?",
+    ),
 }
 """The page's table and its example spell two names differently; both are taken as documented."""
 _TALK_HOOK = _GROUPS | {
@@ -225,49 +148,54 @@ _TALK_HOOK = _GROUPS | {
         "ALIMTALK_NORMAL ALIMTALK_AUTH ALIMTALK_MASS FRIENDTALK_NORMAL FRIENDTALK_MASS BRAND_MESSAGE_NORMAL"
         " BRAND_MESSAGE_MASS",
     ),
-    "requestId": str,
     "recipientSeq": int,
-    "requestDate": str,
-    "createDate": str,
-    "receiveDate?": str,
-    "recipientNo": str,
     "resultCode": _TALK_RESULT,
     "isAddedChannel?": bool,
     "_links": _LINK,
+    **fields(str, "requestId requestDate createDate receiveDate? recipientNo"),
 }
-_OPT_OUT_HOOK = {"recipientNo": str, "unsubscribeNo": str, "enterpriseName": str, "createdDateTime": str}
+_OPT_OUT_HOOK = fields(str, "recipientNo unsubscribeNo enterpriseName createdDateTime")
 
-_SMS = "/sms/v3.0/appKeys/{appKey}"
-_ALIMTALK = "/alimtalk/v2.3/appkeys/{appkey}"
-_FRIENDTALK = "/friendtalk/v2.4/appkeys/{appkey}"
-_BRAND = "/brand-message/v1.0/appkeys/{appkey}"
+_CALLS = {
+    "/sms/v3.0/appKeys/{appKey}": (
+        ("POST", "sender/{kind}", _SMS_SENT),
+        ("POST", "sender/auth/sms", _SMS_SENT),
+        (
+            "POST",
+            "attachfile/binaryUpload",
+            _answer(_SMS_ERROR, body={"data": {"fileId": int} | fields(str, "fileName? filePath?")}),
+        ),
+        ("GET", "sender/sms", _answer(_SMS_ERROR, body=_PAGE | {"data": [_SMS_LISTED]})),
+        ("GET", "sender/auth/sms", _answer(_SMS_ERROR, body=_PAGE | {"data": [_SMS_LISTED]})),
+        ("GET", "sender/mms", _answer(_SMS_ERROR, body=_PAGE | {"data": [_MMS_LISTED]})),
+        ("GET", "message-results", _answer(_SMS_ERROR, body=_SMS_UPDATES)),
+    ),
+    "/alimtalk/v2.3/appkeys/{appkey}": (
+        ("POST", "raw-messages", _TALK_SENT),
+        ("POST", "auth/raw-messages", _TALK_SENT),
+        ("GET", "messages", _listed(_ALIMTALK_LISTED)),
+        ("GET", "auth/messages", _listed(_ALIMTALK_LISTED)),
+        ("GET", "message-results", _answer(_TALK_ERROR, messages=[_ALIMTALK_UPDATED])),
+    ),
+    "/friendtalk/v2.4/appkeys/{appkey}": (
+        ("POST", "messages", _TALK_SENT),
+        ("POST", "images", _IMAGE),
+        ("GET", "messages", _listed(_FRIENDTALK_LISTED)),
+        ("GET", "message-results", _listed(_FRIENDTALK_UPDATED)),
+    ),
+    "/brand-message/v1.0/appkeys/{appkey}": (
+        ("POST", "freestyle-messages", _BRAND_SENT),
+        ("POST", "images", _IMAGE),
+        ("GET", "messages", _listed(_BRAND_LISTED)),
+        ("GET", "message-results", _listed(_BRAND_UPDATED)),
+    ),
+}
 
 DOCUMENTS = RelayDocuments(
     [
-        DocumentedCall("POST", f"{_SMS}/sender/{{kind}}", _SMS_SENT),
-        DocumentedCall("POST", f"{_SMS}/sender/auth/sms", _SMS_SENT),
-        DocumentedCall(
-            "POST",
-            f"{_SMS}/attachfile/binaryUpload",
-            _answer(_SMS_ERROR, body={"data": {"fileId": int, "fileName?": str, "filePath?": str}}),
-        ),
-        DocumentedCall("GET", f"{_SMS}/sender/sms", _answer(_SMS_ERROR, body=_PAGE | {"data": [_SMS_LISTED]})),
-        DocumentedCall("GET", f"{_SMS}/sender/auth/sms", _answer(_SMS_ERROR, body=_PAGE | {"data": [_SMS_LISTED]})),
-        DocumentedCall("GET", f"{_SMS}/sender/mms", _answer(_SMS_ERROR, body=_PAGE | {"data": [_MMS_LISTED]})),
-        DocumentedCall("GET", f"{_SMS}/message-results", _answer(_SMS_ERROR, body=_SMS_UPDATES)),
-        DocumentedCall("POST", f"{_ALIMTALK}/raw-messages", _TALK_SENT),
-        DocumentedCall("POST", f"{_ALIMTALK}/auth/raw-messages", _TALK_SENT),
-        DocumentedCall("GET", f"{_ALIMTALK}/messages", _listed(_ALIMTALK_LISTED)),
-        DocumentedCall("GET", f"{_ALIMTALK}/auth/messages", _listed(_ALIMTALK_LISTED)),
-        DocumentedCall("GET", f"{_ALIMTALK}/message-results", _answer(_TALK_ERROR, messages=[_ALIMTALK_UPDATED])),
-        DocumentedCall("POST", f"{_FRIENDTALK}/messages", _TALK_SENT),
-        DocumentedCall("POST", f"{_FRIENDTALK}/images", _IMAGE),
-        DocumentedCall("GET", f"{_FRIENDTALK}/messages", _listed(_FRIENDTALK_LISTED)),
-        DocumentedCall("GET", f"{_FRIENDTALK}/message-results", _listed(_FRIENDTALK_UPDATED)),
-        DocumentedCall("POST", f"{_BRAND}/freestyle-messages", _BRAND_SENT),
-        DocumentedCall("POST", f"{_BRAND}/images", _IMAGE),
-        DocumentedCall("GET", f"{_BRAND}/messages", _listed(_BRAND_LISTED)),
-        DocumentedCall("GET", f"{_BRAND}/message-results", _listed(_BRAND_UPDATED)),
+        DocumentedCall(method, f"{base}/{path}", shape)
+        for base, calls in _CALLS.items()
+        for method, path, shape in calls
     ],
     OneOf(
         (

@@ -16,7 +16,6 @@ from pabal.domain.base.dates import DAY, Instant
 from pabal.domain.sends.message import Attempt, Outcome
 from pabal.world import World
 
-PAGE_SIZE = 1000
 MAX_LOOK_BACK_MS = 28 * DAY
 """The lists go back a month at most."""
 
@@ -85,21 +84,17 @@ class MessageLookup:
     async def _search_list(
         self, endpoint: ProductEndpoint, query: Mapping[str, str | int], next_timeout: NextTimeout
     ) -> list[ListRow]:
-        path = endpoint.value if endpoint.is_text else f"{endpoint.value}/messages"
+        path, place = endpoint.value, ("body", "data")
+        if not endpoint.is_text:
+            path, place = f"{path}/messages", ("messageSearchResultResponse", "messages")
         ours: list[ListRow] = []
-        page = 1
-        while True:
-            paged = {**query, "pageSize": PAGE_SIZE, "pageNum": page}
-            answer = await self._client.request("GET", path, query=paged, timeout_s=next_timeout())
+        async for rows in self._client.pages(path, place, query, next_timeout, may_be_null=False):
             with expect_documented_shape():
-                rows = _rows(self.endpoint, answer)
                 for row in rows:
                     if (message_id := self._wanted.get(str(row.get("recipientGroupingKey")))) is not None:
                         self._found.setdefault(message_id, _verdict(self.endpoint, row))
                         ours.append(row)
-            if len(rows) < PAGE_SIZE:
-                return ours
-            page += 1
+        return ours
 
     def _dates(self, message_id: bytes) -> dict[str, str | int]:
         now = self._world.now()
@@ -138,13 +133,6 @@ def _verdict(endpoint: ProductEndpoint, row: Mapping[str, Any]) -> Verdict:
 def _date(endpoint: ProductEndpoint, at: Instant) -> str:
     """Return a date in the format of the lists: with seconds for SMS, without for the others."""
     return dates.format_timestamp(at, SEOUL) if endpoint.is_text else dates.format_timestamp(at, SEOUL)[:16]
-
-
-def _rows(endpoint: ProductEndpoint, answer: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the rows of one page; the total is not needed."""
-    if endpoint.is_text:
-        return list(answer["body"]["data"])
-    return list(answer["messageSearchResultResponse"]["messages"])
 
 
 LIST_LAG_S = 20.0

@@ -10,7 +10,7 @@ import msgspec
 
 from pabal.carriers.base import Inbox, OnReceipts, ReadBody, Receipt, RelayOptOut, TemplateReads
 from pabal.carriers.nhncloud.block_list import OPT_OUT_EVENT, parse_opt_outs
-from pabal.carriers.nhncloud.client import SEOUL, ErrorResponse, NhnCloudClient, expect_documented_shape
+from pabal.carriers.nhncloud.client import PAGE_SIZE, SEOUL, ErrorResponse, NhnCloudClient, expect_documented_shape
 from pabal.carriers.nhncloud.codes import ErrorKind, error_kind_of, outcome_of_row, own_code_of
 from pabal.carriers.nhncloud.lookup import make_reference
 from pabal.carriers.relay.http import ErrorAnswer
@@ -23,7 +23,6 @@ from pabal.settings.carriers import TEXT_PRODUCTS
 from pabal.settings.relays import NhnCloudSettings
 from pabal.world import World
 
-PAGE_SIZE = 1000
 WEBHOOK_POLL_S = 60.0
 """How often results are polled if there are webhooks: these may get lost."""
 SIGNATURE_HEADER = "x-toast-webhook-signature"
@@ -53,40 +52,24 @@ class _Source(ResultSource):
         return error_kind_of(error.code, is_text=self._is_text) is ErrorKind.ACCOUNT_CLOSED
 
     async def check(self, now: Instant) -> None:
-        await self._page(now - MINUTE, now, 1, 1)
+        async for _ in self._pages(now - MINUTE, now, 1):
+            return
 
     async def read(self, start: Instant, end: Instant) -> AsyncIterator[Sequence[Receipt]]:
-        number, count = 1, 0
-        while True:
-            rows, total = await self._page(start, end + MINUTE, number, PAGE_SIZE)
+        async for rows in self._pages(start, end + MINUTE, PAGE_SIZE):
             with expect_documented_shape():
                 receipts = _receipts(rows, is_text=self._is_text)
             yield receipts
-            count += len(rows)
-            if not rows or (len(rows) < PAGE_SIZE if total is None else count >= total):
-                return
-            number += 1
 
-    async def _page(
-        self, start: Instant, end: Instant, number: int, size: int
-    ) -> tuple[list[dict[str, Any]], int | None]:
-        """Return one page of results that were updated between two times, and how many there are on all pages.
-
-        A page may be shorter than asked for: for some services no largest size is documented.
-        """
+    def _pages(self, start: Instant, end: Instant, size: int) -> AsyncIterator[list[dict[str, Any]]]:
+        """Yield the pages of results that were updated between two times."""
         digits = 19 if self._is_text else 16  # SMS takes seconds, the others minutes
-        answer = await self._client.request(
-            "GET",
-            self._path,
-            query={
-                "startUpdateDate": dates.format_timestamp(start, SEOUL)[:digits],
-                "endUpdateDate": dates.format_timestamp(end, SEOUL)[:digits],
-                "pageNum": number,
-                "pageSize": size,
-            },
-            timeout_s=self._timeout_s,
-        )
-        return _rows(answer, is_text=self._is_text)
+        query = {
+            "startUpdateDate": dates.format_timestamp(start, SEOUL)[:digits],
+            "endUpdateDate": dates.format_timestamp(end, SEOUL)[:digits],
+        }
+        place = ("body", "data") if self._is_text else ("messageSearchResultResponse", "messages")
+        return self._client.pages(self._path, place, query, lambda: self._timeout_s, size)
 
 
 class ResultReader:
@@ -204,21 +187,6 @@ def _sources(
             _Source("friendtalk", talk, "/friendtalk/v2.4/appkeys/{appkey}/message-results", False, timeout_s)
         )
     return found
-
-
-def _rows(answer: Mapping[str, Any], *, is_text: bool) -> tuple[list[dict[str, Any]], int | None]:
-    """Return the results in an answer, and their number on all pages if it is told.
-
-    The documentation of one API shows two shapes. Raises NoResponse.
-    """
-    found: Any = ()
-    total: Any = None
-    with expect_documented_shape():
-        body = answer["body"] if is_text else answer.get("messageSearchResultResponse", answer)
-        data = body["data" if is_text else "messages"]
-        found = data["resultUpdateList"] if isinstance(data, dict) else data
-        total = body.get("totalCount")
-    return list(found or ()), total if isinstance(total, int) else None
 
 
 PATH = "/common/v2.2/appkeys/{{appkey}}/kakao-statistics/template-statistics/{}"

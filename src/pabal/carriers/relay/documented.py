@@ -146,6 +146,11 @@ def _other_type(value: Any, wanted: type, place: str) -> Difference:
     return Difference(place, DifferenceKind.TYPE, f"{given} ≠ {_TYPE_NAMES[wanted]}")
 
 
+def fields(shape: Shape, names: str) -> dict[str, Shape]:
+    """Return fields of one shape from a list of their names."""
+    return dict.fromkeys(names.split(), shape)
+
+
 def codes(kind: type, listed: str) -> Codes:
     """Return documented codes from a list, in which `-1000..1004` is -1000 to -1004."""
     known: set[str] = set()

@@ -3,7 +3,7 @@
 D is solapi/documents (2022), N the source of solapi/solapi-nodejs, P that of solapi/solapi-python.
 """
 
-from pabal.carriers.relay.documented import DocumentedCall, Each, OneOf, RelayDocuments, Shape, codes
+from pabal.carriers.relay.documented import DocumentedCall, Each, OneOf, RelayDocuments, Shape, codes, fields
 from pabal.carriers.solapi.calls import SEND_PATH
 from pabal.carriers.solapi.client import UPLOAD_PATH
 from pabal.carriers.solapi.lookup import LIST_PATH
@@ -15,100 +15,51 @@ _STATUS_CODE = codes(
 )
 """D message-status-codes.md."""
 _FAILED = {
-    "to": str,
-    "from": str,
-    "type": str,
-    "statusMessage": str,
-    "country": str,
-    "messageId": str,
     "statusCode": _STATUS_CODE,
-    "accountId": str,
     "customFields?": Each(str),
+    **fields(str, "to from type statusMessage country messageId accountId"),
 }
 """N responses/sendManyDetailResponse.ts."""
 _ACCEPTED = {"messageId": str, "statusCode": _STATUS_CODE, "customFields?": Each(str), "statusMessage": str}
-_MONEY = {"requested": float, "replacement": float, "refund": float, "sum": float}
+_MONEY = fields(float, "requested replacement refund sum")
 _GROUP = {
-    "count": {
-        "total": float,
-        "sentTotal": float,
-        "sentFailed": float,
-        "sentSuccess": float,
-        "sentPending": float,
-        "sentReplacement": float,
-        "refund": float,
-        "registeredFailed": float,
-        "registeredSuccess": float,
-    },
+    "count": fields(
+        float,
+        "total sentTotal sentFailed sentSuccess sentPending sentReplacement refund registeredFailed"
+        " registeredSuccess",
+    ),
     "countForCharge": Each(Each(float)),
-    "balance": _MONEY,
-    "point": _MONEY,
-    "app": {"profit": Each(float), "appId?": str, "version?": str},
+    "app": {"profit": Each(float)} | fields(str, "appId? version?"),
     "log": [Each(object)],
-    "status": str,
-    "allowDuplicates": bool,
-    "isRefunded": bool,
-    "accountId": str,
-    "masterAccountId?": str,
-    "apiVersion": str,
-    "groupId": str,
     "price": Each(object),
-    "dateCreated": str,
-    "dateUpdated": str,
-    "scheduledDate?": str,
-    "dateSent?": str,
-    "dateCompleted?": str,
-    "sdkVersion?": str,
-    "osPlatform?": str,
-    "flagUpdated?": bool,
     "customFields?": Each(str),
+    **fields(_MONEY, "balance point"),
+    **fields(bool, "allowDuplicates isRefunded flagUpdated?"),
+    **fields(
+        str,
+        "status accountId masterAccountId? apiVersion groupId dateCreated dateUpdated scheduledDate? dateSent?"
+        " dateCompleted? sdkVersion? osPlatform?",
+    ),
 }
-"""N responses/messageResponses.ts; the last four: D groups/createMessageGroup.md."""
+"""N responses/messageResponses.ts; the fields of a new group: D groups/createMessageGroup.md."""
 _FLAG: Shape = OneOf((bool, int))
 """N base/messages/storedMessage.ts: "서버가 동일 필드를 boolean 또는 0/1 정수로 섞어 내려주는 경우가 있어"."""
-_OPTIONS = Each(object)
 _STORED = {
-    "messageId": str,
     "statusCode": _STATUS_CODE,
     "customFields?": Each(str),
-    "groupId?": str,
-    "type?": str,
     "to?": OneOf((str, [str])),
-    "from?": str,
-    "text?": str,
-    "imageId?": str,
-    "subject?": str,
-    "country?": str,
-    "accountId?": str,
-    "status?": str,
-    "reason?": str,
-    "networkName?": str,
-    "networkCode?": str,
-    "autoTypeDetect?": _FLAG,
-    "replacement?": _FLAG,
-    "resendCount?": float,
-    "dateCreated?": str,
-    "dateUpdated?": str,
-    "dateProcessed?": str,
-    "dateReceived?": str,
-    "dateReported?": str,
-    "kakaoOptions?": _OPTIONS,
-    "rcsOptions?": _OPTIONS,
-    "naverOptions?": _OPTIONS,
-    "faxOptions?": _OPTIONS,
-    "voiceOptions?": _OPTIONS,
-    "replacements?": [object],
-    "log?": [object],
-    "queues?": [object],
     "currentQueue?": object,
-    "clusterKey?": str,
-    "unavailableSenderNumber?": _FLAG,
-    "faxPageCount?": float,
-    "voiceDuration?": float,
-    "voiceReplied?": _FLAG,
-    "_id?": str,
+    **fields(_FLAG, "autoTypeDetect? replacement? unavailableSenderNumber? voiceReplied?"),
+    **fields(float, "resendCount? faxPageCount? voiceDuration?"),
+    **fields(Each(object), "kakaoOptions? rcsOptions? naverOptions? faxOptions? voiceOptions?"),
+    **fields([object], "replacements? log? queues?"),
+    **fields(
+        str,
+        "messageId groupId? type? from? text? imageId? subject? country? accountId? status? reason? networkName?"
+        " networkCode? dateCreated? dateUpdated? dateProcessed? dateReceived? dateReported? clusterKey? _id?",
+    ),
 }
-"""N base/messages/storedMessage.ts, which promises none of them; a result needs the first two, and D has them."""
+"""N base/messages/storedMessage.ts, which promises none of them; D has those that a result needs."""
 _REPORTED = _STORED | {"statusMessage?": str}
 """P model/webhook/single_report.py."""
 
@@ -122,23 +73,15 @@ DOCUMENTS = RelayDocuments(
         DocumentedCall(
             "GET",
             LIST_PATH,
-            {"startKey?": str, "nextKey?": str, "limit": float, "messageList": Each(_STORED)},
+            {"limit": float, "messageList": Each(_STORED)} | fields(str, "startKey? nextKey?"),
         ),
         DocumentedCall(
             "POST",
             UPLOAD_PATH,
             {
-                "kakao?": {"daou?": str, "biztalk?": str},
-                "type": str,
-                "originalName": str,
-                "link?": str,
-                "fileId": str,
-                "name": str,
-                "url": str,
-                "accountId": str,
+                "kakao?": fields(str, "daou? biztalk?"),
                 "references?": [str],
-                "dateCreated?": str,
-                "dateUpdated?": str,
+                **fields(str, "type originalName link? fileId name url accountId dateCreated? dateUpdated?"),
             },
         ),
     ],
