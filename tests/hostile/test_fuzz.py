@@ -165,7 +165,7 @@ WRITTEN = pdu.encode_short_message(
         },
     )
 )
-BIND = pdu.encode_bind("pabal", "secret", "smpp")
+BIND = pdu.encode_bind(pdu.Bind("pabal", "secret", "smpp"))
 PDUS = [
     pdu.encode_pdu(command, 1, body)
     for command, body in (

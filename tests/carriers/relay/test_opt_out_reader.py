@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Sequence
+from contextlib import suppress
 
 from pabal.carriers.base import InboundMessage, Inbox, RelayOptOut
 from pabal.carriers.relay.carrier import FIRST_READ_S, OVERLAP_MS, READ_INTERVAL_S, OptOutList, OptOutReader
@@ -33,6 +34,12 @@ async def ignore(arrived: Sequence[InboundMessage]) -> None:
     """Store nothing."""
 
 
+async def read_for(reader: OptOutReader, inbox: Inbox, seconds: float) -> None:
+    with suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await reader.run(inbox)
+
+
 async def test_opt_outs_are_read_again_after_the_store_was_away() -> None:
     source, stored = ListOfOne(), list[RelayOptOut]()
 
@@ -42,8 +49,7 @@ async def test_opt_outs_are_read_again_after_the_store_was_away() -> None:
         stored.extend(arrived)
 
     reader = OptOutReader("relay", source, InMemoryCursor(), VirtualWorld(), logging.getLogger("pabal.test"))
-    async with reader.running(Inbox(ignore, keep)):
-        await asyncio.sleep(FIRST_READ_S + 2 * READ_INTERVAL_S + 1)
+    await read_for(reader, Inbox(ignore, keep), FIRST_READ_S + 2 * READ_INTERVAL_S + 1)
 
     second_read = NOON + round(1000 * (FIRST_READ_S + READ_INTERVAL_S))
     assert source.asked == [None, None, second_read - OVERLAP_MS]
@@ -58,7 +64,6 @@ async def test_another_process_reads_for_all() -> None:
     async def keep(arrived: Sequence[RelayOptOut]) -> None:
         raise AssertionError
 
-    async with reader.running(Inbox(ignore, keep)), reader.running(None):
-        await asyncio.sleep(FIRST_READ_S + READ_INTERVAL_S)
+    await read_for(reader, Inbox(ignore, keep), FIRST_READ_S + READ_INTERVAL_S)
 
     assert source.asked == []

@@ -5,7 +5,7 @@ from collections import Counter
 
 from pabal.carriers.smpp import pdu, protocol
 from pabal.carriers.smpp.batch import SubmitGroup, SubmitResult
-from pabal.carriers.smpp.pdu import Pdu
+from pabal.carriers.smpp.pdu import Bind, Pdu
 from pabal.carriers.smpp.session import (
     BindRequest,
     SmppSession,
@@ -46,7 +46,7 @@ class SessionFixture:
         self.anomalies: Counter[str] = Counter()
         self.delivered: list[Pdu] = []
         self.room_reported = 0
-        bind = BindRequest(command, pdu.encode_bind("pabal", PASSWORD))
+        bind = BindRequest(command, pdu.encode_bind(Bind("pabal", PASSWORD)))
         self.session = SmppSession(bind, WINDOW, ENQUIRE_S, self.world, self._note, self._deliver, self._on_room)
 
     async def connect(self) -> None:

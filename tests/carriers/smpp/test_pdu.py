@@ -13,7 +13,6 @@ from pabal.carriers.smpp.pdu import Address, Bind, InvalidLength, InvalidPdu, Pd
 READERS: list[Callable[[bytes], object]] = [
     pdu.decode_bind,
     pdu.decode_short_message,
-    pdu.decode_short_message,
     pdu.decode_message_id,
 ]
 
@@ -117,7 +116,7 @@ def test_bind_is_encoded_as_specified() -> None:
         [interface_version] 34 [ton] 00 [npi] 00 [address_range] 00
     """)
 
-    assert pdu.encode_pdu(protocol.BIND_TRANSCEIVER, 1, pdu.encode_bind("pabal", "secret", "VMS")) == whole
+    assert pdu.encode_pdu(protocol.BIND_TRANSCEIVER, 1, pdu.encode_bind(Bind("pabal", "secret", "VMS"))) == whole
     assert pdu.decode_bind(whole[pdu.HEADER_OCTETS :]) == Bind("pabal", "secret", "VMS", 0x34, 0, 0, "")
 
 
@@ -214,12 +213,11 @@ def test_any_octets_are_split_or_have_an_invalid_length(data: bytes) -> None:
 @given(submits)
 def test_submit_sm_is_decoded_as_encoded(submit: ShortMessage) -> None:
     assert pdu.decode_short_message(pdu.encode_short_message(submit)) == submit
-    assert pdu.decode_short_message(pdu.encode_short_message(submit)) == submit
 
 
 @given(binds)
 def test_bind_is_decoded_as_encoded(bind: Bind) -> None:
-    assert pdu.decode_bind(pdu.encode_bind(*bind)) == bind
+    assert pdu.decode_bind(pdu.encode_bind(bind)) == bind
 
 
 @given(field(64))
@@ -253,9 +251,7 @@ def test_any_octets_are_decoded_or_an_invalid_pdu(read: Callable[[bytes], object
 
 @given(submits | binds, st.data())
 def test_damaged_body_is_decoded_or_an_invalid_pdu(whole: ShortMessage | Bind, data: st.DataObject) -> None:
-    body = bytearray(
-        pdu.encode_short_message(whole) if isinstance(whole, ShortMessage) else pdu.encode_bind(*whole)
-    )
+    body = bytearray(pdu.encode_short_message(whole) if isinstance(whole, ShortMessage) else pdu.encode_bind(whole))
     for at in data.draw(st.lists(st.integers(0, len(body) - 1), max_size=3)):
         body[at] = data.draw(octet)
     damaged = bytes(body[: data.draw(st.integers(0, len(body)))])
@@ -266,7 +262,7 @@ def test_damaged_body_is_decoded_or_an_invalid_pdu(whole: ShortMessage | Bind, d
 
 
 def test_truncated_body_is_invalid() -> None:
-    submit, bind = pdu.encode_short_message(PLAIN), pdu.encode_bind("pabal", "secret", "VMS")
+    submit, bind = pdu.encode_short_message(PLAIN), pdu.encode_bind(Bind("pabal", "secret", "VMS"))
 
     for end in range(len(submit)):
         with pytest.raises(InvalidPdu):
@@ -305,10 +301,10 @@ def test_user_data_is_in_short_message_or_payload() -> None:
 @pytest.mark.parametrize(
     ("name", "max_length", "written"),
     [
-        ("system_id", 15, lambda text: pdu.encode_bind(text, "", "")),
-        ("password", 8, lambda text: pdu.encode_bind("", text, "")),
-        ("system_type", 12, lambda text: pdu.encode_bind("", "", text)),
-        ("address_range", 40, lambda text: pdu.encode_bind("", "", "", address_range=text)),
+        ("system_id", 15, lambda text: pdu.encode_bind(Bind(text, ""))),
+        ("password", 8, lambda text: pdu.encode_bind(Bind("", text))),
+        ("system_type", 12, lambda text: pdu.encode_bind(Bind("", "", text))),
+        ("address_range", 40, lambda text: pdu.encode_bind(Bind("", "", address_range=text))),
         ("source", 20, lambda text: pdu.encode_short_message(PLAIN._replace(source=Address(0, 0, text)))),
         ("destination", 20, lambda text: pdu.encode_short_message(PLAIN._replace(destination=Address(0, 0, text)))),
         ("service_type", 5, lambda text: pdu.encode_short_message(PLAIN._replace(service_type=text))),
@@ -357,7 +353,7 @@ def test_number_or_tlv_too_large_is_refused(wrong: ShortMessage) -> None:
 
 def test_bind_refuses_numbers_too_large() -> None:
     with pytest.raises(ValueError, match="range"):
-        pdu.encode_bind("", "", "", ton=256)
+        pdu.encode_bind(Bind("", "", ton=256))
 
 
 def test_status_is_named_as_its_constant() -> None:

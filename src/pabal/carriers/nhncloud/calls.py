@@ -84,17 +84,14 @@ class SendCall(NamedTuple):
         """Return the body of the call; `images` are the references of its images."""
         requests = {identifiers.request_id_of(each.message_id) for each in self.attempts}
         group = {"senderGroupingKey": next(iter(requests)).hex()} if len(requests) == 1 else {}
-        if self.endpoint is ProductEndpoint.BRAND:
-            picture = brand_image_fields(self.attempts[0], str(images[0]) if images else None)
-            recipients = [brand_recipient(each) for each in self.attempts]
-            return {**self.shared, **picture, **group, "recipientList": recipients}
-        attachment = {"attachFileIdList": list(images)} if images and self.endpoint.is_text else {}
-        return {
-            **self.shared,
-            **attachment,
-            **group,
-            "recipientList": [_recipient(self.endpoint, each, images) for each in self.attempts],
-        }
+        picture: dict[str, Any] = {}
+        if images and self.endpoint is ProductEndpoint.BRAND:
+            image = BrandImage(image_url=str(images[0]), image_link=self.attempts[0].image_link)
+            picture["image"] = to_documented(image)
+        elif images and self.endpoint.is_text:
+            picture["attachFileIdList"] = list(images)
+        recipients = [_recipient(self.endpoint, each, images) for each in self.attempts]
+        return {**self.shared, **picture, **group, "recipientList": recipients}
 
     @property
     def headers(self) -> dict[str, str]:
@@ -173,7 +170,7 @@ def _shared_key(attempt: Attempt, request: bytes) -> tuple[Any, ...]:
     """Return what must be equal for messages to share a call."""
     key: tuple[Any, ...] = attempt.product, endpoint_of(attempt), request, attempt.image_request_id
     if attempt.brand is not None:
-        return *key, *brand_key(attempt)
+        return *key, *_brand_key(attempt)
     if attempt.product.is_text:
         return *key, attempt.sender, attempt.subject, attempt.content, attempt.is_ad
     return *key, attempt.sender_key, attempt.template_code
@@ -189,7 +186,7 @@ def _destination(attempt: Attempt, codes: SenderCodes) -> tuple[ProductEndpoint,
     if endpoint is ProductEndpoint.BRAND:
         path = BRAND_TEMPLATE_PATH if is_by_template(attempt) else BRAND_FREE_FORM_PATH
         reseller = {"resellerCode": codes.reseller_code} if codes.reseller_code else {}
-        return endpoint, f"{endpoint.value}/{path}", brand_fields(attempt) | reseller
+        return endpoint, f"{endpoint.value}/{path}", _brand_fields(attempt) | reseller
     shared: dict[str, Any] = {"body": attempt.content, "sendNo": attempt.sender}
     if codes.origin_code:
         shared["originCode"] = codes.origin_code
@@ -215,10 +212,13 @@ def _recipient(endpoint: ProductEndpoint, attempt: Attempt, images: Sequence[str
         return {"recipientNo": attempt.receiver, "recipientGroupingKey": name}
     recipient: dict[str, Any] = {
         "recipientNo": attempt.receiver,
-        "content": attempt.content,
         "resendParameter": {"isResend": False},  # overrides NHN Cloud's console: we send the fallback
         "recipientGroupingKey": name,
     }
+    if attempt.brand is not None:
+        values = {"templateParameter": attempt.parameters} if attempt.parameters else {}
+        return {**recipient, "targeting": attempt.brand.targeting.value, **values}
+    recipient["content"] = attempt.content
     if attempt.buttons:
         recipient["buttons"] = buttons_to_remote(attempt.buttons)
     if endpoint.ordinary is ProductEndpoint.ALIMTALK:
@@ -243,13 +243,13 @@ def group_by_request(attempts: Sequence[Attempt]) -> dict[bytes, list[Attempt]]:
     return found
 
 
-def brand_key(attempt: Attempt) -> tuple[Any, ...]:
+def _brand_key(attempt: Attempt) -> tuple[Any, ...]:
     """Return what must be equal for brand messages to share a call: all but the number, and a template's values."""
     key = attempt.sender_key, attempt.template_code, attempt.opt_out_number, encode_brand(attempt.brand)
     return key if is_by_template(attempt) else (*key, attempt.content, attempt.buttons, attempt.image_link)
 
 
-def brand_fields(attempt: Attempt) -> dict[str, Any]:
+def _brand_fields(attempt: Attempt) -> dict[str, Any]:
     """Return the fields of a call that apply to all its recipients, without the address of an uploaded image."""
     brand = attempt.brand
     assert brand is not None
@@ -272,27 +272,6 @@ def brand_fields(attempt: Attempt) -> dict[str, Any]:
     if buttons:
         fields["buttons"] = [to_documented(each) for each in buttons]
     return fields | to_documented(brand.attachment)
-
-
-def brand_image_fields(attempt: Attempt, address: str | None) -> dict[str, Any]:
-    """Return the field of the image that was uploaded for a call, if it has one."""
-    if address is None:
-        return {}
-    return {"image": to_documented(BrandImage(image_url=address, image_link=attempt.image_link))}
-
-
-def brand_recipient(attempt: Attempt) -> dict[str, Any]:
-    """Return the entry of a message in the list of recipients."""
-    assert attempt.brand is not None
-    fields: dict[str, Any] = {
-        "recipientNo": attempt.receiver,
-        "targeting": attempt.brand.targeting.value,
-        "resendParameter": {"isResend": False},  # overrides NHN Cloud's console: we send the fallback
-        "recipientGroupingKey": attempt.message_id.hex(),
-    }
-    if attempt.parameters:
-        fields["templateParameter"] = attempt.parameters
-    return fields
 
 
 def match_rows(attempts: Sequence[Attempt], rows: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:

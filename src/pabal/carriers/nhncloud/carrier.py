@@ -1,10 +1,9 @@
 """The NHN Cloud carrier: submits messages in large calls, and looks up those in doubt before submitting again."""
 
 import asyncio
-import contextlib
 import logging
 from collections import defaultdict
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import Coroutine, Mapping, Sequence
 from datetime import date, datetime, timedelta
 from typing import Any
 
@@ -84,6 +83,7 @@ class NhnCloudCarrier(RelayCarrier):
         self._results = ResultReader(
             settings, world, dependencies.cursor, sms_client, talk_client, self._connection.set_service_problem
         )
+        self._poller = self._results.poller
         for service in self._results.services:
             self._connection.set_service_problem(service, NOT_CONNECTED_YET)
         unanswered = UnansweredMessages(world)
@@ -106,7 +106,7 @@ class NhnCloudCarrier(RelayCarrier):
     @property
     def problem(self) -> str:
         notices = self._connection.notices.shown.values()
-        found = {*self._connection.described_problems, *self._results.poller.read_problems.values(), *notices}
+        found = {*self._connection.described_problems, *self._poller.read_problems.values(), *notices}
         return "; ".join(sorted(found - {""}))
 
     @property
@@ -209,26 +209,10 @@ class NhnCloudCarrier(RelayCarrier):
     async def close(self) -> None:
         await self._connection.close()
 
-    async def run(self, on_receipts: OnReceipts) -> None:
-        try:
-            async with self._reading_quotas(), self._reading_opt_outs():
-                await self._results.poller.run(on_receipts)
-        except asyncio.CancelledError:  # after another error the service runs it again
-            await self._connection.close()
-            raise
-
-    @contextlib.asynccontextmanager
-    async def _reading_quotas(self) -> AsyncIterator[None]:
-        """Read the quotas of profiles until the end of the block."""
-        if self._profile_client is None:
-            yield
-            return
-        reading = asyncio.create_task(self._connection.quotas.run(self._profile_client, self._timeout_s))
-        try:
-            yield
-        finally:
-            reading.cancel()
-            await asyncio.gather(reading, return_exceptions=True)
+    def _beside(self) -> list[Coroutine[Any, Any, None]]:
+        client = self._profile_client
+        quotas = [self._connection.quotas.profiles.run(client, self._timeout_s)] if client else []
+        return [*quotas, *super()._beside()]
 
 
 def _is_supported(attempt: Attempt) -> bool:
@@ -243,23 +227,16 @@ def build(settings: NhnCloudSettings, dependencies: Dependencies) -> NhnCloudCar
 
     Raises BadSetting.
     """
-    sms_client = talk_client = None
-    if settings.sms_app_key:
-        sms_client = NhnCloudClient(
-            settings.sms_address,
-            settings.sms_app_key,
-            settings.sms_secret_key,
-            settings.tls_ca,
-            on_answer=dependencies.on_answer,
-        )
-    if settings.talk_app_key:
-        talk_client = NhnCloudClient(
-            settings.talk_address,
-            settings.talk_app_key,
-            settings.talk_secret_key,
-            settings.tls_ca,
-            on_answer=dependencies.on_answer,
-        )
+    keys = (
+        (settings.sms_address, settings.sms_app_key, settings.sms_secret_key),
+        (settings.talk_address, settings.talk_app_key, settings.talk_secret_key),
+    )
+    sms_client, talk_client = (
+        NhnCloudClient(address, app_key, secret_key, settings.tls_ca, on_answer=dependencies.on_answer)
+        if app_key
+        else None
+        for address, app_key, secret_key in keys
+    )
     provider = NhnCloudProvider(talk_client, settings.timeout_seconds) if talk_client is not None else None
     return NhnCloudCarrier(settings, dependencies, sms_client, talk_client, provider)
 

@@ -1,15 +1,16 @@
 """Maps NHN Cloud's codes: errors of calls to verdicts and refusals, results of messages to outcomes."""
 
-from collections.abc import Awaitable, Iterable, Mapping
-from enum import Enum
+from collections.abc import Awaitable, Mapping
+from enum import Enum, auto
 from typing import Any, TypeVar
 
 from pabal.carriers.base import Busy, Declined, NotSent, Rejected, Unknown, Verdict
 from pabal.carriers.nhncloud.client import TOO_LARGE, ErrorResponse
 from pabal.carriers.relay import refusals
 from pabal.carriers.relay.http import ErrorAnswer
+from pabal.carriers.relay.refusals import by_code
 from pabal.carriers.relay.refusals import outcome_unknown as outcome_unknown
-from pabal.domain.base.codes import Code, Refused, Text
+from pabal.domain.base.codes import Code, Refused
 from pabal.domain.sends.message import Outcome
 from pabal.domain.sends.price import FRIEND_MARK
 
@@ -45,54 +46,53 @@ _IMAGE_ERRORS = (-3032, -4007, -4009, -4010, -4018, -4020, -4021, -8001, -8010)
 
 
 class ErrorKind(Enum):
-    """What an error code means: a description, and the outcome of the message if it is final."""
+    """What an error code means."""
 
-    ACCOUNT_CLOSED = ("account closed", None)
+    ACCOUNT_CLOSED = auto()
     """The keys or the account are not accepted; nothing can be sent until an operator corrects that."""
-    BUSY = ("busy", None)
-    TEXT_QUOTA = ("text quota", None)
+    BUSY = auto()
+    TEXT_QUOTA = auto()
     """The organisation may send no more texts this month; the message was not accepted."""
-    DAILY_QUOTA = ("daily quota", None)
+    DAILY_QUOTA = auto()
     """The sender profile may send no more messages today; the message was not accepted."""
-    UNCERTAIN = ("uncertain", None)
+    UNCERTAIN = auto()
     """The call failed inside NHN Cloud: only a lookup tells whether it has the messages."""
-    INVALID_NUMBER = ("invalid number", Outcome.NUMBER_NOT_ASSIGNED)
-    REFUSED_BY_RECEIVER = ("refused by receiver", Outcome.REFUSED_BY_RECEIVER)
-    SPAM = ("spam", Outcome.SPAM)
-    DIFFERS_FROM_TEMPLATE = ("differs from template", Outcome.DIFFERS_FROM_TEMPLATE)
-    MESSAGE_NOT_SUPPORTED = ("message not supported", Outcome.UNDELIVERABLE)
+    INVALID_NUMBER = auto()
+    REFUSED_BY_RECEIVER = auto()
+    SPAM = auto()
+    DIFFERS_FROM_TEMPLATE = auto()
+    MESSAGE_NOT_SUPPORTED = auto()
     """Not by this carrier, because of something in one message: its text or its buttons."""
-    CALL_NOT_SUPPORTED = ("call not supported", Outcome.UNDELIVERABLE)
+    CALL_NOT_SUPPORTED = auto()
     """Not by this carrier, because of something all messages of a call share: sender, template or image."""
-    BRAND_NOT_SUPPORTED = ("brand message not supported", Outcome.UNDELIVERABLE)
+    BRAND_NOT_SUPPORTED = auto()
     """The same of a brand message; in one by template, the values of one receiver may be the reason."""
-    INVALID_CALL = ("invalid call", Outcome.CARRIER_ERROR)
+    INVALID_CALL = auto()
     """Our call was invalid, whatever its messages are."""
-    UNEXPECTED = ("unexpected", Outcome.CARRIER_ERROR)
+    UNEXPECTED = auto()
     """A message was invalid, or the code is not documented."""
-
-    def __init__(self, description: str, outcome: Outcome | None) -> None:
-        self.description = description
-        self.outcome = outcome
 
     @property
     def concerns_one_message(self) -> bool:
         """Whether a single message may be the reason for the refusal of a whole call."""
-        return self in (
-            ErrorKind.INVALID_NUMBER,
-            ErrorKind.REFUSED_BY_RECEIVER,
-            ErrorKind.SPAM,
-            ErrorKind.DIFFERS_FROM_TEMPLATE,
-            ErrorKind.MESSAGE_NOT_SUPPORTED,
-            ErrorKind.UNEXPECTED,
-        )
+        return self in (*_REJECTED, ErrorKind.MESSAGE_NOT_SUPPORTED, ErrorKind.UNEXPECTED)
 
 
-def _table(rows: Iterable[tuple[ErrorKind, Iterable[int]]]) -> dict[int, ErrorKind]:
-    return {code: kind for kind, codes in rows for code in codes}
-
-
-_SMS = _table(
+_REJECTED = {
+    ErrorKind.INVALID_NUMBER: Outcome.NUMBER_NOT_ASSIGNED,
+    ErrorKind.REFUSED_BY_RECEIVER: Outcome.REFUSED_BY_RECEIVER,
+    ErrorKind.SPAM: Outcome.SPAM,
+    ErrorKind.DIFFERS_FROM_TEMPLATE: Outcome.DIFFERS_FROM_TEMPLATE,
+}
+"""How a message ends that no other carrier would deliver either."""
+_DECLINED = {
+    ErrorKind.MESSAGE_NOT_SUPPORTED: Outcome.UNDELIVERABLE,
+    ErrorKind.CALL_NOT_SUPPORTED: Outcome.UNDELIVERABLE,
+    ErrorKind.BRAND_NOT_SUPPORTED: Outcome.UNDELIVERABLE,
+    ErrorKind.INVALID_CALL: Outcome.CARRIER_ERROR,
+    ErrorKind.UNEXPECTED: Outcome.CARRIER_ERROR,
+}
+_SMS = by_code(
     [
         (ErrorKind.ACCOUNT_CLOSED, (-1000, -1001, -1002, -1003, -1004, -1007, -1008, -9995)),
         (ErrorKind.BUSY, (-2009, -2010, -2047, -2051)),
@@ -100,17 +100,14 @@ _SMS = _table(
         (ErrorKind.UNCERTAIN, (-9999, -2021)),
         (ErrorKind.INVALID_NUMBER, (-2018, -2019)),
         (ErrorKind.REFUSED_BY_RECEIVER, (-6001,)),
-        (
-            ErrorKind.CALL_NOT_SUPPORTED,
-            (-2002, -2003, -2004, -2005, -2015, -2023),
-        ),
+        (ErrorKind.CALL_NOT_SUPPORTED, (-2002, -2003, -2004, -2005, -2015, -2023)),
         (ErrorKind.CALL_NOT_SUPPORTED, (-2312, -2313, -6000, -6003, -6004)),
         # The words of -2014 are about a recipient; the others depend on the country of its number.
         (ErrorKind.MESSAGE_NOT_SUPPORTED, (TOO_LARGE, -2014, -2024, -2044, -2045, -2046)),
         (ErrorKind.INVALID_CALL, (-1005, -1006, -2000, -2001, -9996, -9998)),
     ]
 )
-_TALK = _table(
+_TALK = by_code(
     [
         (ErrorKind.ACCOUNT_CLOSED, (-1000, -1001, -1030, -4004, -4005)),
         (ErrorKind.BUSY, (-4018, -8010)),
@@ -142,19 +139,13 @@ def error_kind_of(code: int, *, is_text: bool) -> ErrorKind:
 
 def verdict_for(kind: ErrorKind, code: str | None = None) -> Verdict:
     """Return the verdict on a message after an error with this code."""
-    if kind.outcome is None:
-        if kind in (ErrorKind.TEXT_QUOTA, ErrorKind.DAILY_QUOTA):
-            return NotSent()
-        return Unknown() if kind is ErrorKind.UNCERTAIN else Busy(code)
-    if kind in (
-        ErrorKind.MESSAGE_NOT_SUPPORTED,
-        ErrorKind.CALL_NOT_SUPPORTED,
-        ErrorKind.BRAND_NOT_SUPPORTED,
-        ErrorKind.INVALID_CALL,
-        ErrorKind.UNEXPECTED,
-    ):
-        return Declined(kind.outcome, code)
-    return Rejected(kind.outcome, code)
+    if kind in _REJECTED:
+        return Rejected(_REJECTED[kind], code)
+    if kind in _DECLINED:
+        return Declined(_DECLINED[kind], code)
+    if kind in (ErrorKind.TEXT_QUOTA, ErrorKind.DAILY_QUOTA):
+        return NotSent()
+    return Unknown() if kind is ErrorKind.UNCERTAIN else Busy(code)
 
 
 IN_PROGRESS = "4161"
@@ -163,11 +154,7 @@ _FAILED_SMS_STATUSES = ("0", "4", "5", "6")
 _FAILED_STATUSES = ("FAILED", "CANCEL", "DUPLICATED", "FAILED_AD")
 
 
-def _outcomes(rows: Iterable[tuple[Outcome, Iterable[str]]]) -> Mapping[str, Outcome]:
-    return {code: outcome for outcome, codes in rows for code in codes}
-
-
-SMS_OUTCOMES = _outcomes(
+SMS_OUTCOMES = by_code(
     [
         (Outcome.DELIVERED, ("1000",)),
         (Outcome.TIMED_OUT, ("1019", "2000")),
@@ -180,7 +167,7 @@ SMS_OUTCOMES = _outcomes(
         (Outcome.CARRIER_ERROR, ("1001", "3011", "4007", "4009", "E900", "E999")),
     ]
 )
-TALK_OUTCOMES = _outcomes(
+TALK_OUTCOMES = by_code(
     [
         (Outcome.DELIVERED, ("1000",)),
         (Outcome.UNKNOWN, ("3005", "4000", "4001")),  # sent, but the arrival is not confirmed
@@ -243,9 +230,4 @@ def _refusal(error: ErrorAnswer, field: str) -> Refused:
         code, field = Code.INVALID_BUTTON, "buttons"
     elif error.code in _IMAGE_ERRORS:
         code, field = Code.INVALID_IMAGE, field if field.endswith("image") else "image"
-    return Refused(code, field, quote_error(error))
-
-
-def quote_error(error: ErrorResponse) -> Text:
-    """Return NHN Cloud's error message, for callers."""
-    return refusals.quote(error.message, error.code)
+    return Refused(code, field, refusals.quote(error.message, error.code))

@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import msgspec
@@ -133,14 +133,14 @@ class NhnCloudQuotas:
         self._world = world
         self._notices = notices
         self._quotas = Quotas(world, notices)
-        self._profiles = ProfileQuotas(world, notices)
+        self.profiles = ProfileQuotas(world, notices)
 
     @property
     def exhausted(self) -> dict[str, int]:
         """How many holders have used up each quota, of those that are."""
         throttled = sum(subject.startswith(CALL_RATE) for subject in self._notices.shown)
         counts = {**self._quotas.exhausted, CALL_RATE: throttled}
-        counts[PROFILES] = counts.get(PROFILES, 0) + self._profiles.exhausted
+        counts[PROFILES] = counts.get(PROFILES, 0) + self.profiles.exhausted
         return {name: count for name, count in counts.items() if count}
 
     def take(self, service: str, sender_key: str | None) -> NotSent | None:
@@ -150,7 +150,7 @@ class NhnCloudQuotas:
         if service == "sms":
             return self._quotas.check(TEXTS)
         verdict = self._quotas.check(PROFILES, f"{service} {sender_key}")
-        return verdict or self._profiles.take(service, sender_key or "")
+        return verdict or self.profiles.take(service, sender_key or "")
 
     def exhaust_texts(self) -> NotSent:
         """Record that the organisation may send no more texts this month; return the verdict."""
@@ -186,10 +186,6 @@ class NhnCloudQuotas:
         else:
             self._quotas.restore(PROFILES, f"{service} {sender_key}")
 
-    async def run(self, client: NhnCloudClient, timeout_s: float) -> None:
-        """Read the quotas of sender profiles until cancelled."""
-        await self._profiles.run(client, timeout_s)
-
 
 MIN_TIMEOUT_S = 0.1
 
@@ -203,22 +199,18 @@ class Connection:
         self._sms = sms
         self._talk = talk
         self._max_timeout_s = max_timeout_s
-        self._problems: dict[str, str] = {}
+        self.problems: dict[str, str] = {}
+        """What is wrong with each service, by its name; empty if all is well."""
         self.notices = Notices(world)
         """What is wrong while services are reachable."""
         self.quotas = NhnCloudQuotas(world, self.notices)
 
     @property
-    def problems(self) -> Mapping[str, str]:
-        """What is wrong with each service, by its name; empty if all is well."""
-        return self._problems
-
-    @property
     def described_problems(self) -> list[str]:
         """What is wrong, without repetition; with the names of the services where others work."""
-        has_working = not all(self._problems.values())
+        has_working = not all(self.problems.values())
         by_problem: dict[str, list[str]] = {}
-        for service, problem in self._problems.items():
+        for service, problem in self.problems.items():
             if problem:
                 by_problem.setdefault(problem, []).append(service)
         return [
@@ -228,7 +220,7 @@ class Connection:
 
     def set_service_problem(self, service: str, problem: str) -> None:
         """Record what is wrong with a service; empty if all is well."""
-        self._problems[service] = problem
+        self.problems[service] = problem
 
     def set_problem(self, endpoint: ProductEndpoint, problem: Exception | str) -> None:
         """Record what is wrong with the service of an endpoint; empty if all is well."""

@@ -188,19 +188,12 @@ class InDoubtResolver:
         lookup = self._lookup(endpoint, attempts)
         missing_after_s = self._lookup_after_s + LIST_LAG_S
         groups = await asyncio.gather(*(self._find_missing(lookup, group, submission) for group in lookup.groups))
-        missing: list[Attempt] = []
-        verdicts: list[tuple[Attempt, Verdict]] = []
+        found: list[tuple[Attempt, Verdict | None]] = []
         for asked_at, attempt in itertools.chain.from_iterable(groups):
             verdict = lookup.verdict(attempt)  # the lookup of another group may have found it
-            if verdict is None and self._unanswered.age_s(attempt.message_id, asked_at) >= missing_after_s:
-                if attempt.expires_at is not None and attempt.expires_at <= self._world.now():
-                    verdicts.append((attempt, Rejected(Outcome.EXPIRED)))
-                else:
-                    missing.append(attempt)
-            else:
-                verdicts.append((attempt, verdict or self.unknown(attempt)))
-        submission.report(verdicts)
-        return missing
+            is_missing = self._unanswered.age_s(attempt.message_id, asked_at) >= missing_after_s
+            found.append((attempt, verdict or (None if is_missing else self.unknown(attempt))))
+        return submission.report_looked_up(found)
 
     async def report_found(
         self, endpoint: ProductEndpoint, attempts: Sequence[Attempt], submission: Submission

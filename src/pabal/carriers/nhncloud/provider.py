@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping
 from typing import Any, TypeVar
-from urllib.parse import quote
 
 import msgspec
 
@@ -16,7 +15,7 @@ from pabal.carriers.nhncloud.codes import (
 )
 from pabal.carriers.nhncloud.templates import NhnTemplate, UploadedImage
 from pabal.carriers.provider import RelayProvider, RemoteCategories, RemoteProfile, RemoteTemplate
-from pabal.carriers.relay.refusals import ALREADY_REGISTERED, OTHER_IN_REVIEW
+from pabal.carriers.relay.refusals import ALREADY_REGISTERED, NOT_A_SEGMENT, OTHER_IN_REVIEW, path_segment
 from pabal.domain.base.codes import Code, Refused, Text
 from pabal.domain.content.image import JPEG, Image
 from pabal.domain.kakao.profile import Category, Registration, Suspension
@@ -261,19 +260,7 @@ def _template_path(sender_key: str, code: str) -> str:
 
 
 def _segment(given: str, field: str) -> str:
-    """Return a segment of a path, percent-encoded.
-
-    Raises Refused(INVALID_PARAMETER) for one that a server may take for another path, whatever its encoding.
-    """
-    if given in ("", ".", "..") or "/" in given or "\\" in given:
-        raise Refused(Code.INVALID_PARAMETER, field, _NOT_A_SEGMENT)
-    return quote(given, safe="")
-
-
-_NOT_A_SEGMENT = Text(
-    "중계사에 보낼 수 없는 값입니다. /와 \\, 점만으로 된 값은 쓸 수 없습니다.",
-    "It cannot be sent to the relay: it has / or \\, or consists of dots.",
-)
+    return path_segment(given, Refused(Code.INVALID_PARAMETER, field, NOT_A_SEGMENT))
 
 
 def _part(answer: Mapping[str, Any], key: str) -> Mapping[str, Any]:

@@ -85,7 +85,7 @@ class ResultReader:
         on_problem: OnServiceProblem,
     ) -> None:
         self._settings = settings
-        self._sources = list(_sources(settings, sms_client, talk_client))
+        self._sources = _sources(settings, sms_client, talk_client)
         self.poller = ResultPoller(
             settings.name,
             self._sources,
@@ -169,24 +169,19 @@ def _receipts(rows: Sequence[Mapping[str, Any]], *, is_text: bool) -> list[Recei
     ]
 
 
-def _sources(
-    settings: NhnCloudSettings, sms: NhnCloudClient | None, talk: NhnCloudClient | None
-) -> Sequence[_Source]:
-    found = []
-    timeout_s = settings.timeout_seconds
-    if sms and any(product in TEXT_PRODUCTS for product in settings.products):
-        found.append(_Source("sms", sms, "/sms/v3.0/appKeys/{appkey}/message-results", True, timeout_s))
-    if talk and Product.ALIMTALK in settings.products:
-        found.append(_Source("alimtalk", talk, "/alimtalk/v2.3/appkeys/{appkey}/message-results", False, timeout_s))
-    if talk and settings.sends_brand_messages:
-        found.append(
-            _Source("brand", talk, "/brand-message/v1.0/appkeys/{appkey}/message-results", False, timeout_s)
-        )
-    if talk and settings.sends_compatible_friend_talk:
-        found.append(
-            _Source("friendtalk", talk, "/friendtalk/v2.4/appkeys/{appkey}/message-results", False, timeout_s)
-        )
-    return found
+def _sources(settings: NhnCloudSettings, sms: NhnCloudClient | None, talk: NhnCloudClient | None) -> list[_Source]:
+    products = settings.products
+    services = (
+        ("sms", sms, "/sms/v3.0/appKeys", any(product in TEXT_PRODUCTS for product in products)),
+        ("alimtalk", talk, "/alimtalk/v2.3/appkeys", Product.ALIMTALK in products),
+        ("brand", talk, "/brand-message/v1.0/appkeys", settings.sends_brand_messages),
+        ("friendtalk", talk, "/friendtalk/v2.4/appkeys", settings.sends_compatible_friend_talk),
+    )
+    return [
+        _Source(name, client, f"{base}/{{appkey}}/message-results", name == "sms", settings.timeout_seconds)
+        for name, client, base, is_used in services
+        if client and is_used
+    ]
 
 
 PATH = "/common/v2.2/appkeys/{{appkey}}/kakao-statistics/template-statistics/{}"

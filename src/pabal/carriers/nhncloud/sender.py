@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 from base64 import b64encode
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -52,7 +52,7 @@ _SUFFIXES = {JPEG: ".jpg", PNG: ".png"}
 ImageRef = str | int
 """What an uploaded image is called at NHN Cloud: its id for SMS, its address for KakaoTalk."""
 IMAGE, WIDE_IMAGE = "IMAGE", "WIDE_IMAGE"
-"""The types of the images that we upload; others are uploaded in NHN Cloud's console."""
+"""The types of images that we upload: a wide one may be no higher than wide. Others are uploaded in its console."""
 
 
 def limits_of(product: Product) -> ImageLimits:
@@ -85,7 +85,7 @@ class ImageUploads:
         Raises ImageNotSupported, and what NhnCloudClient.request raises.
         """
         if brand is not None:
-            kind = image_type_of(brand.type)
+            kind = WIDE_IMAGE if brand.type is BrandType.WIDE else IMAGE
         else:
             kind = "mms" if product.is_text else "wide" if product is Product.FRIENDTALK_WIDE_IMAGE else "talk"
         return await self._uploads.get((request_id, kind), timeout_s)
@@ -119,37 +119,18 @@ class ImageUploads:
             with expect_documented_shape():
                 return int(answer["body"]["data"]["fileId"])
         assert self._talk_client is not None
-        if kind in (IMAGE, WIDE_IMAGE):
-            return await upload_image(self._talk_client, name, image, kind, timeout_s)
+        is_brand = kind in (IMAGE, WIDE_IMAGE)  # it refuses one that is too narrow or too high
+        base = "/brand-message/v1.0" if is_brand else "/friendtalk/v2.4"
+        fields = {"imageType": kind} if is_brand else {}
         answer = await self._talk_client.request(
             "POST",
-            "/friendtalk/v2.4/appkeys/{appkey}/images",
+            f"{base}/appkeys/{{appkey}}/images",
             timeout_s=timeout_s,
             query={"wide": "true"} if kind == "wide" else None,
-            file=UploadFile("image", name, image.content_type, image.body),
+            file=UploadFile("image", name, image.content_type, image.body, fields),
         )
         with expect_documented_shape():
             return str(answer["image"]["imageUrl"])
-
-
-def image_type_of(brand_type: BrandType | None) -> str:
-    """Return the type that an image is uploaded as: a wide one may be no higher than wide."""
-    return WIDE_IMAGE if brand_type is BrandType.WIDE else IMAGE
-
-
-async def upload_image(client: NhnCloudClient, name: str, image: Image, image_type: str, timeout_s: float) -> str:
-    """Upload an image and return its address.
-
-    Raises what NhnCloudClient.request raises: NHN Cloud refuses an image that is too narrow or too high.
-    """
-    answer = await client.request(
-        "POST",
-        "/brand-message/v1.0/appkeys/{appkey}/images",
-        timeout_s=timeout_s,
-        file=UploadFile("image", name, image.content_type, image.body, {"imageType": image_type}),
-    )
-    with expect_documented_shape():
-        return str(answer["image"]["imageUrl"])
 
 
 REPEAT_DELAY_S = 0.5
@@ -175,17 +156,35 @@ class CallSender:
 
     async def _make(self, call: SendCall, submission: Submission) -> Sequence[SendCall]:
         """Make a call and report the verdicts; return its halves if these must be sent instead."""
-        halves: Sequence[SendCall] = ()
-        with self._errors_before_acceptance(call, submission):
-            halves = await self._call(call, submission)
-        return halves
+        began_at = self._world.monotonic()
+        try:
+            return await self._call(call, submission)
+        except NotProcessed as error:
+            self._connection.set_problem(call.endpoint, error)
+            verdict: Verdict = NotSent()
+        except Throttled as error:  # not processed: it does not count as a try, but the next ones go slower
+            self._queues[call.endpoint.service].slow_down(began_at)
+            verdict = self._connection.quotas.note_throttled(call.endpoint.service, error)
+        except NoResponse:  # to an upload: no message was sent
+            verdict = Busy()
+        except ImageNotSupported as error:
+            self._on_anomaly(str(error))
+            verdict = Declined(Outcome.UNDELIVERABLE)
+        except ErrorResponse as error:
+            verdict = verdict_for(error_kind_of(error.code, is_text=call.endpoint.is_text), str(error.code))
+        submission.report_all(call.attempts, verdict)
+        return ()
 
     async def _call(self, call: SendCall, submission: Submission) -> tuple[SendCall, ...]:
         """Make a call and report the verdicts; return its halves if these must be sent instead.
 
         Raises ImageNotSupported, and what NhnCloudClient.request raises, if nothing was accepted.
         """
-        images = await self._upload_images(call, submission)
+        first = call.attempts[0]
+        images: Sequence[ImageRef] = ()
+        if first.image_request_id is not None:
+            timeout_s = self._connection.timeout_s(submission)
+            images = await self._images.upload(first.image_request_id, first.product, timeout_s, first.brand)
         began_at = self._world.monotonic()
         try:
             answer = await self._request(call, images, submission)
@@ -231,13 +230,6 @@ class CallSender:
             headers=call.headers,
             timeout_s=self._connection.timeout_s(submission),
         )
-
-    async def _upload_images(self, call: SendCall, submission: Submission) -> Sequence[ImageRef]:
-        first = call.attempts[0]
-        if first.image_request_id is None:
-            return ()
-        timeout_s = self._connection.timeout_s(submission)
-        return await self._images.upload(first.image_request_id, first.product, timeout_s, first.brand)
 
     def _handle_error(
         self, call: SendCall, error: ErrorResponse, began_at: float, submission: Submission
@@ -293,7 +285,9 @@ class CallSender:
                 verdicts.append((attempt, self._resolver.unknown(attempt)))
             else:
                 verdicts.append((attempt, self._verdict(call, error_kind_of(code, is_text=is_text), code)))
-        self._note_quotas(call, [verdict for _, verdict in verdicts])
+        given = [verdict for _, verdict in verdicts]
+        if any(isinstance(each, Accepted) for each in given) and NotSent() not in given:  # no quota was in the way
+            self._connection.quotas.note_accepted(call.endpoint.service, call.attempts[0].sender_key)
         known = [attempt.message_id for attempt, verdict in verdicts if not isinstance(verdict, Unknown)]
         self._unanswered.discard(known)
         submission.report(verdicts)
@@ -306,34 +300,6 @@ class CallSender:
         if kind is ErrorKind.DAILY_QUOTA:
             return quotas.exhaust_profile(call.endpoint.service, call.attempts[0].sender_key)
         return verdict_for(kind, str(code))
-
-    def _note_quotas(self, call: SendCall, verdicts: Sequence[Verdict]) -> None:
-        """Record that no quota was in the way, if so."""
-        if any(isinstance(each, Accepted) for each in verdicts) and NotSent() not in verdicts:
-            self._connection.quotas.note_accepted(call.endpoint.service, call.attempts[0].sender_key)
-
-    @contextlib.contextmanager
-    def _errors_before_acceptance(self, call: SendCall, submission: Submission) -> Iterator[None]:
-        """Report the verdicts if a call fails before any message can have been accepted."""
-        began_at = self._world.monotonic()
-        try:
-            yield
-        except NotProcessed as error:
-            self._connection.set_problem(call.endpoint, error)
-            submission.report_all(call.attempts, NotSent())
-        except Throttled as error:  # not processed: it does not count as a try, but the next ones go slower
-            self._queues[call.endpoint.service].slow_down(began_at)
-            submission.report_all(
-                call.attempts, self._connection.quotas.note_throttled(call.endpoint.service, error)
-            )
-        except NoResponse:  # to an upload: no message was sent
-            submission.report_all(call.attempts, Busy())
-        except ImageNotSupported as error:
-            self._on_anomaly(str(error))
-            submission.report_all(call.attempts, Declined(Outcome.UNDELIVERABLE))
-        except ErrorResponse as error:
-            kind = error_kind_of(error.code, is_text=call.endpoint.is_text)
-            submission.report_all(call.attempts, verdict_for(kind, str(error.code)))
 
 
 def _may_be_a_value(kind: ErrorKind, attempt: Attempt) -> bool:

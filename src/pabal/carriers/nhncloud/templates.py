@@ -10,20 +10,14 @@ from pabal.carriers.relay import kakao as shared
 from pabal.carriers.relay.kakao import (
     BUTTON_TYPES,
     EMPHASIS_TYPES,
-    MAX_COMMENT_CHARACTERS,
     MESSAGE_TYPES,
     OTHER_CATEGORY,
-    find_key,
     unsupported,
 )
 from pabal.domain.content.button import DEFAULT_NAMES, Button
 from pabal.domain.kakao.profile import Suspension
 from pabal.domain.kakao.template import TemplateContent, TemplateStatus
 from pabal.domain.kakao.template_parts import (
-    NO_PARTS,
-    QUICK_REPLY_TYPES,
-    ItemEntry,
-    ItemHighlight,
     TemplateParts,
     represent_link,
 )
@@ -92,9 +86,7 @@ def parts_to_remote(parts: TemplateParts) -> dict[str, Any]:
     if parts.header:
         remote["templateHeader"] = parts.header
     if parts.items:
-        remote["templateItem"] = {"list": [each._asdict() for each in parts.items]}
-        if parts.summary:
-            remote["templateItem"]["summary"] = parts.summary._asdict()
+        remote["templateItem"] = shared.items_to_remote(parts)
     if parts.highlight:
         title, description, image_url = parts.highlight
         remote["templateItemHighlight"] = {"title": title, "description": description}
@@ -107,38 +99,6 @@ def parts_to_remote(parts: TemplateParts) -> dict[str, Any]:
     if parts.quick_replies:
         remote["quickReplies"] = buttons_to_remote(parts.quick_replies)
     return remote
-
-
-def parts_from_remote(
-    header: str | None,
-    item: Mapping[str, Any] | None,
-    highlight: Mapping[str, Any] | None,
-    link: Mapping[str, Any] | None,
-    replies: Sequence[Mapping[str, Any]],
-) -> TemplateParts | None:
-    """Return parts in our format; None if a quick reply is of an unsupported kind."""
-    converted = [button_from_remote(one) for one in replies]
-    if any(one is None or one.type not in QUICK_REPLY_TYPES for one in converted):
-        return None
-    lines = [_entry(each) for each in (item or {}).get("list") or ()]
-    return TemplateParts(
-        header or None,
-        _highlight(highlight or {}),
-        tuple(each for each in lines if each),
-        _entry((item or {}).get("summary") or {}),
-        _link(link or {}),
-        tuple(one for one in converted if one is not None),
-    )
-
-
-def _entry(remote: Mapping[str, Any]) -> ItemEntry | None:
-    title, description = str(remote.get("title") or ""), str(remote.get("description") or "")
-    return ItemEntry(title, description) if title or description else None
-
-
-def _highlight(remote: Mapping[str, Any]) -> ItemHighlight | None:
-    entry = _entry(remote)
-    return ItemHighlight(*entry, str(remote["imageUrl"]) if remote.get("imageUrl") else None) if entry else None
 
 
 def _link(remote: Mapping[str, Any]) -> Button | None:
@@ -253,38 +213,36 @@ def is_same(ours: TemplateContent, theirs: TemplateContent) -> bool:
 
 def from_remote(remote: NhnTemplate) -> RemoteTemplate:
     """Return a template in our format, with the reason why it cannot be used, if there is one."""
-    converted = [button_from_remote(one) for one in sort_buttons(remote.buttons or [])]
-    parts = parts_from_remote(
-        remote.templateHeader,
-        remote.templateItem,
-        remote.templateItemHighlight,
-        remote.templateRepresentLink,
-        sort_buttons(remote.quickReplies or []),
-    )
-    status = _STATUSES.get(remote.status)
-    message_type = find_key(MESSAGE_TYPES, remote.templateMessageType, "BA")
-    emphasis_type = find_key(EMPHASIS_TYPES, remote.templateEmphasizeType, "NONE")
+    highlight = remote.templateItemHighlight or {}
     content = TemplateContent(
         name=remote.templateName,
         content=remote.templateContent or "",
         category=remote.categoryCode or OTHER_CATEGORY,
-        message_type=message_type or "basic",
-        emphasis_type=emphasis_type or "none",
         emphasis_title=remote.templateTitle or None,
         emphasis_assist_phrase=remote.templateSubtitle or None,
         more_info=remote.templateExtra or None,
         image_name=remote.templateImageName or None,
         is_security_template=bool(remote.securityFlag),
-        buttons=tuple(one for one in converted if one is not None),
-        parts=parts or NO_PARTS,
     )
-    suspension = Suspension.OTHER_BUTTON if None in converted or parts is None else None
-    if status is None or message_type is None or emphasis_type is None:
-        suspension = Suspension.UNREADABLE
-    elif remote.block or remote.dormant:  # set in the answer for one template, not in lists
-        suspension = Suspension.BLOCKED if remote.block else Suspension.DORMANT
-    status = status or TemplateStatus.INSPECTING
-    return RemoteTemplate(remote.templateCode, content, status, _comment(remote, status), suspension)
+    return shared.make_remote_template(
+        remote.templateCode,
+        content,
+        _STATUSES.get(remote.status),
+        remote.templateMessageType,
+        remote.templateEmphasizeType,
+        shared.parts_from_remote(
+            remote.templateHeader,
+            remote.templateItem,
+            highlight,
+            str(highlight["imageUrl"]) if highlight.get("imageUrl") else None,
+            _link(remote.templateRepresentLink or {}),
+            _buttons_from_remote(remote.quickReplies),
+        ),
+        _buttons_from_remote(remote.buttons),
+        _comment(remote.comments or []),
+        # Set in the answer for one template, not in lists.
+        Suspension.BLOCKED if remote.block else Suspension.DORMANT if remote.dormant else None,
+    )
 
 
 def newest(changes: Sequence[NhnTemplate]) -> NhnTemplate:
@@ -300,16 +258,14 @@ def newest(changes: Sequence[NhnTemplate]) -> NhnTemplate:
     return max(changes, key=age)
 
 
-def sort_buttons(given: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _buttons_from_remote(given: list[dict[str, Any]] | None) -> list[Button | None]:
     """Return buttons in the order they are shown."""
-    return sorted(given, key=lambda one: one["ordering"] if isinstance(one.get("ordering"), int) else 0)
+    in_order = sorted(given or [], key=lambda one: one["ordering"] if isinstance(one.get("ordering"), int) else 0)
+    return [button_from_remote(one) for one in in_order]
 
 
-def _comment(remote: NhnTemplate, status: TemplateStatus) -> str | None:
+def _comment(given: list[NhnComment]) -> str:
     """Return why a template was rejected: the newest rejection, else the newest comment."""
-    if status is not TemplateStatus.REJECTED:
-        return None
-    comments = sorted((one for one in remote.comments or [] if one.content), key=lambda one: one.id or 0)
+    comments = sorted((one for one in given if one.content), key=lambda one: one.id or 0)
     rejections = [one for one in comments if one.status == _REJECTION]
-    newest = (rejections or comments or [NhnComment()])[-1]
-    return (newest.content or "")[:MAX_COMMENT_CHARACTERS] or None
+    return next((one.content or "" for one in reversed(rejections or comments)), "")

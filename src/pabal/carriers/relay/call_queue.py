@@ -101,13 +101,13 @@ class SharedCalls(Generic[K, V]):
         self._make = make
         self._ttl_s = ttl_s
         self._world = world
-        self._calls: OrderedDict[K, tuple[float, asyncio.Task[V]]] = OrderedDict()
+        self._calls: OrderedDict[K, tuple[float, asyncio.Future[V]]] = OrderedDict()
 
     async def get(self, key: K, timeout_s: float) -> V:
         """Return the value of a key. Raises what the call raises."""
         found = self._calls.get(key)
         if found is None or found[0] + self._ttl_s < self._world.monotonic() or _has_failed(found[1]):
-            task = asyncio.ensure_future(self._run(key, timeout_s))
+            task = asyncio.ensure_future(self._make(key, timeout_s))
             self._calls[key] = found = self._world.monotonic(), task
             while len(self._calls) > MAX_CACHED:
                 self._calls.popitem(last=False)
@@ -117,9 +117,6 @@ class SharedCalls(Generic[K, V]):
         """Make the call again when the value is needed next."""
         self._calls.pop(key, None)
 
-    async def _run(self, key: K, timeout_s: float) -> V:
-        return await self._make(key, timeout_s)
 
-
-def _has_failed(task: "asyncio.Task[V]") -> bool:
-    return task.done() and (task.cancelled() or task.exception() is not None)
+def _has_failed(call: "asyncio.Future[V]") -> bool:
+    return call.done() and (call.cancelled() or call.exception() is not None)

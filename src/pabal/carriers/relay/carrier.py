@@ -1,16 +1,15 @@
 """What carriers over a relay share: what they need from the service, pace, opt-outs, and submissions."""
 
 import asyncio
-import contextlib
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
-from pabal.carriers.base import Inbox, OnAnomaly, OnVerdicts, ProfileProvider, RelayOptOut
+from pabal.carriers.base import Inbox, OnAnomaly, OnReceipts, OnVerdicts, ProfileProvider, RelayOptOut
 from pabal.carriers.pace import PacedCarrier, Pacer
 from pabal.carriers.relay.http import ErrorAnswer, NoResponse, NotProcessed, OnAnswer, Throttled
-from pabal.carriers.relay.result_poller import ResultCursor
+from pabal.carriers.relay.result_poller import ResultCursor, ResultPoller
 from pabal.carriers.relay.submission import Submission
 from pabal.domain.base.dates import HOUR, Instant
 from pabal.domain.content.image import Image, ImageLimits
@@ -57,20 +56,7 @@ class OptOutReader:
         self._log = log
         self._logged = ""
 
-    @contextlib.asynccontextmanager
-    async def running(self, inbox: Inbox | None) -> AsyncIterator[None]:
-        """Read until the end of the block, if there is an inbox to store it in."""
-        if inbox is None:
-            yield
-            return
-        reading = asyncio.create_task(self._run(inbox))
-        try:
-            yield
-        finally:
-            reading.cancel()
-            await asyncio.gather(reading, return_exceptions=True)
-
-    async def _run(self, inbox: Inbox) -> None:
+    async def run(self, inbox: Inbox) -> None:
         """Read until cancelled; a read that fails is repeated."""
         await asyncio.sleep(FIRST_READ_S)
         while True:
@@ -151,6 +137,7 @@ class RelayCarrier(PacedCarrier):
 
     can_look_up = True
     timeout_s = TIMEOUT_S
+    _poller: ResultPoller
 
     def __init__(
         self,
@@ -182,6 +169,19 @@ class RelayCarrier(PacedCarrier):
         deadline = self._world.monotonic() + self.timeout_s - TIMEOUT_MARGIN_S
         return Submission(on_verdicts, self._world, deadline, attempts)
 
-    def _reading_opt_outs(self) -> contextlib.AbstractAsyncContextManager[None]:
-        """Read who has opted out at the relay until the end of the block."""
-        return self._opt_outs.running(self._inbox) if self._opt_outs else contextlib.nullcontext()
+    def _beside(self) -> list[Coroutine[Any, Any, None]]:
+        """Return what runs beside the poller, each until cancelled."""
+        return [self._opt_outs.run(self._inbox)] if self._opt_outs and self._inbox else []
+
+    async def run(self, on_receipts: OnReceipts) -> None:
+        beside = [asyncio.create_task(each) for each in self._beside()]
+        try:
+            try:
+                await self._poller.run(on_receipts)
+            finally:
+                for each in beside:
+                    each.cancel()
+                await asyncio.gather(*beside, return_exceptions=True)
+        except asyncio.CancelledError:  # after another error the service runs it again
+            await self.close()
+            raise

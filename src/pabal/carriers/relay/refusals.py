@@ -1,7 +1,8 @@
 """What failed calls of a relay mean: refusals for callers, and used-up quotas and other notices for operators."""
 
+import urllib.parse
 from collections import Counter
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from typing import TypeVar
 
 from pabal.carriers.base import NotSent
@@ -11,10 +12,21 @@ from pabal.domain.base.codes import Refused, Text
 from pabal.world import World
 
 T = TypeVar("T")
+K = TypeVar("K", int, str)
+V = TypeVar("V")
 
+NOT_A_SEGMENT = Text(
+    "중계사에 보낼 수 없는 값입니다. /와 \\, 점만으로 된 값은 쓸 수 없습니다.",
+    "It cannot be sent to the relay: it has / or \\, or consists of dots.",
+)
 RETRY_AFTER_S = 10.0
 """When callers may retry after an HTTP 429."""
 MAX_QUOTED_CHARACTERS = 200
+
+
+def by_code(rows: Iterable[tuple[V, Iterable[K]]]) -> dict[K, V]:
+    """Return what each code means, from rows of a meaning and its codes."""
+    return {code: meaning for meaning, codes in rows for code in codes}
 
 
 async def as_refusals(call: Awaitable[T], refusal_of: Callable[[ErrorAnswer], Refused]) -> T:
@@ -32,6 +44,16 @@ async def as_refusals(call: Awaitable[T], refusal_of: Callable[[ErrorAnswer], Re
         raise ProviderUnavailable("too many calls (HTTP 429)", _UNREACHABLE, RETRY_AFTER_S) from None
     except ErrorAnswer as error:
         raise refusal_of(error) from None
+
+
+def path_segment(given: str, refusal: Refused) -> str:
+    """Return a segment of a path, percent-encoded.
+
+    Raises `refusal` for one that a server may take for another path, whatever its encoding.
+    """
+    if given in ("", ".", "..") or "/" in given or "\\" in given:
+        raise refusal
+    return urllib.parse.quote(given, safe="")
 
 
 def outcome_unknown(reason: str) -> ProviderOutcomeUnknown:

@@ -3,10 +3,10 @@
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Protocol, Self, TypeVar
 
-from pabal.carriers.base import Busy, NotSent, OnVerdicts, Verdict
+from pabal.carriers.base import Busy, NotSent, OnVerdicts, Rejected, Verdict
 from pabal.carriers.pace import Pacer
 from pabal.carriers.relay.call_queue import CallQueue
-from pabal.domain.sends.message import Attempt
+from pabal.domain.sends.message import Attempt, Outcome
 from pabal.world import World
 
 MIN_CALL_S = 1.0
@@ -93,6 +93,24 @@ class Submission:
         if new:
             self._reported.update(attempt.message_id for attempt, _ in new)
             self._on_verdicts(new)
+
+    def report_looked_up(self, found: Iterable[tuple[Attempt, Verdict | None]]) -> list[Attempt]:
+        """Report the verdicts on messages in doubt, and return those without one, which are to be sent again.
+
+        Those of them that are past their deadline end here.
+        """
+        now = self._world.now()
+        missing: list[Attempt] = []
+        verdicts: list[tuple[Attempt, Verdict]] = []
+        for attempt, verdict in found:
+            if verdict is not None:
+                verdicts.append((attempt, verdict))
+            elif attempt.expires_at is not None and attempt.expires_at <= now:
+                verdicts.append((attempt, Rejected(Outcome.EXPIRED)))
+            else:
+                missing.append(attempt)
+        self.report(verdicts)
+        return missing
 
 
 class UnansweredMessages:

@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable
 from pabal.carriers.base import OnAnomaly
 from pabal.carriers.smpp import pdu, protocol
 from pabal.carriers.smpp.batch import SubmitGroup
-from pabal.carriers.smpp.pdu import Pdu
+from pabal.carriers.smpp.pdu import Bind, Pdu
 from pabal.carriers.smpp.session import BIND_TIMEOUT_S, BindRequest, ConnectionLost, SmppSession
 from pabal.settings.carriers import SmppSettings
 from pabal.settings.environment import explain_os_error
@@ -150,7 +150,7 @@ class Connections:
 
 
 def _bind_requests(settings: SmppSettings) -> list[BindRequest]:
-    body = pdu.encode_bind(settings.system_id, settings.password, settings.system_type)
+    body = pdu.encode_bind(Bind(settings.system_id, settings.password, settings.system_type))
     if settings.bind == "transceiver":
         return [BindRequest(protocol.BIND_TRANSCEIVER, body)]
     return [BindRequest(protocol.BIND_TRANSMITTER, body), BindRequest(protocol.BIND_RECEIVER, body)]

@@ -1,6 +1,6 @@
 """Encodes texts in the alphabet a carrier accepts, and splits long ones into segments."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Literal, NamedTuple
 
 Encoding = Literal["auto", "ucs2", "cp949"]
@@ -115,7 +115,9 @@ def decode_text(octets: bytes, data_coding: int, has_udh: bool) -> str:
     """
     if has_udh:
         octets = octets[1 + octets[0] :] if octets else b""
-    return _DECODERS.get(data_coding, _decode_cp949)(octets)
+    if data_coding == DEFAULT_CODING:
+        return _decode_gsm(octets)
+    return octets.decode(_CODECS.get(data_coding, "cp949"), "replace")
 
 
 def _split(text: EncodedText) -> Iterator[bytes]:
@@ -149,27 +151,11 @@ def _decode_escaped(septets: str) -> str:
     return _FROM_EXTENSION.get(first, first.translate(_FROM_GSM)) + rest.translate(_FROM_GSM)
 
 
-def _decode_ascii(octets: bytes) -> str:
-    return octets.decode("ascii", "replace")
-
-
-def _decode_latin_1(octets: bytes) -> str:
-    return octets.decode("latin-1")
-
-
-def _decode_ucs2(octets: bytes) -> str:
-    return octets.decode("utf-16-be", "replace")
-
-
-def _decode_cp949(octets: bytes) -> str:
-    return octets.decode("cp949", "replace")
-
-
-_DECODERS: Mapping[int, Callable[[bytes], str]] = {
-    DEFAULT_CODING: _decode_gsm,
-    ASCII_CODING: _decode_ascii,
-    LATIN_1_CODING: _decode_latin_1,
-    BINARY_CODING: _decode_latin_1,
-    UCS2_CODING: _decode_ucs2,
-    KS_C_5601_CODING: _decode_cp949,
+_CODECS: Mapping[int, str] = {
+    ASCII_CODING: "ascii",
+    LATIN_1_CODING: "latin-1",
+    BINARY_CODING: "latin-1",
+    UCS2_CODING: "utf-16-be",
+    KS_C_5601_CODING: "cp949",
 }
+"""The codec of each data_coding but the default alphabet."""

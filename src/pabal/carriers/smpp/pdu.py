@@ -123,25 +123,17 @@ def encode_pdu(command: int, sequence: int, body: bytes = b"", status: int = 0) 
     return _HEADER.pack(length, command, status, sequence) + body
 
 
-def encode_bind(
-    system_id: str,
-    password: str,
-    system_type: str = "",
-    interface_version: int = 0x34,
-    ton: int = 0,
-    npi: int = 0,
-    address_range: str = "",
-) -> bytes:
+def encode_bind(bind: Bind) -> bytes:
     """Return the body of a bind.
 
     Raises ValueError for a value that does not fit its field.
     """
     return b"%b%b%b%b%b" % (
-        _c_string(system_id, protocol.MAX_SYSTEM_ID, "system_id"),
-        _c_string(password, protocol.MAX_PASSWORD, "password"),
-        _c_string(system_type, protocol.MAX_SYSTEM_TYPE, "system_type"),
-        bytes((interface_version, ton, npi)),
-        _c_string(address_range, protocol.MAX_ADDRESS_RANGE, "address_range"),
+        _c_string(bind.system_id, protocol.MAX_SYSTEM_ID, "system_id"),
+        _c_string(bind.password, protocol.MAX_PASSWORD, "password"),
+        _c_string(bind.system_type, protocol.MAX_SYSTEM_TYPE, "system_type"),
+        bytes((bind.interface_version, bind.ton, bind.npi)),
+        _c_string(bind.address_range, protocol.MAX_ADDRESS_RANGE, "address_range"),
     )
 
 
@@ -153,16 +145,10 @@ def decode_bind(body: bytes) -> Bind:
     fields = _BIND.match(body)
     if not fields:
         raise InvalidPdu("the body ends before the end of address_range")
-    system_id, password, system_type, numbers, address_range = fields.groups()
-    return Bind(
-        system_id.decode("latin-1"),
-        password.decode("latin-1"),
-        system_type.decode("latin-1"),
-        numbers[0],
-        numbers[1],
-        numbers[2],
-        address_range.decode("latin-1"),
-    )
+    *names, numbers, address_range = fields.groups()
+    system_id, password, system_type = (each.decode("latin-1") for each in names)
+    version, ton, npi = numbers
+    return Bind(system_id, password, system_type, version, ton, npi, address_range.decode("latin-1"))
 
 
 def encode_short_message(message: ShortMessage) -> bytes:

@@ -179,7 +179,7 @@ class SmppSession(asyncio.Protocol):
         self._transport = cast("asyncio.Transport", transport)
         self._last_received_at = self._world.monotonic()
         self._send(self._bind.command, self._next_sequence(), self._bind.body)
-        self._schedule(BIND_TIMEOUT_S, self._abort_bind)
+        self._schedule(BIND_TIMEOUT_S, self.abort, "the SMSC does not answer the bind")
 
     def data_received(self, data: bytes) -> None:
         self._last_received_at = self._world.monotonic()
@@ -330,23 +330,17 @@ class SmppSession(asyncio.Protocol):
             self._enquired_at = now
             self._send(protocol.ENQUIRE_LINK, self._next_sequence())
 
-    def _abort_bind(self) -> None:
-        self.abort("the SMSC does not answer the bind")
-
     def _close(self, reason: str) -> None:
         """Close when everything is written, within a time limit."""
         self._close_reason = self._close_reason or reason
         if self._transport:
             self._transport.close()
-            self._schedule(UNBIND_TIMEOUT_S, self._abort_close)
+            self._schedule(UNBIND_TIMEOUT_S, self.abort, self._close_reason)
 
-    def _abort_close(self) -> None:
-        self.abort(self._close_reason)
-
-    def _schedule(self, seconds: float, callback: Callable[[], None]) -> None:
+    def _schedule(self, seconds: float, callback: Callable[..., None], *arguments: str) -> None:
         if self._timer:
             self._timer.cancel()
-        self._timer = asyncio.get_running_loop().call_later(seconds, callback)
+        self._timer = asyncio.get_running_loop().call_later(seconds, callback, *arguments)
 
     def _next_sequence(self) -> int:
         self._sequence = self._sequence + 1 if self._sequence < _MAX_SEQUENCE else 1

@@ -1,6 +1,5 @@
 """Writes brand messages in Solapi's format."""
 
-from collections.abc import Sequence
 from typing import Any
 
 from pabal.carriers.relay.kakao import CHAT_BUBBLE_TYPES, is_by_template
@@ -9,14 +8,7 @@ from pabal.carriers.solapi.template_parts import opens_outside
 from pabal.domain.brand.buttons import from_button
 from pabal.domain.brand.message import (
     BrandAttachment,
-    BrandButton,
-    BrandLinks,
     BrandType,
-    Carousel,
-    CarouselHead,
-    CarouselItem,
-    Coupon,
-    WideListItem,
     to_documented,
 )
 from pabal.domain.content.button import Button
@@ -26,12 +18,17 @@ FREE_FORM_TYPE = "BMS_FREE"
 IMAGE_KINDS = {BrandType.WIDE: "BMS_WIDE"}
 """What an uploaded image is for, by the type of the message."""
 DEFAULT_IMAGE_KIND = "BMS"
-_LINKS = {
-    "linkMobile": "link_mo",
-    "linkPc": "link_pc",
-    "linkAndroid": "scheme_android",
-    "linkIos": "scheme_ios",
+_NAMES = {
+    "linkMo": "linkMobile",
+    "schemeAndroid": "linkAndroid",
+    "schemeIos": "linkIos",
+    "type": "linkType",
+    "message": "content",
+    "imageUrl": "imageId",
+    "thumbnailUrl": "imageId",
 }
+"""What Solapi calls the fields to which it gives other names."""
+_NO_FIELDS = ("chatEvent", "bizFormKey")
 
 
 class NotAtSolapi(Exception):
@@ -64,7 +61,7 @@ def to_remote(attempt: Attempt, image_id: str | None) -> dict[str, Any]:
     if brand.is_adult:
         bms["adult"] = True
     if attempt.buttons:
-        bms["buttons"] = [_own_button(button) for button in attempt.buttons]
+        bms["buttons"] = [_button(button) for button in attempt.buttons]
     if image_id is not None:
         bms["imageId"] = image_id
         if attempt.image_link:
@@ -75,87 +72,36 @@ def to_remote(attempt: Attempt, image_id: str | None) -> dict[str, Any]:
 
 
 def _attachment(given: BrandAttachment) -> dict[str, Any]:
-    remote: dict[str, Any] = {
-        "header": given.header,
-        "additionalContent": given.additional_content,
-        "buttons": _buttons(given.buttons) if given.buttons else None,
-        "coupon": _coupon(given.coupon),
-        "commerce": to_documented(given.commerce) if given.commerce else None,
-        "carousel": _carousel(given.carousel) if given.carousel else None,
-    }
-    if given.image:
-        remote |= {"imageId": _file_id(given.image.image_url), "imageLink": given.image.image_link}
-    if given.item and given.item.items:
-        first, *others = map(_wide_item, given.item.items)
-        remote |= {"mainWideItem": first, "subWideItemList": others}
-    if given.video:
-        remote["video"] = _given(videoUrl=given.video.video_url, imageId=_file_id(given.video.thumbnail_url))
-    return _given(**remote)
+    remote: dict[str, Any] = _renamed(to_documented(given))
+    if not given.buttons:
+        remote.pop("buttons", None)
+    remote |= remote.pop("image", {})
+    if items := remote.pop("item", {}).get("list"):
+        remote |= {"mainWideItem": items[0], "subWideItemList": items[1:]}
+    for card in remote.get("carousel", {}).get("list", ()):
+        card.setdefault("buttons", [])
+    return remote
 
 
-def _wide_item(item: WideListItem) -> dict[str, Any]:
-    return _given(title=item.title, imageId=_file_id(item.image_url), **_links(item))
-
-
-def _carousel(carousel: Carousel) -> dict[str, Any]:
-    return _given(
-        head=_head(carousel.head) if carousel.head else None,
-        list=[_card(card) for card in carousel.cards or ()],
-        tail=_links(carousel.tail) if carousel.tail else None,
-    )
-
-
-def _head(head: CarouselHead) -> dict[str, Any]:
-    return _given(header=head.header, content=head.content, imageId=_file_id(head.image_url), **_links(head))
-
-
-def _card(card: CarouselItem) -> dict[str, Any]:
-    return _given(
-        header=card.header,
-        content=card.message,
-        additionalContent=card.additional_content,
-        imageId=_file_id(card.image_url),
-        imageLink=card.image_link,
-        commerce=to_documented(card.commerce) if card.commerce else None,
-        buttons=_buttons(card.buttons or ()),
-        coupon=_coupon(card.coupon),
-    )
-
-
-def _coupon(coupon: Coupon | None) -> dict[str, Any] | None:
-    return None if coupon is None else _given(title=coupon.title, description=coupon.description, **_links(coupon))
-
-
-def _buttons(given: Sequence[BrandButton]) -> list[dict[str, Any]]:
-    return [_button(button) for button in given]
-
-
-def _button(button: BrandButton) -> dict[str, Any]:
-    if button.biz_form_key is not None and button.type == "BF":
-        raise NotAtSolapi("a business form")
-    return _given(linkType=button.type, name=button.name, chatExtra=button.chat_extra, **_links(button))
-
-
-def _own_button(button: Button) -> dict[str, Any]:
+def _button(button: Button) -> dict[str, Any]:
     known = from_button(button)
     if known is None:
         raise NotAtSolapi("a button")
-    return _button(known) | ({"targetOut": True} if opens_outside(button) else {})
+    remote: dict[str, Any] = _renamed(to_documented(known))
+    return remote | ({"targetOut": True} if opens_outside(button) else {})
 
 
-def _links(part: BrandLinks) -> dict[str, str | None]:
-    return {remote: getattr(part, ours) for remote, ours in _LINKS.items() if getattr(part, ours) is not None}
-
-
-def _file_id(address: str | None) -> str | None:
-    if address is None:
-        return None
-    found = find_file_id(address)
-    if found is None:
-        raise NotAtSolapi("an image")
+def _renamed(part: Any) -> Any:
+    """Return a part of a brand message, as NHN Cloud documents it, with Solapi's names and its ids of images."""
+    if isinstance(part, list):
+        return [_renamed(each) for each in part]
+    if not isinstance(part, dict):
+        return part
+    if part.get("type") == "BF" and "bizFormKey" in part:
+        raise NotAtSolapi("a business form")
+    found = {_NAMES.get(name, name): _renamed(value) for name, value in part.items() if name not in _NO_FIELDS}
+    if "imageId" in found:
+        found["imageId"] = find_file_id(found["imageId"])
+        if found["imageId"] is None:
+            raise NotAtSolapi("an image")
     return found
-
-
-def _given(**fields: Any) -> dict[str, Any]:
-    """Return the fields that have a value."""
-    return {name: value for name, value in fields.items() if value is not None}

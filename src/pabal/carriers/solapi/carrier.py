@@ -135,6 +135,7 @@ class SolapiCarrier(RelayCarrier):
         self._results = SolapiResults(
             settings, client, world, dependencies.cursor, lambda _, problem: self._set_problem(problem)
         )
+        self._poller = self._results.poller
 
     @property
     def is_connected(self) -> bool:
@@ -142,7 +143,7 @@ class SolapiCarrier(RelayCarrier):
 
     @property
     def problem(self) -> str:
-        found = (self._problem, *self._results.poller.read_problems.values(), *self._notices.shown.values())
+        found = (self._problem, *self._poller.read_problems.values(), *self._notices.shown.values())
         return "; ".join(filter(None, found))
 
     def image_limits(self, product: Product) -> ImageLimits:
@@ -185,14 +186,6 @@ class SolapiCarrier(RelayCarrier):
 
     async def close(self) -> None:
         await self._client.close()
-
-    async def run(self, on_receipts: OnReceipts) -> None:
-        try:
-            async with self._reading_opt_outs():
-                await self._results.poller.run(on_receipts)
-        except asyncio.CancelledError:  # after another error the service runs it again
-            await self._client.close()
-            raise
 
     def _set_problem(self, problem: str) -> None:
         self._problem = problem

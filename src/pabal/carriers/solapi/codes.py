@@ -1,9 +1,9 @@
 """Maps Solapi's codes: errors of calls to verdicts, and status codes of messages to verdicts and outcomes."""
 
-from collections.abc import Iterable, Mapping
 from enum import Enum
 
 from pabal.carriers.base import Busy, Declined, Rejected, Verdict
+from pabal.carriers.relay.refusals import by_code
 from pabal.carriers.solapi.client import SolapiError
 from pabal.domain.sends.message import Outcome
 
@@ -52,11 +52,7 @@ def closes_account(error: SolapiError) -> bool:
     return call_error_of(error) in (CallError.ACCOUNT_CLOSED, CallError.MAY_BE_THE_ACCOUNT)
 
 
-def _outcomes(rows: Iterable[tuple[Outcome, Iterable[str]]]) -> Mapping[str, Outcome]:
-    return {code: outcome for outcome, codes in rows for code in codes}
-
-
-OUTCOMES = _outcomes(
+OUTCOMES = by_code(
     [
         (Outcome.DELIVERED, ("4000",)),
         (Outcome.TIMED_OUT, ("3040",)),

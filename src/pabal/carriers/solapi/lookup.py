@@ -157,21 +157,14 @@ class SolapiResolver:
         self._unanswered.add_missing(attempts)
         lookup = SolapiLookup(self._client, attempts, self._world)
         looked_up_at = await asyncio.gather(*(self._look_up(lookup, each, submission) for each in attempts))
-        missing: list[Attempt] = []
-        verdicts: list[tuple[Attempt, Verdict]] = []
+        found: list[tuple[Attempt, Verdict | None]] = []
         for attempt, at in zip(attempts, looked_up_at, strict=True):
             verdict = lookup.verdict(attempt)
             if verdict is not None:
                 self._unanswered.discard([attempt.message_id])
-                verdicts.append((attempt, verdict))
-            elif at is None or not self._is_missing(attempt, at):
-                verdicts.append((attempt, Unknown()))
-            elif attempt.expires_at is not None and attempt.expires_at <= self._world.now():
-                verdicts.append((attempt, Rejected(Outcome.EXPIRED)))
-            else:
-                missing.append(attempt)
-        submission.report(verdicts)
-        return missing
+            is_missing = at is not None and self._is_missing(attempt, at)
+            found.append((attempt, verdict or (None if is_missing else Unknown())))
+        return submission.report_looked_up(found)
 
     def _is_missing(self, attempt: Attempt, at: float) -> bool:
         """Return whether a message that the lists did not show at a time may be sent again."""

@@ -3,7 +3,6 @@
 from collections import defaultdict
 from collections.abc import Awaitable
 from typing import Any, TypeVar
-from urllib.parse import quote as encode_segment
 
 import msgspec
 
@@ -15,10 +14,10 @@ from pabal.carriers.relay.refusals import (
     OTHER_IN_REVIEW,
     as_refusals,
     keys_not_accepted,
+    path_segment,
     quote,
 )
 from pabal.carriers.solapi import templates
-from pabal.carriers.solapi import templates as relay_templates
 from pabal.carriers.solapi.calls import PICTURE_OF_TEMPLATES
 from pabal.carriers.solapi.client import (
     IMAGE_LIMITS,
@@ -42,7 +41,7 @@ T = TypeVar("T")
 CHANNELS_PATH = "/kakao/v2/channels"
 PAGE_SIZE = 100
 CONFLICT = 409
-_DELETABLE = (relay_templates.PENDING, relay_templates.REJECTED)
+_DELETABLE = (templates.PENDING, templates.REJECTED)
 
 
 class _Channel(msgspec.Struct):
@@ -112,17 +111,17 @@ class SolapiProvider(RelayProvider):
     async def submit_template(
         self, sender_key: str, code: str, content: TemplateContent, image: Image | None
     ) -> ReviewDecision | None:
-        relay_templates.check(content)
+        templates.check(content)
         versions = await self._versions(sender_key, code)
         if not versions:
             await self._create(sender_key, TemplateName(code, 1, content.name), content, image)
             return None
         name, newest = versions[0]
-        is_same = relay_templates.is_same(content, relay_templates.from_remote(name, newest).content)
-        if newest.status == relay_templates.INSPECTING:
+        is_same = templates.is_same(content, templates.from_remote(name, newest).content)
+        if newest.status == templates.INSPECTING:
             if not is_same:
                 raise Refused(Code.INVALID_STATE, "templateCode", OTHER_IN_REVIEW)
-        elif newest.status == relay_templates.PENDING:
+        elif newest.status == templates.PENDING:
             body = await self._body(content, name._replace(name=content.name), image)
             path = f"{TEMPLATES_PATH}/{_segment(newest.templateId)}"
             await self._call("PUT", path, Any, "templateCode", body=body)
@@ -141,17 +140,17 @@ class SolapiProvider(RelayProvider):
             by_code[name.code].append((name, row))
         found = []
         for versions in by_code.values():
-            if (current := relay_templates.current_of(templates.newest_first(versions))) is not None:
-                found.append(relay_templates.from_remote(*current))
+            if (current := templates.current_of(templates.newest_first(versions))) is not None:
+                found.append(templates.from_remote(*current))
         return found
 
     async def get_template(self, sender_key: str, code: str) -> RemoteTemplate | None:
-        current = relay_templates.current_of(await self._versions(sender_key, code))
-        return None if current is None else relay_templates.from_remote(*current)
+        current = templates.current_of(await self._versions(sender_key, code))
+        return None if current is None else templates.from_remote(*current)
 
     async def get_template_change(self, sender_key: str, code: str) -> RemoteTemplate | None:
-        change = relay_templates.change_of(await self._versions(sender_key, code))
-        return None if change is None else relay_templates.from_remote(*change)
+        change = templates.change_of(await self._versions(sender_key, code))
+        return None if change is None else templates.from_remote(*change)
 
     async def delete_template(self, sender_key: str, code: str) -> None:
         for _, row in await self._versions(sender_key, code):
@@ -160,14 +159,14 @@ class SolapiProvider(RelayProvider):
 
     async def list_categories(self) -> RemoteCategories:
         profiles = await self._call("GET", f"{CHANNELS_PATH}/categories", list[_Category])
-        templates = await self._call("GET", f"{TEMPLATES_PATH}/categories", list[_Category])
+        of_templates = await self._call("GET", f"{TEMPLATES_PATH}/categories", list[_Category])
         return RemoteCategories(
             tuple(Category(each.code, each.name) for each in profiles),
-            tuple(Category(each.code, each.name) for each in templates),
+            tuple(Category(each.code, each.name) for each in of_templates),
         )
 
     def is_same_content(self, ours: TemplateContent, theirs: TemplateContent) -> bool:
-        return relay_templates.is_same(ours, theirs)
+        return templates.is_same(ours, theirs)
 
     async def close(self) -> None:
         await self._client.close()
@@ -198,7 +197,7 @@ class SolapiProvider(RelayProvider):
     ) -> None:
         body = {"channelId": sender_key, **await self._body(content, name, image)}
         row = await self._call("POST", TEMPLATES_PATH, TemplateRow, "templateCode", body=body)
-        if row.status == relay_templates.PENDING:
+        if row.status == templates.PENDING:
             await self._inspect(row.templateId)
 
     async def _inspect(self, template_id: str) -> None:
@@ -209,7 +208,7 @@ class SolapiProvider(RelayProvider):
         image_id = None
         if image is not None and content.emphasis_type in ("image", "itemList"):
             image_id = (await self._upload(image)).fileId
-        return relay_templates.to_remote(content, name, image_id)
+        return templates.to_remote(content, name, image_id)
 
     async def _upload(self, image: Image) -> UploadAnswer:
         """Upload the picture of a template. Raises Refused(INVALID_IMAGE)."""
@@ -260,13 +259,7 @@ def _refusal(error: ErrorAnswer, field: str) -> Refused:
 
 
 def _segment(given: str) -> str:
-    """Return a segment of a path, percent-encoded.
-
-    Raises Refused(SENDER_NOT_APPROVED) for one that a server may take for another path.
-    """
-    if given in ("", ".", "..") or "/" in given or "\\" in given:
-        raise Refused(Code.SENDER_NOT_APPROVED, "senderKey")
-    return encode_segment(given, safe="")
+    return path_segment(given, Refused(Code.SENDER_NOT_APPROVED, "senderKey"))
 
 
 def _remote_profile(channel: _Channel) -> RemoteProfile:

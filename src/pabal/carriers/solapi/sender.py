@@ -1,9 +1,8 @@
 """Prepares messages for a call, submits them to Solapi, and turns its answers into verdicts."""
 
 import asyncio
-import contextlib
 import math
-from collections.abc import Awaitable, Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -167,10 +166,21 @@ class SolapiSender:
 
     async def _make(self, call: SolapiCall, submission: Submission) -> Sequence[SolapiCall]:
         """Make a call and report the verdicts; return its halves if these must be sent instead."""
-        halves: Sequence[SolapiCall] = ()
-        with self._errors_as_verdicts(call, submission):
-            halves = await self._call(call, submission)
-        return halves
+        began_at = self._world.monotonic()
+        try:
+            return await self._call(call, submission)
+        except NotProcessed as error:
+            self._on_problem(str(error))
+            verdict: Verdict = NotSent()
+        except Throttled:  # the call was not processed: it does not count as a try, but the next ones go slower
+            self._queue.slow_down(began_at)
+            verdict = NotSent()
+        except NoResponse:
+            self._on_anomaly("no response to a call")
+            self._unanswered.add(call.attempts, began_at)
+            verdict = Unknown()
+        submission.report_all(call.attempts, verdict)
+        return ()
 
     async def _call(self, call: SolapiCall, submission: Submission) -> tuple[SolapiCall, ...]:
         """Make a call and report the verdicts; return its halves if these must be sent instead.
@@ -251,23 +261,6 @@ class SolapiSender:
         if BALANCE not in self._notices.shown:
             self._on_anomaly("no balance")
         self._notices.set(BALANCE, NO_BALANCE)
-
-    @contextlib.contextmanager
-    def _errors_as_verdicts(self, call: SolapiCall, submission: Submission) -> Iterator[None]:
-        """Report the verdicts if a call fails."""
-        began_at = self._world.monotonic()
-        try:
-            yield
-        except NotProcessed as error:
-            self._on_problem(str(error))
-            submission.report_all(call.attempts, NotSent())
-        except Throttled:  # the call was not processed: it does not count as a try, but the next ones go slower
-            self._queue.slow_down(began_at)
-            submission.report_all(call.attempts, NotSent())
-        except NoResponse:
-            self._on_anomaly("no response to a call")
-            self._unanswered.add(call.attempts, began_at)
-            submission.report_all(call.attempts, Unknown())
 
 
 def _verdict_on_cause(kind: CallError, code: str) -> Verdict:

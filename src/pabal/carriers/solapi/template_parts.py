@@ -3,10 +3,11 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pabal.carriers.relay.kakao import BUTTON_TYPES
+from pabal.carriers.relay import kakao as shared
+from pabal.carriers.relay.kakao import BUTTON_TYPES, items_to_remote
 from pabal.carriers.solapi.client import find_file_id
 from pabal.domain.content.button import DEFAULT_NAMES, Button
-from pabal.domain.kakao.template_parts import QUICK_REPLY_TYPES, ItemEntry, ItemHighlight, TemplateParts
+from pabal.domain.kakao.template_parts import TemplateParts
 
 OUTSIDE = "out"
 """The target of a link that opens outside KakaoTalk."""
@@ -49,9 +50,7 @@ def parts_to_remote(parts: TemplateParts) -> dict[str, Any]:
         if image_url:
             remote["highlight"]["imageId"] = find_file_id(image_url)
     if parts.items:
-        remote["item"] = {"list": [each._asdict() for each in parts.items]}
-        if parts.summary:
-            remote["item"]["summary"] = parts.summary._asdict()
+        remote["item"] = items_to_remote(parts)
     if parts.quick_replies:
         remote["quickReplies"] = [_to_remote(each, _QUICK_REPLY) | _details(each) for each in parts.quick_replies]
     return remote
@@ -64,19 +63,10 @@ def parts_from_remote(
     replies: Sequence[Mapping[str, Any]],
 ) -> TemplateParts | None:
     """Return parts in our format; None if a quick reply is of an unsupported kind."""
+    image_id = (highlight or {}).get("imageId")
+    thumbnail = f"{FILE_ADDRESS}{image_id}" if image_id else None
     converted = [_from_remote(one, _QUICK_REPLY) for one in replies]
-    if any(one is None or one.type not in QUICK_REPLY_TYPES for one in converted):
-        return None
-    shown, image_id = _entry(highlight), (highlight or {}).get("imageId")
-    lines = [_entry(each) for each in (item or {}).get("list") or ()]
-    return TemplateParts(
-        header or None,
-        ItemHighlight(*shown, f"{FILE_ADDRESS}{image_id}" if image_id else None) if shown else None,
-        tuple(each for each in lines if each),
-        _entry((item or {}).get("summary")),
-        None,
-        tuple(one for one in converted if one is not None),
-    )
+    return shared.parts_from_remote(header, item, highlight, thumbnail, None, converted)
 
 
 def has_foreign_thumbnail(parts: TemplateParts) -> bool:
@@ -125,8 +115,3 @@ def _from_remote(remote: Mapping[str, Any], words: tuple[str, str]) -> Button | 
     if remote.get("targetOut"):
         given["target"] = OUTSIDE
     return Button(kind, str(remote.get(words[1]) or DEFAULT_NAMES[kind]), **given)  # type: ignore[arg-type]
-
-
-def _entry(remote: Mapping[str, Any] | None) -> ItemEntry | None:
-    title, description = (str((remote or {}).get(name) or "") for name in ("title", "description"))
-    return ItemEntry(title, description) if title or description else None

@@ -16,10 +16,8 @@ from pabal.carriers.provider import RemoteTemplate
 from pabal.carriers.relay import kakao as shared
 from pabal.carriers.relay.kakao import (
     EMPHASIS_TYPES,
-    MAX_COMMENT_CHARACTERS,
     MESSAGE_TYPES,
     OTHER_CATEGORY,
-    find_key,
     unsupported,
 )
 from pabal.carriers.solapi.client import NOT_FOUND, SolapiClient, SolapiError
@@ -32,9 +30,7 @@ from pabal.carriers.solapi.template_parts import (
     template_buttons,
     without_thumbnail,
 )
-from pabal.domain.kakao.profile import Suspension
 from pabal.domain.kakao.template import TemplateContent, TemplateStatus
-from pabal.domain.kakao.template_parts import NO_PARTS
 
 TEMPLATES_PATH = "/kakao/v2/templates"
 TEMPLATE_TTL_S = 600.0
@@ -250,37 +246,30 @@ def change_of(versions: Versions) -> tuple[TemplateName, TemplateRow] | None:
 
 def from_remote(name: TemplateName, row: TemplateRow) -> RemoteTemplate:
     """Return a template in our format, with the reason why it cannot be used, if there is one."""
-    converted = [button_from_remote(one) for one in row.buttons or []]
-    status = _STATUSES.get(row.status)
-    message_type = find_key(MESSAGE_TYPES, row.messageType, "BA")
-    emphasis_type = find_key(EMPHASIS_TYPES, row.emphasizeType, "NONE")
-    parts = parts_from_remote(row.header, row.highlight, row.item, row.quickReplies or ())
     content = TemplateContent(
         name=name.name,
         content=row.content or "",
         category=row.categoryCode or OTHER_CATEGORY,
-        message_type=message_type or "basic",
-        emphasis_type=emphasis_type or "none",
         emphasis_title=row.emphasizeTitle or None,
         emphasis_assist_phrase=row.emphasizeSubtitle or None,
         more_info=row.extra or None,
         image_name=row.imageId or None,
         is_security_template=bool(row.securityFlag),
-        buttons=tuple(one for one in converted if one is not None),
-        parts=parts or NO_PARTS,
     )
-    suspension = Suspension.OTHER_BUTTON if None in converted or parts is None else None
-    if status is None or message_type is None or emphasis_type is None:
-        suspension = Suspension.UNREADABLE
-    status = status or TemplateStatus.INSPECTING
-    return RemoteTemplate(name.code, content, status, _comment(row, status), suspension)
+    return shared.make_remote_template(
+        name.code,
+        content,
+        _STATUSES.get(row.status),
+        row.messageType,
+        row.emphasizeType,
+        parts_from_remote(row.header, row.highlight, row.item, row.quickReplies or ()),
+        [button_from_remote(one) for one in row.buttons or []],
+        _comment(row),
+    )
 
 
-def _comment(row: TemplateRow, status: TemplateStatus) -> str | None:
+def _comment(row: TemplateRow) -> str:
     """Return why a template was rejected: the newest comment of a reviewer, else the newest comment."""
-    if status is not TemplateStatus.REJECTED:
-        return None
     comments = [one for one in row.comments or [] if one.get("content")]
     reviews = [one for one in comments if one.get("isAdmin")]
-    newest = (reviews or comments or [{}])[-1]
-    return str(newest.get("content") or "")[:MAX_COMMENT_CHARACTERS] or None
+    return next((str(one["content"]) for one in reversed(reviews or comments)), "")
