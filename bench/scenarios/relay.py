@@ -104,16 +104,12 @@ def _service_with_relay(env: Environment, way: Way) -> Iterator[tuple[ServerProc
     """Run a relay that has a channel, and the service with an account that has adopted it."""
     name = way.name.partition(",")[0]
     data = env.copy_store(env.stored(f"channel of {name}", lambda data: _adopt_channel(env, data, way.relay)))
-    with _running_relay(way.relay) as relay:
+    with way.relay() as relay:
         env.configure(data, _settings(relay, has_webhooks=way.has_webhooks))
         with env.run(data, "relay") as server:
             if way.has_webhooks:
                 relay.stats(webhook=(f"http://127.0.0.1:{server.port}/hooks/{RELAY}", SIGNATURE))
             yield relay, server
-
-
-def _running_relay(run_relay: RunRelay) -> AbstractContextManager[ServerProcess]:
-    return run_relay(has_nights=False) if run_relay is _NHN else run_relay()
 
 
 def _settings(relay: ServerProcess, *, has_webhooks: bool) -> str:
@@ -123,7 +119,7 @@ def _settings(relay: ServerProcess, *, has_webhooks: bool) -> str:
 
 def _adopt_channel(env: Environment, data: Path, run_relay: RunRelay) -> None:
     """Give the account the relay's channel, and wait until its templates are known."""
-    with _running_relay(run_relay) as relay:
+    with run_relay() as relay:
         env.configure(data, _settings(relay, has_webhooks=False))
         env.run_command(data, "profile", "adopt", CHANNEL, "--account", ACCOUNT)
         with env.run(data, "relay") as server:

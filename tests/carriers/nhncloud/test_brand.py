@@ -197,7 +197,6 @@ SPECIAL: list[tuple[dict[str, Any], dict[str, Any]]] = [
 async def test_alarm_age_channel_button_and_uploaded_video_reach_the_relay(
     env: Environment, fixture: NhnCloud
 ) -> None:
-    fixture.relay.public_videos.add(VIDEO)
     fixture.relay.brand_templates[SENDER_KEY, "B1"] = "새 소식"
     call = await fixture.add_channel(env)
     for fields, expected in SPECIAL:

@@ -52,7 +52,7 @@ class Scenario(NamedTuple):
 @contextlib.contextmanager
 def documented(*words: str) -> Iterator[Documented]:
     """Run the command of the fake server until the end of the block."""
-    command = [sys.executable, "-m", "tests.fakes.nhncloud", "--port", "0", "--no-nights", *words]
+    command = [sys.executable, "-m", "tests.fakes.nhncloud", "--port", "0", *words]
     last = "webhook_signature" if "--webhook" in words else "talk_address"
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, encoding="utf-8") as process:
         assert process.stdout

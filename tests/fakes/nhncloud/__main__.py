@@ -13,7 +13,6 @@ CONTENT = "#{이름}님, 가입해 주셔서 고맙습니다."
 def _parse_arguments() -> argparse.Namespace:
     parser = command_parser("nhncloud", __doc__, 7080)
     parser.add_argument("--signature", default="documented-signature", help="signature of the webhooks")
-    parser.add_argument("--no-nights", action="store_true", help="deliver advertisements at night too")
     return parser.parse_args()
 
 
@@ -40,10 +39,7 @@ talk_address = "{relay.address}"
 async def _run(arguments: argparse.Namespace) -> None:
     review_after_s = None if arguments.review_after < 0 else arguments.review_after
     async with serving(
-        arguments.port,
-        receipt_after_s=arguments.receipt_after,
-        review_after_s=review_after_s,
-        has_nights=not arguments.no_nights,
+        arguments.port, receipt_after_s=arguments.receipt_after, review_after_s=review_after_s
     ) as relay:
         for number in arguments.number:
             relay.add_number(number.replace("-", ""))

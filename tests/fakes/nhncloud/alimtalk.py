@@ -13,10 +13,6 @@ from tests.fakes.nhncloud.kakaotalk import SUCCESS, Button, Refusal, Resend
 from tests.fakes.nhncloud.state import ALIMTALK, State, Template
 from tests.fakes.nhncloud.template_parts import Highlight, Items, RepresentativeLink, find_difference
 
-MAX_CONTENT_CHARS = 1300
-MAX_TITLE_CHARS = 50
-MAX_LINK_CHARS = 500
-"""Alimtalk ko/alimtalk-api-guide.md, "전문 발송", `buttons.linkMo`: at most 500 characters."""
 AUTH_WORDS = ("auth", "password", "verif", "にんしょう", "認証", "비밀번호", "인증")
 """Alimtalk ko/alimtalk-api-guide.md, "인증 메시지"; ko/error-code.md has the code, -8006."""
 NOT_MATCHED = "are not matched to template. This message can be resend by sms service if the resend setting is on."
@@ -58,10 +54,8 @@ _CALL = msgspec.json.Decoder(Call)
 def send(state: State, request: Request) -> Json:
     """Accept messages with their complete text: POST `raw-messages`, `auth/raw-messages`."""
     call: Call = kakaotalk.decode_body(_CALL, request.body)
-    profile, begins_at = kakaotalk.check_call(state, request, call)
-    template = _get_usable_template(
-        state, profile.sender_key, kakaotalk.require_text("templateCode", call.templateCode, 20)
-    )
+    profile = kakaotalk.check_call(state, request, call)
+    template = _get_usable_template(state, profile.sender_key, call.templateCode or "")
     fields = template.current.fields
     is_auth = "/auth/" in request.path
     for each in (call.recipientList or ()) if is_auth else ():
@@ -70,13 +64,11 @@ def send(state: State, request: Request) -> Json:
     buttons = sorted(fields.get("buttons") or (), key=lambda each: each.get("ordering") or 0)
 
     def read(given: Recipient) -> tuple[str, Refusal]:
-        content = given.content or ""
-        refusal = kakaotalk.check_recipient(profile, given)
-        return content, refusal if refusal[0] else _compare(fields, buttons, given, content)
+        return given.content or "", _compare(fields, buttons, given, given.content or "")
 
     has_title = fields.get("templateEmphasizeType") == "TEXT"
     late_code = (lambda message: _title_code(fields, message.recipient)) if has_title else None
-    answer = kakaotalk.accept(state, request, call, profile, begins_at, ALIMTALK, read, late_code)
+    answer = kakaotalk.accept(state, request, call, profile, ALIMTALK, read, late_code)
     for message in state.find_messages(ALIMTALK, answer["message"]["requestId"], None, None) if is_auth else ():
         message.is_auth = True
     template.last_request = (state.clock(), answer["message"]["requestId"])
@@ -93,16 +85,6 @@ def _get_usable_template(state: State, sender_key: str, code: str) -> Template:
 
 
 def _compare(fields: Json, buttons: Sequence[Json], given: Recipient, content: str) -> Refusal:
-    if not content.strip():
-        return -2001, "The 'content' must not be blank."
-    if len(content) > MAX_CONTENT_CHARS:
-        return -2000, f"The 'content' must be at less than or equal to {MAX_CONTENT_CHARS}."
-    for each in given.buttons or ():
-        if any(len(link or "") > MAX_LINK_CHARS for link in (each.linkMo, each.linkPc, each.schemeIos)):
-            return -2000, f"The 'link' must be at less than or equal to {MAX_LINK_CHARS}."
-    if len(given.templateTitle or "") > MAX_TITLE_CHARS:
-        why = "The templateTitle that is replaced by the template parameters can not exceed 50 characters."
-        return -2032, why
     if not matches(fields["templateContent"], content):
         return -3010, f"The contents {NOT_MATCHED}"
     replies = sorted(fields.get("quickReplies") or (), key=lambda each: each.get("ordering") or 0)

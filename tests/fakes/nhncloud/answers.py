@@ -99,12 +99,6 @@ def parse_seoul(given: str, form: str) -> int | None:
     return round((parsed.astimezone(UTC) - datetime(1970, 1, 1, tzinfo=UTC)) / timedelta(milliseconds=1))
 
 
-def minute_of_day(at: int) -> int:
-    """Return the minute of the day in Seoul."""
-    local = datetime.fromtimestamp(at / 1000, SEOUL)
-    return local.hour * 60 + local.minute
-
-
 def paginate(
     found: Sequence[T], query: Mapping[str, str], refusal: ApiError, max_rows: int = MAX_PAGE_SIZE
 ) -> tuple[int, int, Sequence[T]]:

@@ -13,11 +13,20 @@ import msgspec
 
 from tests.fakes.nhncloud import images, kakaotalk
 from tests.fakes.nhncloud.answers import ApiError, Json, Request
-from tests.fakes.nhncloud.brand_rules import OPT_OUT, check_message
 from tests.fakes.nhncloud.kakaotalk import SUCCESS, Refusal, Resend
 from tests.fakes.nhncloud.state import BRAND, DELIVERED, Message, Profile, State
 
-TARGETS = ("I", "M", "N")
+FIELDS = {
+    "TEXT": {"content", "buttons", "coupon"},
+    "IMAGE": {"content", "image", "buttons", "coupon"},
+    "WIDE": {"content", "image", "buttons", "coupon"},
+    "WIDE_ITEM_LIST": {"header", "item", "buttons", "coupon"},
+    "PREMIUM_VIDEO": {"content", "header", "video", "buttons", "coupon"},
+    "COMMERCE": {"additionalContent", "image", "commerce", "buttons", "coupon"},
+    "CAROUSEL_FEED": {"carousel"},
+    "CAROUSEL_COMMERCE": {"carousel"},
+}
+"""The fields of each request body, 206, 313, 426, 539, 681, 796, 943 and 1101."""
 IMAGE_TYPES = (
     "IMAGE",
     "WIDE_IMAGE",
@@ -88,35 +97,29 @@ _BASIC = msgspec.json.Decoder(Basic)
 def send_free_form(state: State, request: Request) -> Json:
     """Accept messages: POST `freestyle-messages` (178)."""
     call: FreeForm = kakaotalk.decode_body(_FREE_FORM, request.body)
-    targets = {each.targeting or "I" for each in call.recipientList or ()}
-    profile, begins_at = _check_call(state, request, call, targets)
-    check_message(state, msgspec.to_builtins(call))
-    return _accept(state, request, call, profile, begins_at, call.content or "", frozenset())
+    profile = _check_call(state, request, call)
+    for name in set().union(*FIELDS.values()) - FIELDS[call.chatBubbleType or ""]:
+        if getattr(call, name) is not None:
+            raise ApiError(-3305, f"The chatBubbleType {call.chatBubbleType} is not allowed {name} field.")
+    return _accept(state, request, call, profile, call.content or "", frozenset())
 
 
 def send_by_template(state: State, request: Request) -> Json:
     """Accept messages: POST `basic-messages` (1321)."""
     call: Basic = kakaotalk.decode_body(_BASIC, request.body)
-    targets = {each.targeting or "" for each in call.recipientList or ()}
-    profile, begins_at = _check_call(state, request, call, targets)
+    profile = _check_call(state, request, call)
     content = state.brand_templates.get((profile.sender_key, call.templateCode or ""))
     if content is None:
         raise ApiError(-3003, "Not exist template.")
-    return _accept(state, request, call, profile, begins_at, content, frozenset(_VARIABLE.findall(content)))
+    return _accept(state, request, call, profile, content, frozenset(_VARIABLE.findall(content)))
 
 
-def _check_call(state: State, request: Request, call: Any, targets: set[str]) -> tuple[Profile, int]:
-    profile, begins_at = kakaotalk.check_call(state, request, call)
-    if not targets <= set(TARGETS):
-        raise ApiError(-3298, "The targeting is invalid.")
-    if targets - {"I"} and not profile.may_reach_others:
+def _check_call(state: State, request: Request, call: Any) -> Profile:
+    profile = kakaotalk.check_call(state, request, call)
+    targets = {each.targeting for each in call.recipientList}
+    if targets & {"M", "N"} and not profile.may_reach_others:
         raise ApiError(-4029, "To send 'M/N type' messages, you must first apply to have the feature enabled.")
-    if call.unsubscribeNo is not None and not OPT_OUT.fullmatch(call.unsubscribeNo):
-        raise ApiError(-3340, "Invalid unsubscribeNo format.")
-    auth = call.unsubscribeAuthNo
-    if auth is not None and (call.unsubscribeNo is None or not re.fullmatch(r"\d{1,10}", auth)):
-        raise ApiError(-3341, "Invalid format. Only digits are allowed, up to a maximum of 10.")
-    return profile, begins_at
+    return profile
 
 
 def _accept(
@@ -124,14 +127,13 @@ def _accept(
     request: Request,
     call: Any,
     profile: Profile,
-    begins_at: int,
     content: str,
     variables: frozenset[str],
 ) -> Json:
     def read(given: Recipient) -> tuple[str, Refusal]:
-        return _fill(content, given.templateParameter or {}), _refusal(profile, given, variables)
+        return _fill(content, given.templateParameter or {}), _refusal(given, variables)
 
-    answer = kakaotalk.accept(state, request, call, profile, begins_at, BRAND, read, _late_code)
+    answer = kakaotalk.accept(state, request, call, profile, BRAND, read, _late_code)
     return {"message": _documented(answer["message"])}
 
 
@@ -148,10 +150,7 @@ def _documented(message: Json) -> Json:
     return {"requestId": message["requestId"], "sendResults": rows}
 
 
-def _refusal(profile: Profile, given: Recipient, variables: frozenset[str]) -> Refusal:
-    refusal = kakaotalk.check_recipient(profile, given)
-    if refusal[0]:
-        return refusal
+def _refusal(given: Recipient, variables: frozenset[str]) -> Refusal:
     if not variables <= set(given.templateParameter or ()):
         return -3324, "The template parameter is invalid."
     return SUCCESS

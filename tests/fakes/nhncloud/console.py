@@ -19,13 +19,10 @@ class Console:
         self._state.unsubscribe_events.append((number, phone, now))
         self._state.changed.set()
 
-    def remove_number(self, number: str) -> None:
-        del self._state.numbers[number]
-
     def block_profile(self, sender_key: str, is_blocked: bool = True) -> None:
         """Block or unblock a profile."""
         profile = self._state.profiles[sender_key]
-        profile.is_blocked, profile.kakao_status = is_blocked, "S" if is_blocked else "A"
+        profile.is_blocked = is_blocked
 
     def set_profile_dormant(self, sender_key: str, is_dormant: bool = True) -> None:
         """Make a profile dormant, or active again."""
@@ -44,20 +41,12 @@ class Console:
         template = self._state.templates[sender_key, code]
         templates.decide(self._state, template, template.pending_change or template.current, False, comment)
 
-    def comment(self, sender_key: str, code: str, content: str) -> None:
-        """Add a reviewer's comment to a template."""
-        template = self._state.templates[sender_key, code]
-        draft = template.pending_change or template.current
-        templates.add_comment(self._state, draft, content, templates.KAKAO, "REP")
-        self._state.add_template_event(template, draft)
-
     def change_template(self, sender_key: str, code: str, **fields: Any) -> None:
         """Change an approved template; the change takes effect at once."""
         template = self._state.templates[sender_key, code]
         now = self._state.clock()
         old = template.current
         template.current = Draft({**old.fields, **fields}, old.created_at, "TSC03", old.comments, updated_at=now)
-        self._state.add_template_event(template, template.current)
 
     def block_template(self, sender_key: str, code: str, is_blocked: bool = True) -> None:
         """Block or unblock a template."""

@@ -5,11 +5,9 @@ import struct
 from tests.fakes.nhncloud.answers import ApiError, File, Request
 from tests.fakes.nhncloud.state import State, UploadedFile
 
-MAX_BYTES = 5 * 1024 * 1024
 _PNG, _JPEG = b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff"
 _FRAME_MARKERS = frozenset((0xC0, 0xC1, 0xC2, 0xC3, 0xC5, 0xC6, 0xC7, 0xC9, 0xCA, 0xCB, 0xCD, 0xCE, 0xCF))
 MIN_WIDTH_PX = 500
-WIDE_SIZE = (800, 600)
 
 
 def store_image(state: State, request: Request, field: str, brand_type: str = "") -> UploadedFile:
@@ -17,28 +15,15 @@ def store_image(state: State, request: Request, field: str, brand_type: str = ""
     file = form.get(field)
     if not isinstance(file, File):
         raise ApiError(-9993, "Required request part is not present.")
-    if not file.name.lower().endswith((".jpg", ".jpeg", ".png")):
-        raise ApiError(-4009, "Check the file extension.")
-    if len(file.body) > MAX_BYTES:
-        raise ApiError(-4007, "The file size is less than 5MB.")
     if not file.body.startswith((_PNG, _JPEG)):
         raise ApiError(-8001, "The image you upload is invalid.")
-    wide = request.query.get("wide") or form.get("wide")
-    is_wide = isinstance(wide, str) and wide.lower() == "true"
-    has_size = _has_valid_brand_size(file.body, brand_type) if brand_type else _has_valid_size(file.body, is_wide)
-    if state.behavior.measures_images and field == "image" and not has_size:
+    is_wide = request.query.get("wide") == "true"
+    if state.behavior.measures_images and brand_type and not _has_valid_brand_size(file.body, brand_type):
         raise ApiError(-8001, "The image you upload is invalid.")
     number = state.new_serial()
     picture = UploadedFile(number, file.name, f"{state.base}/pictures/{number}", file.body, is_wide, brand_type)
     state.pictures[picture.address] = picture
     return picture
-
-
-def _has_valid_size(body: bytes, is_wide: bool) -> bool:
-    width, height = measure(body)
-    if is_wide:
-        return (width, height) == WIDE_SIZE
-    return width >= MIN_WIDTH_PX and height > 0 and 3 / 4 <= width / height <= 2
 
 
 def _has_valid_brand_size(body: bytes, brand_type: str) -> bool:
@@ -50,8 +35,6 @@ def _has_valid_brand_size(body: bytes, brand_type: str) -> bool:
 
 _BRAND_RATIOS = {
     "WIDE_IMAGE": (0.5, 1.0),
-    "MAIN_WIDE_ITEMLIST_IMAGE": (0.5, 0.5),
-    "NORMAL_WIDE_ITEMLIST_IMAGE": (1.0, 1.0),
 }
 
 

@@ -15,7 +15,7 @@ from tests.fakes.nhncloud.answers import ApiError, Json, Request, format_seoul
 from tests.fakes.nhncloud.state import State
 
 MAX_DAYS = 90
-DEFAULT_LIMIT, MAX_LIMIT = 500, 1000
+MAX_LIMIT = 1000
 MIN_COUNTED = 11
 LISTS = {"ALIMTALK": "alimtalkTemplateStatistics", "BRANDMESSAGE": "brandmessageTemplateStatistics"}
 
@@ -36,13 +36,9 @@ def by_template(state: State, request: Request) -> Json:
     """List sent, read and clicked messages by template and day."""
     query, kind = request.query, request.path_params["product"]
     today = date.fromisoformat(str(format_seoul(state.clock(), "%Y-%m-%d")))
-    try:
-        first, last = date.fromisoformat(query["startDate"]), date.fromisoformat(query["endDate"])
-        limit, offset = int(query.get("limit", DEFAULT_LIMIT)), int(query.get("offset", 0))
-    except (KeyError, ValueError):
-        raise ApiError(-4105, "Invalid parameter") from None
-    is_recent = today - timedelta(days=MAX_DAYS) <= first <= last
-    if kind not in LISTS or query.get("periodType") != "DAILY" or not is_recent or not 0 < limit <= MAX_LIMIT:
+    first, last = date.fromisoformat(query["startDate"]), date.fromisoformat(query["endDate"])
+    limit, offset = int(query["limit"]), int(query["offset"])
+    if query["periodType"] != "DAILY" or not today - timedelta(days=MAX_DAYS) <= first <= last or limit > MAX_LIMIT:
         raise ApiError(-4105, "Invalid parameter")
     found = [
         each

@@ -1,6 +1,5 @@
 """What Alimtalk and friend talk share: checks of bodies, accepted messages, lists and results."""
 
-import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -31,12 +30,10 @@ from tests.fakes.nhncloud.state import (
 )
 
 MAX_RECIPIENTS = 1000
-MAX_DAYS_AHEAD = 60
 MAX_DAYS_BACK = 90
 MAX_DAYS_SEARCHED = 31
 IDEMPOTENCY_KEY_MINUTES = 10
 IDEMPOTENCY_KEY = "x-nc-api-idempotency-key"
-PHONE_NUMBER = re.compile(r"0\d{8,11}")
 KINDS = {ALIMTALK: "ALIMTALK", FRIENDTALK: "FRIENDTALK", BRAND: "BRAND_MESSAGE"}
 RESEND_NAMES = {"RSC01": "대체 발송 미대상", "RSC02": "대체 발송 대상", "RSC04": "대체 발송 성공"}
 
@@ -86,39 +83,18 @@ def decode_body(decoder: "msgspec.json.Decoder[Any]", body: bytes) -> Any:
         raise ApiError(-9997, "Client Error.") from None
 
 
-def require_text(name: str, value: str | None, limit: int) -> str:
-    """Return a required text of limited length. Raises ApiError."""
-    if value is None:
-        raise ApiError(-2002, f"The '{name}' must not be null.")
-    if not value.strip():
-        raise ApiError(-2001, f"The '{name}' must not be blank.")
-    return check_length(name, value, limit)
-
-
-def check_length(name: str, value: str, limit: int) -> str:
-    """Return a text of limited length. Raises ApiError."""
-    if len(value) > limit:
-        raise ApiError(-2000, f"The '{name}' must be at less than or equal to {limit}.")
-    return value
-
-
-def check_call(state: State, request: Request, call: Any) -> tuple[Profile, int]:
-    """Return the profile and the send time of a call. Raises ApiError for errors of the whole call."""
-    recipients = call.recipientList
-    request.recipient_count = len(recipients or ())
+def check_call(state: State, request: Request, call: Any) -> Profile:
+    """Return the profile of a call. Raises ApiError for errors of the whole call."""
+    request.recipient_count = len(call.recipientList)
     _check_idempotency_key(state, request)
-    if recipients is None:
-        raise ApiError(-2002, "The 'recipientList' must not be null.")
-    if not 1 <= len(recipients) <= MAX_RECIPIENTS:
+    if not 1 <= len(call.recipientList) <= MAX_RECIPIENTS:
         raise ApiError(-2004, f"The 'recipientList' must be between 1 and {MAX_RECIPIENTS}.")
-    for name, limit in (("senderGroupingKey", 100), ("createUser", 100), ("statsId", 8)):
-        check_length(name, getattr(call, name) or "", limit)
-    profile = state.profiles.get(require_text("senderKey", call.senderKey, 40))
+    profile = state.profiles.get(call.senderKey)
     if profile is None or not profile.is_registered:
         raise ApiError(-2017, "Not exist plus friend.")
-    if profile.is_blocked or profile.kakao_status == "S":
+    if profile.is_blocked:
         raise ApiError(-1027, "The sender is blocked status.")
-    return profile, _send_time(state, call.requestDate)
+    return profile
 
 
 def _check_idempotency_key(state: State, request: Request) -> None:
@@ -128,61 +104,17 @@ def _check_idempotency_key(state: State, request: Request) -> None:
         raise ApiError(-1005, "The same 'X-NC-API-IDEMPOTENCY-KEY' was used within the last 10 minute.")
 
 
-def _send_time(state: State, given: str | None) -> int:
-    now = state.clock()
-    if given is None:
-        return now
-    at = parse_seoul(given, MINUTES_FORMAT)
-    if at is None:
-        raise ApiError(-2027, "The 'requestDate' has invalid format.")
-    if at < now:
-        raise ApiError(-2025, "You can not send messages on past dates. Please check `requestDate` again.")
-    if at > now + MAX_DAYS_AHEAD * DAY_MS:
-        raise ApiError(-2026, "You can not send messages after 90 days. Please check `requestDate` again.")
-    return at
-
-
-def check_recipient(profile: Profile, recipient: Any) -> Refusal:
-    """Return why a recipient is refused."""
-    number = recipient.recipientNo
-    if number is None or not number.strip():
-        return -2001, "The 'recipientNo' must not be blank."
-    if len(number) > 15 or not PHONE_NUMBER.fullmatch(number.replace("-", "")):
-        return -5000, "RecipientNo is invalid."
-    if len(recipient.recipientGroupingKey or "") > 100:
-        return -2000, "The 'recipientGroupingKey' must be at less than or equal to 100."
-    if recipient.resendParameter and recipient.resendParameter.isResend and not profile.resends:
-        return -2502, "Please set up plus-friend resend setting."
-    return SUCCESS
-
-
-def check_links(button: Any) -> Refusal:
-    """Return which link a button lacks."""
-    if button.type == "WL" and not button.linkMo:
-        return -3000, "If template have a WL(webLink), must input linkMo"
-    if button.type == "AL" and sum(map(bool, (button.schemeAndroid, button.schemeIos, button.linkMo))) < 2:
-        return -3007, (
-            "If there is an AL(appLink) in the template, at least two of schemeAndroid, schemeIos, linkMo"
-            " must be entered."
-        )
-    for link in (button.linkMo, button.linkPc):
-        if link and not link.startswith(("http://", "https://", "#{")):
-            return -3006, "The linkMo/linkPc must include http:// or https://"
-    return SUCCESS
-
-
 def accept(
     state: State,
     request: Request,
     call: Any,
     profile: Profile,
-    begins_at: int,
     product: str,
     read: Callable[[Any], tuple[str, Refusal]],
     late_code: Callable[[Message], str | None] | None = None,
 ) -> Json:
     """Store the messages that were not refused, and return the result of each; `read` says text and refusal."""
-    made = _read_messages(state, call, profile, begins_at, product, read)
+    made = _read_messages(state, call, profile, product, read)
     if state.behavior.refuses_excess:
         made = _refuse_excess(state, profile, made)
     failed = [(message, why) for message, why in made if message.refused]
@@ -226,7 +158,6 @@ def _read_messages(
     state: State,
     call: Any,
     profile: Profile,
-    begins_at: int,
     product: str,
     read: Callable[[Any], tuple[str, Refusal]],
 ) -> list[tuple[Message, str]]:
@@ -246,7 +177,6 @@ def _read_messages(
             given.recipientGroupingKey,
             content,
             now,
-            begins_at,
             call,
             given,
             is_ad=product == BRAND or getattr(given, "isAd", False),
@@ -268,7 +198,7 @@ def _count_daily(state: State, profile: Profile, messages: list[Message]) -> set
     key = _day_key(state, accepted[0])
     profile.sent[key] = profile.sent.get(key, 0) + min(len(accepted), allowed)
     for message in accepted[allowed:]:
-        state.results.schedule(message, message.send_at, NO_CODE)
+        state.results.schedule(message, message.accepted_at, NO_CODE)
     return {id(message) for message in accepted[allowed:]}
 
 
@@ -306,8 +236,8 @@ def search(state: State, request: Request, product: str) -> list[Message]:
             product, request_id, query.get("senderGroupingKey"), query.get("recipientGroupingKey")
         )
         if each.accepted_at <= newest
-        and (not each.refused or state.behavior.lists_refused)
-        and (span is None or span[1] <= (each.accepted_at if span[0] == "Create" else each.send_at) <= span[2])
+        and not each.refused
+        and (span is None or span[0] <= each.accepted_at <= span[1])
         and now - each.accepted_at <= MAX_DAYS_BACK * DAY_MS
         and _matches(each, query)
     ]
@@ -315,13 +245,10 @@ def search(state: State, request: Request, product: str) -> list[Message]:
     return found
 
 
-def _span(query: Mapping[str, str]) -> tuple[str, int, int]:
+def _span(query: Mapping[str, str]) -> tuple[int, int]:
     for name in ("Create", "Request"):
         if query.get(f"start{name}Date") and query.get(f"end{name}Date"):
-            first, last = parse_range(query, name)
-            if last - first > MAX_DAYS_SEARCHED * DAY_MS:
-                raise ApiError(-4003, "Search is possible within 31 days.")
-            return name, first, last
+            return parse_range(query, name)
     raise ApiError(-4103, "RequestId or startRequestDate/endRequestDate is invalid.")
 
 
@@ -331,20 +258,15 @@ def parse_range(query: Mapping[str, str], name: str) -> tuple[int, int]:
     last = parse_seoul(query.get(f"end{name}Date", ""), MINUTES_FORMAT)
     if first is None or last is None or last < first:
         raise ApiError(-4000, "Invalid parameter")
+    if last - first > MAX_DAYS_SEARCHED * DAY_MS:
+        raise ApiError(-4003, "Search is possible within 31 days.")
     return first, last + 999
 
 
 def _matches(message: Message, query: Mapping[str, str]) -> bool:
-    is_delivered = {None: "", DELIVERED: "MRC01"}.get(message.code, "MRC02")
     wanted = (
         ("senderGroupingKey", message.sender_grouping_key),
         ("recipientGroupingKey", message.recipient_grouping_key),
-        ("recipientNo", message.recipient_no),
-        ("senderKey", message.sender),
-        ("templateCode", message.template_code),
-        ("messageStatus", status_of(message)),
-        ("resultCode", is_delivered),
-        ("createUser", message.call.createUser),
     )
     return all(query[name] == value for name, value in wanted if query.get(name))
 
@@ -364,7 +286,7 @@ def result_row(message: Message) -> Json:
     return {
         "requestId": message.request_id,
         "recipientSeq": message.recipient_seq,
-        "requestDate": format_seoul(message.send_at),
+        "requestDate": format_seoul(message.accepted_at),
         "createDate": format_seoul(message.accepted_at),
         "receiveDate": format_seoul(message.received_at),
         "resendStatus": message.resend_status,
@@ -391,10 +313,4 @@ def message_row(state: State, message: Message) -> Json:
 
 def list_updated(state: State, request: Request, product: str) -> list[Message]:
     """Return the results in the requested range of update times."""
-    for name in ("startUpdateDate", "endUpdateDate"):
-        if not request.query.get(name):
-            raise ApiError(-2001, f"The '{name}' must not be blank.")
-    first, last = parse_range(request.query, "Update")
-    if last - first > MAX_DAYS_SEARCHED * DAY_MS:
-        raise ApiError(-4003, "Search is possible within 31 days.")
-    return state.list_results(product, first, last)
+    return state.list_results(product, *parse_range(request.query, "Update"))

@@ -13,7 +13,6 @@
 
 from collections.abc import Callable
 
-from tests.fakes.nhncloud.answers import minute_of_day
 from tests.fakes.nhncloud.state import ALIMTALK, BRAND, DELIVERED, FRIENDTALK, SMS, Behavior, Message, Results
 
 LATE_S = 10.0
@@ -36,7 +35,6 @@ _TALK_NAMES = {
     "3018": "메시지를 전송할 수 없음",
     "3019": "카카오톡 유저가 아님",
     "3020": "알림톡 수신 차단",
-    "3022": "발송 가능한 시간이 아님",
     "4161": "처리중인 메시지",
     "3028": "메시지 강조 표기 타이틀이 템플릿과 일치하지 않음",
 }
@@ -44,10 +42,7 @@ _TEXT_NAMES = {
     "2001": "전송 실패(무선망단)",
     "2003": "단말기 전원 꺼짐",
     "3003": "수신 번호 형식 오류 또는 결번",
-    "E919": "발송 제한 시간",
 }
-FRIENDTALK_HOURS = (8 * 60, 20 * 60 + 50)
-AD_HOURS = (8 * 60, 21 * 60)
 
 
 def result_name(message: Message) -> str | None:
@@ -73,7 +68,6 @@ def schedule_results(
         outcome = behavior.outcomes.get((message.product, number))
         if outcome is None:
             fixed_code = code_of(message) if code_of else None
-            fixed_code = fixed_code or _code_at_night(message, behavior)
             if fixed_code is None and number not in _SPECIAL_NUMBERS:
                 outcome = ((usual_s, DELIVERED),)
             else:
@@ -81,7 +75,7 @@ def schedule_results(
                     ((usual_s, fixed_code),) if fixed_code else _special_results(message.product, number, usual_s)
                 )
         for after_s, each in outcome:
-            results.schedule(message, message.send_at + round(after_s * 1000), each)
+            results.schedule(message, message.accepted_at + round(after_s * 1000), each)
 
 
 def _special_results(product: str, number: str, usual_s: float) -> tuple[tuple[float, str], ...]:
@@ -92,13 +86,3 @@ def _special_results(product: str, number: str, usual_s: float) -> tuple[tuple[f
     if number == _CORRECTED:
         return ((usual_s, DELIVERED), (usual_s + CORRECTED_AFTER_S, _CORRECTIONS[product]))
     return ((usual_s, _CODES[number].get(product, DELIVERED)),)
-
-
-def _code_at_night(message: Message, behavior: Behavior) -> str | None:
-    if not behavior.has_nights or (message.product != FRIENDTALK and not message.is_ad):
-        return None
-    is_talk = message.product in (FRIENDTALK, BRAND)
-    first, last = FRIENDTALK_HOURS if is_talk else AD_HOURS
-    if first <= minute_of_day(message.send_at) < last:
-        return None
-    return "3022" if is_talk else "E919"

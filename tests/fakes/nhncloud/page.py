@@ -20,24 +20,13 @@ td{white-space:pre-wrap;overflow-wrap:anywhere}
 form{display:inline}button{margin:0 .2rem .2rem 0}code{font-size:1.05em}
 """
 _STATES = {"TSC01": "요청", "TSC02": "검수 중", "TSC03": "승인", "TSC04": "반려"}
-_ACTIONS: dict[str, Callable[..., None]] = {
-    "approve": Console.approve,
-    "reject": Console.reject,
-    "block template": Console.block_template,
-    "allow template": lambda console, *key: console.block_template(*key, False),
-    "remove template": Console.remove_template,
-    "block profile": Console.block_profile,
-    "allow profile": lambda console, *key: console.block_profile(*key, False),
-    "remove profile": Console.remove_profile,
-}
+_ACTIONS: dict[str, Callable[[Console, str, str], None]] = {"approve": Console.approve, "reject": Console.reject}
 
 
 def answer(state: State, console: Console, request: Request) -> Reply:
-    """Return the page or an image, or perform the action of a button."""
+    """Return the page, or perform the action of a button."""
     if request.method == "POST" and request.path == "/console":
         return _do(console, request)
-    if request.path.startswith("/pictures/"):
-        return _picture(state, request.path)
     if request.method != "GET" or request.path != "/":
         return Reply(404, "text/plain;charset=UTF-8", "그런 주소는 없습니다.".encode())
     return Reply(200, "text/html;charset=UTF-8", _page(state).encode())
@@ -46,22 +35,10 @@ def answer(state: State, console: Console, request: Request) -> Reply:
 def _do(console: Console, request: Request) -> Reply:
     form = {name: values[0] for name, values in parse_qs(request.body.decode()).items()}
     action = _ACTIONS.get(form.get("do", ""))
-    key = [form[name] for name in ("sender", "code") if name in form]
-    if action is None or not key:
+    if action is None:
         return Reply(404, "text/plain;charset=UTF-8", "그런 일은 없습니다.".encode())
-    try:
-        action(console, *key)
-    except KeyError:
-        return Reply(404, "text/plain;charset=UTF-8", "이미 없어진 것입니다.".encode())
+    action(console, form["sender"], form["code"])
     return Reply(302, "text/plain;charset=UTF-8", b"")
-
-
-def _picture(state: State, path: str) -> Reply:
-    for address, picture in state.pictures.items():
-        if address.endswith(path):
-            kind = "image/png" if picture.body.startswith(b"\x89PNG") else "image/jpeg"
-            return Reply(200, kind, picture.body)
-    return Reply(404, "text/plain;charset=UTF-8", "그런 그림은 없습니다.".encode())
 
 
 def _page(state: State) -> str:
@@ -78,7 +55,7 @@ def _page(state: State) -> str:
 <h2>발신 번호</h2>
 {_table(("번호", "상태"), ((each.number, each.block_reason or "사용") for each in state.numbers.values()))}
 <h2>발신 프로필</h2>
-{_table(("채널", "발신 키", "상태", ""), map(_profile, state.profiles.values()))}
+{_table(("채널", "발신 키", "상태"), map(_profile, state.profiles.values()))}
 <h2>템플릿</h2>
 {_table(("코드", "이름", "내용", "상태", "의견", ""), map(_template, state.templates.values()))}
 <h2>마지막으로 받은 메시지</h2>
@@ -102,14 +79,15 @@ def _cell(value: Any) -> str:
     return f"<td>{value if isinstance(value, _Markup) else escape(str(value))}</td>"
 
 
-def _buttons(names: Iterable[tuple[str, str]], sender: str, code: str | None = None) -> _Markup:
-    hidden = f'<input type="hidden" name="sender" value="{escape(sender)}">'
-    if code is not None:
-        hidden += f'<input type="hidden" name="code" value="{escape(code)}">'
+def _buttons(template: Template) -> _Markup:
+    hidden = "".join(
+        f'<input type="hidden" name="{name}" value="{escape(value)}">'
+        for name, value in (("sender", template.sender_key), ("code", template.code))
+    )
     return _Markup(
         "".join(
             f'<form method="post" action="/console">{hidden}<button name="do" value="{do}">{word}</button></form>'
-            for do, word in names
+            for do, word in (("approve", "승인"), ("reject", "반려"))
         )
     )
 
@@ -120,15 +98,9 @@ def _token(at: int, phone: str, channel: str, token: int) -> tuple[Any, ...]:
 
 def _profile(profile: Profile) -> tuple[Any, ...]:
     if not profile.is_registered:
-        return profile.channel, "", f"토큰 인증 대기 중 ({profile.token})", ""
+        return profile.channel, "", f"토큰 인증 대기 중 ({profile.token})"
     state = "차단" if profile.is_blocked else "휴면" if profile.is_dormant else "정상 등록"
-    block = ("allow profile", "차단 해제") if profile.is_blocked else ("block profile", "차단")
-    return (
-        profile.channel,
-        profile.sender_key,
-        state,
-        _buttons((block, ("remove profile", "삭제")), profile.sender_key),
-    )
+    return profile.channel, profile.sender_key, state
 
 
 def _template(template: Template) -> tuple[Any, ...]:
@@ -136,16 +108,13 @@ def _template(template: Template) -> tuple[Any, ...]:
     state = _STATES[draft.status] + (" (수정)" if template.pending_change else "")
     state += " · 차단" if template.is_blocked else ""
     comments = "\n".join(f"{each['userName']}: {each['content']}" for each in draft.comments)
-    names = [("approve", "승인"), ("reject", "반려")] if draft.status != "TSC03" else []
-    names.append(("allow template", "차단 해제") if template.is_blocked else ("block template", "차단"))
-    names.append(("remove template", "삭제"))
     return (
         template.code,
         draft.fields["templateName"],
         draft.fields["templateContent"],
         state,
         comments,
-        _buttons(names, template.sender_key, template.code),
+        _buttons(template) if draft.status != "TSC03" else "",
     )
 
 

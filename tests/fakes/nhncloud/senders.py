@@ -18,18 +18,17 @@ CODES = frozenset(
 )
 MIN_TOKEN, MAX_TOKEN = 100_000, 999_999
 VENDOR_FAILED = "Vender request API is failed."
-_PROFILE_STATES = {"A": "활성화", "B": "차단", "C": "비활성화", "D": "삭제", "E": "삭제 처리 중"}
 
 
 class Registration(msgspec.Struct, forbid_unknown_fields=True):
-    plusFriendId: str | None = None
-    phoneNo: str | None = None
-    categoryCode: str | None = None
+    plusFriendId: str
+    phoneNo: str
+    categoryCode: str
 
 
 class Verification(msgspec.Struct, forbid_unknown_fields=True):
-    plusFriendId: str | None = None
-    token: int | None = None
+    plusFriendId: str
+    token: int
 
 
 _REGISTRATION = msgspec.json.Decoder(Registration)
@@ -59,9 +58,7 @@ def _category(parent: str, depth: int, code: str, name: str, below: Any) -> Json
 def register(state: State, request: Request) -> Json:
     """Register a channel, and have Kakao send a token to its administrator: POST `senders`."""
     given: Registration = kakaotalk.decode_body(_REGISTRATION, request.body)
-    channel = kakaotalk.require_text("plusFriendId", given.plusFriendId, 30)
-    phone = kakaotalk.require_text("phoneNo", given.phoneNo, 15)
-    category = kakaotalk.require_text("categoryCode", given.categoryCode, 11)
+    channel, phone, category = given.plusFriendId, given.phoneNo, given.categoryCode
     if category not in CODES:
         raise ApiError(-4000, "Invalid parameter")
     known = find_by_channel(state, channel)
@@ -83,9 +80,7 @@ def find_by_channel(state: State, channel: str) -> Profile | None:
 def verify(state: State, request: Request) -> Json:
     """Verify the token of a registration: POST `sender/token`."""
     given: Verification = kakaotalk.decode_body(_VERIFICATION, request.body)
-    profile = find_by_channel(state, kakaotalk.require_text("plusFriendId", given.plusFriendId, 30))
-    if given.token is None:
-        raise ApiError(-2002, "The 'token' must not be null.")
+    profile = find_by_channel(state, given.plusFriendId)
     if profile is None:
         raise ApiError(-2017, "Not exist plus friend.")
     if profile.token != given.token:
@@ -140,24 +135,17 @@ def _usage(state: State, profile: Profile, product: str) -> Json:
 
 def _row(state: State, profile: Profile) -> Json:
     """Return the row of a profile; until its token is verified it has no key and no state at Kakao."""
-    is_known = profile.is_registered
-    resending = {"resendAppKey": None, "isResend": profile.resends, "resendSendNo": None}
+    is_known, kakao_status = profile.is_registered, "S" if profile.is_blocked else "A"
     return {
         "plusFriendId": profile.channel,
         "senderKey": profile.sender_key if is_known else None,
         "categoryCode": profile.category,
         "status": "YSC03" if is_known else "YSC02",
-        "statusName": "정상 등록" if is_known else "등록 대기 중",
-        "kakaoStatus": profile.kakao_status if is_known else None,
-        "kakaoStatusName": ("정상" if profile.kakao_status == "A" else "차단") if is_known else None,
+        "kakaoStatus": kakao_status if is_known else None,
         "kakaoProfileStatus": profile.kakao_profile_status if is_known else None,
-        "kakaoProfileStatusName": _PROFILE_STATES[profile.kakao_profile_status] if is_known else None,
-        "profileSpamLevel": "정상" if is_known else None,
-        "profileMessageSpamLevel": "정상" if is_known else None,
-        "alimtalk": {**resending, **_usage(state, profile, ALIMTALK)},
-        "friendtalk": {**resending, "resendUnsubscribeNo": None, **_usage(state, profile, FRIENDTALK)},
+        "alimtalk": _usage(state, profile, ALIMTALK),
+        "friendtalk": _usage(state, profile, FRIENDTALK),
         "dormant": profile.is_dormant,
         "block": profile.is_blocked,
         "createDate": format_seoul(profile.created_at),
-        "initialUserRestriction": False,
     }

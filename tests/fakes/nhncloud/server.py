@@ -5,12 +5,9 @@ It was written from the documentation alone. Where it contradicts itself, the ex
 - SMS `message-results`: rows in `body.data`, as in the example; the table has `body.data.resultUpdateList`.
 - SMS webhook: `_link` as in the example (the table has `_links`), and both `recipientGropuingKey` as in the example
   and `recipientGroupingKey` as in the table. The webhook of KakaoTalk has `_links` in both.
-- SMS `recipientGroupingKey`: at most 100 characters for SMS, 1000 for MMS, as the tables say.
 - SMS lists: `fileName` of an attachment as in the example; the table has `filename`.
 - `tempalteTitle` in tables of templates is `templateTitle`, `createAt` of a comment `createdAt`, as in the
   examples.
-- Friend talk: at most 1,000 characters, as its tables say, refused with -2024, whose words say 1,300.
-- A time to send at: at most 60 days ahead, as the tables say; the words of -2026 say 90.
 - Lists of KakaoTalk: the guide says at most 30 days, the code -4003 says 31; the fake uses 31.
 - -2014 of SMS is documented as "title or body is empty" with words about a recipient; those words are answered.
 - The list of templates has no `block` and no `dormant`, as in the example; one template has them.
@@ -20,28 +17,26 @@ Choices where the documentation says nothing; those in Behavior can be changed:
 
 - A wrong secret key of SMS: -1000, because it has no code of its own. Every answer of the services has HTTP status
   200; those of the gateway in front of them have the same header and their own status, see faults.py.
-- Recipients are refused one by one (-2018, -2019, -2024, -2044, -6001; -2001, -5000, -3004, -3010, -3011 and the
-  like), the rest of the call is accepted; KakaoTalk says -1031, with each result, if all are refused; SMS then says
-  statusCode 3. Refused recipients are not in lists. An idempotency key is used once a call with it is accepted,
-  for ten minutes, per app key; it is checked before the rest of the body.
+- Recipients are refused one by one (-6001, -3010, -3011 and the like), the rest of the call is accepted; KakaoTalk
+  says -1031, with each result, if all are refused; SMS then says statusCode 3. Refused recipients are not in lists.
+  An idempotency key is used once a call with it is accepted, for ten minutes, per app key; it is checked before the
+  rest of the body.
 - Fields that the documentation does not have are refused: 4 for SMS, -3002 for KakaoTalk.
 - More than 1000 recipients: -2004 for KakaoTalk. Too large a page: -2005, for SMS 4. Results of SMS over more
   than a day: -1005. Invalid dates: -4000 for KakaoTalk.
 - The end of a span includes its whole second; an end without seconds, as KakaoTalk has, is the minute's first
   second.
-- Numbers: -2019 and -5000 unless they begin with 0 and have 9 to 12 digits; -2023 for characters beyond U+FFFF, and
-  for dingbats that EUC-KR does not have.
 - A title that differs from the template's: the result 3028, as Kakao would report it. Friend talk to a person who
-  is not a friend: the result 3018. Friend talk at night: the result 3022; a text that is an advertisement: E919.
+  is not a friend: the result 3018.
 - `messageStatus` is COMPLETED until a result says otherwise, then FAILED.
 - A channel that Kakao does not know or that is registered already, and a wrong token: -7000. A profile whose
   token is not verified is listed with YSC02 and no key.
 - A rejected template that is changed is replaced; an approved one keeps its text until the change is approved,
   and the change is listed under modifications. A change under review does not show in the list of templates.
-- The event of a template's webhook has no documented name: TEMPLATE_STATUS_UPDATE. A webhook is posted again
-  every second, ten times, until it is answered with 2xx.
-- Images of templates: the limits of friend talk images (JPG or PNG, 5 MB).
+- A webhook is posted again every second, ten times, until it is answered with 2xx.
 - `X-Convert-To-Brand-Message: true` is needed to send friend talk, not to list it.
+- Of the rules for what a call contains there are those that a test of ours needs, and the names of its fields. Our
+  own checks keep the limits of lengths and numbers: what breaks them is refused before it is sent.
 """
 
 import contextlib
@@ -151,7 +146,7 @@ class FakeNhnCloud(State, RelayServer):
         """Add an approved template; `fields` are those of a registration."""
         now = self.clock()
         given = {"templateCode": code, "templateName": code, "templateContent": content, **fields}
-        template = Template(sender_key, code, self.new_key(), Draft(given, now, "TSC03", updated_at=now), now)
+        template = Template(sender_key, code, Draft(given, now, "TSC03", updated_at=now), now)
         self.templates[sender_key, code] = template
         return template
 

@@ -17,9 +17,8 @@ from tests.fakes.nhncloud.answers import (
 from tests.fakes.nhncloud.state import DELIVERED, SMS, Message, State
 
 MONTH = 31 * DAY_MS
-TELECOM = (10001, "SKT")
 _BAD_PAGE = "pageNum and pageSize (at most 1000) are numbers."
-_STATUS_NAMES = {"0": "실패", "2": "처리 중", "3": "성공", "6": "실패(광고 제한)"}
+_STATUS_NAMES = {"0": "실패", "2": "처리 중", "3": "성공"}
 
 
 def search(state: State, request: Request) -> Json:
@@ -36,8 +35,8 @@ def search(state: State, request: Request) -> Json:
         )
         if each.kind in kinds
         and each.accepted_at <= newest
-        and (not each.refused or state.behavior.lists_refused)
-        and (span is None or span[1] <= (each.accepted_at if span[0] == "Create" else each.send_at) <= span[2])
+        and not each.refused
+        and (span is None or span[0] <= each.accepted_at <= span[1])
         and _matches(each, query)
     ]
     found.reverse()
@@ -46,19 +45,16 @@ def search(state: State, request: Request) -> Json:
     return {"body": {"pageNum": number, "pageSize": size, "totalCount": len(found), "data": rows}}
 
 
-def _span(query: Mapping[str, str]) -> tuple[str, int, int]:
-    """Return the name of the date that is searched, and the range."""
+def _span(query: Mapping[str, str]) -> tuple[int, int]:
     for name in ("Create", "Request"):
         first, last = query.get(f"start{name}Date"), query.get(f"end{name}Date")
         if first and last:
             start, end = parse_seoul(first, SECONDS_FORMAT), parse_seoul(last, SECONDS_FORMAT)
-            if start is None or end is None:
+            if start is None or end is None or end < start:
                 raise ApiError(-2000, "Date format error.")
-            if end < start:
-                raise ApiError(-1005, "Service parameter is invalid.")
             if end - start > MONTH:
                 raise ApiError(-4000, "Search is possible within one month.")
-            return name, start, end + 999
+            return start, end + 999
     raise ApiError(-2011, "RequestId or start/endRequestDate or start/endCreateDate is required.")
 
 
@@ -66,32 +62,23 @@ def _matches(message: Message, query: Mapping[str, str]) -> bool:
     wanted = (
         ("senderGroupingKey", message.sender_grouping_key),
         ("recipientGroupingKey", message.recipient_grouping_key),
-        ("recipientNo", message.recipient_no),
-        ("sendNo", message.sender),
-        ("msgStatus", status_of(message)),
     )
     return all(query[name] == value for name, value in wanted if query.get(name))
 
 
 def status_of(message: Message) -> str:
-    """Return the status of a text: 0 failed, 2 in progress, 3 delivered, 6 failed as an advertisement."""
+    """Return the status of a text: 0 failed, 2 in progress, 3 delivered."""
     if message.refused:
         return "0"
-    if message.code is None:
-        return "2"
-    return "3" if message.code == DELIVERED else "6" if message.code == "E919" else "0"
+    return {None: "2", DELIVERED: "3"}.get(message.code, "0")
 
 
 def _row(state: State, message: Message) -> Json:
     status = status_of(message)
-    row = {
+    row: Json = {
         "requestId": message.request_id,
-        "requestDate": format_with_tenths(message.send_at),
+        "requestDate": format_with_tenths(message.accepted_at),
         "resultDate": format_with_tenths(message.received_at),
-        "templateId": None,
-        "templateName": None,
-        "categoryId": None,
-        "categoryName": None,
         "body": message.content,
         "sendNo": message.sender,
         "countryCode": "82",
@@ -100,15 +87,11 @@ def _row(state: State, message: Message) -> Json:
         "msgStatusName": _STATUS_NAMES[status],
         "resultCode": message.shown_code,
         "resultCodeName": outcomes.result_name(message),
-        "telecomCode": TELECOM[0] if message.code else None,
-        "telecomCodeName": TELECOM[1] if message.code else None,
         "recipientSeq": message.recipient_seq,
         "sendType": {"SMS": "0", "AUTH": "2"}.get(message.kind, "1"),
         "messageType": message.kind,
         "messageCount": 1,
-        "userId": message.call.userId,
         "adYn": "Y" if message.is_ad else "N",
-        "resultMessage": "",
         "senderGroupingKey": message.sender_grouping_key,
         "recipientGroupingKey": message.recipient_grouping_key,
     }
@@ -132,8 +115,7 @@ def results(state: State, request: Request) -> Json:
         raise ApiError(-2000, "Date format error.")
     if not 0 <= last - first <= DAY_MS:
         raise ApiError(-1005, "Service parameter is invalid.")
-    kind = query.get("messageType")
-    found = [each for each in state.list_results(SMS, first, last + 999) if kind in (None, "", each.kind)]
+    found = state.list_results(SMS, first, last + 999)
     number, size, page = paginate(found, query, ApiError(4, _BAD_PAGE), state.behavior.results_per_page)
     rows = [
         {
@@ -142,11 +124,9 @@ def results(state: State, request: Request) -> Json:
             "recipientSeq": each.recipient_seq,
             "resultCode": each.shown_code,
             "resultCodeName": outcomes.result_name(each),
-            "requestDate": format_with_tenths(each.send_at),
+            "requestDate": format_with_tenths(each.accepted_at),
             "resultDate": format_with_tenths(each.received_at),
             "updateDate": format_with_tenths(each.updated_at),
-            "telecomCode": str(TELECOM[0]),
-            "telecomCodeName": TELECOM[1],
             "senderGroupingKey": each.sender_grouping_key,
             "recipientGroupingKey": each.recipient_grouping_key,
         }

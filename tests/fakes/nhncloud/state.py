@@ -38,7 +38,6 @@ class Message:
     recipient_grouping_key: str | None
     content: str
     accepted_at: int
-    send_at: int
     call: Any
     """The body of its call."""
     recipient: Any
@@ -86,7 +85,6 @@ class Profile:
     token: int | None = None
     is_blocked: bool = False
     is_dormant: bool = False
-    kakao_status: str = "A"
     kakao_profile_status: str = "A"
     daily_limit: int = 0
     """How many messages it may send a day, Alimtalk and friend talk each; 0: any."""
@@ -124,7 +122,6 @@ class Template:
 
     sender_key: str
     code: str
-    kakao_code: str
     current: Draft
     created_at: int
     changes: list[Draft] = field(default_factory=list)
@@ -213,10 +210,6 @@ class Behavior:
     """Delay from a message to its result."""
     review_after_s: float | None = 1.0
     """Duration of a template review; None: a test decides in the console."""
-    has_nights: bool = True
-    """Whether advertisements fail at night."""
-    lists_refused: bool = False
-    """Whether lists show recipients that were refused, as FAILED."""
     explains_total_failure: bool = True
     """Whether -1031 comes with the result of each recipient; the guides let `message` be null."""
     refuses_whole_calls: bool = False
@@ -282,25 +275,16 @@ class State:
         self.attachments: dict[int, UploadedFile] = {}
         self.pictures: dict[str, UploadedFile] = {}
         """Images of friend talk and of templates, by address."""
-        self.public_videos: set[str] = set()
-        """Addresses of uploaded videos whose state is PUBLIC; the form of `videoUrl` is not documented."""
         self.tokens_sent: list[tuple[int, str, str, int]] = []
         """Tokens sent to administrators: time, phone, channel, token."""
         self.unknown_channels: set[str] = set()
         """Channels that Kakao does not have."""
         self.under_review: list[tuple[Template, Draft]] = []
-        self.template_events: list[tuple[Template, Draft]] = []
-        """Template changes that are not yet posted to the webhook."""
         self.base = "http://relay.invalid"
         """Base URL of images."""
         self.changed = asyncio.Event()
         """Set when there may be something to post to a webhook."""
         self._last_serial = 0
-
-    def add_template_event(self, template: Template, draft: Draft) -> None:
-        """Queue a template event for the webhook."""
-        self.template_events.append((template, draft))
-        self.changed.set()
 
     def new_serial(self) -> int:
         self._last_serial += 1

@@ -19,8 +19,6 @@ DAYS_KEPT_AFTER_USE = 3
 KAKAO = "카카오 심사"
 THUMBNAIL = "ITEM_HIGHLIGHT"
 """The kind of an image that was uploaded for an item highlight."""
-CHANNEL_ADDED = "채널을 추가하고 소식을 받아 보세요."
-_STATUS_NAMES = {"TSC01": "요청", "TSC02": "검수 중", "TSC03": "승인", "TSC04": "반려"}
 
 
 _REGISTRATION = msgspec.json.Decoder(Registration)
@@ -61,13 +59,13 @@ def register(state: State, request: Request) -> Json:
     """Register a template and start its review: POST `senders/{senderKey}/templates`."""
     given: Registration = kakaotalk.decode_body(_REGISTRATION, request.body)
     profile = _get_active_profile(state, request)
-    code = kakaotalk.require_text("templateCode", given.templateCode, 20)
-    _check_name(state, profile.sender_key, code, kakaotalk.require_text("templateName", given.templateName, 150))
+    code = given.templateCode
+    _check_name(state, profile.sender_key, code, given.templateName)
     check_template(given)
     if (profile.sender_key, code) in state.templates:
         raise ApiError(-3001, "Already exist templateCode or templateName.")
     draft = _make_draft(state, given)
-    template = Template(profile.sender_key, code, state.new_key(), draft, created_at=draft.created_at)
+    template = Template(profile.sender_key, code, draft, created_at=draft.created_at)
     state.templates[profile.sender_key, code] = template
     start_review(state, template, template.current)
     return {}
@@ -96,7 +94,6 @@ def start_review(state: State, template: Template, draft: Draft) -> None:
     if takes_s is not None:
         draft.inspected_at, draft.decided_at = now + round(takes_s * 500), now + round(takes_s * 1000)
     state.under_review.append((template, draft))
-    state.add_template_event(template, draft)
 
 
 def process_due_reviews(state: State) -> None:
@@ -106,7 +103,6 @@ def process_due_reviews(state: State) -> None:
         name = draft.fields["templateName"]
         if draft.status == "TSC01" and draft.inspected_at is not None and draft.inspected_at <= now:
             draft.status, draft.updated_at = "TSC02", draft.inspected_at
-            state.add_template_event(template, draft)
         if draft.decided_at is not None and draft.decided_at <= now and HELD_NAME not in name:
             is_approved = REJECTED_NAME not in name
             decide(state, template, draft, is_approved, None if is_approved else "템플릿 이름에 '반려'가 있습니다.")
@@ -123,7 +119,6 @@ def decide(state: State, template: Template, draft: Draft, is_approved: bool, co
             each.is_active = each is draft
         template.current = draft
     state.under_review = [each for each in state.under_review if each[1] is not draft]
-    state.add_template_event(template, draft)
 
 
 def add_comment(state: State, draft: Draft, content: str, user: str, status: str) -> None:
@@ -151,9 +146,7 @@ def change(state: State, request: Request) -> Json:
         raise ApiError(-3012, "Only templates with TSC03(APPROVE)/TSC04(REJECT) can be modified.")
     if template.pending_change:
         raise ApiError(-3013, "There are templates already being modified.")
-    _check_name(
-        state, template.sender_key, template.code, kakaotalk.require_text("templateName", given.templateName, 150)
-    )
+    _check_name(state, template.sender_key, template.code, given.templateName)
     check_template(given)
     draft = _make_draft(state, given)
     if template.current.status == "TSC04":
@@ -210,9 +203,7 @@ def modifications(state: State, request: Request) -> Json:
     template = _get_template(state, request)
     rows = []
     for change_draft in template.changes if state.behavior.lists_newest_change_first else template.changes[::-1]:
-        row = {**_row(state, template, change_draft), "activated": change_draft.is_active}
-        del row["kakaoTemplateCode"]
-        rows.append(row)
+        rows.append({**_row(state, template, change_draft), "activated": change_draft.is_active})
     return {"templateModificationsResponse": {"templates": rows, "totalCount": len(rows)}}
 
 
@@ -224,22 +215,16 @@ def _template_row(state: State, template: Template) -> Json:
 def _row(state: State, template: Template, draft: Draft) -> Json:
     fields = draft.fields
     given = {name: fields.get(name) for name in Change.__struct_fields__}
-    is_ad = fields.get("templateMessageType") in ("AD", "MI")
     return {
         **given,
-        "plusFriendId": state.profiles[template.sender_key].channel,
         "senderKey": template.sender_key,
-        "plusFriendType": "NORMAL",
         "templateCode": template.code,
-        "kakaoTemplateCode": template.kakao_code,
         "templateMessageType": fields.get("templateMessageType") or "BA",
         "templateEmphasizeType": fields.get("templateEmphasizeType") or "NONE",
-        "templateAd": CHANNEL_ADDED if is_ad else None,
         "buttons": fields.get("buttons") or [],
         "quickReplies": fields.get("quickReplies") or [],
         "comments": draft.comments,
         "status": draft.status,
-        "statusName": _STATUS_NAMES[draft.status],
         "securityFlag": bool(fields.get("securityFlag")),
         "categoryCode": fields.get("categoryCode") or OTHER,
         "createDate": format_seoul(draft.created_at),

@@ -1,4 +1,4 @@
-"""Webhook calls of the server: results of messages and states of templates, repeated until accepted."""
+"""Webhook calls of the server: results of messages and opt-outs, repeated until accepted."""
 
 from collections.abc import Mapping
 from itertools import groupby
@@ -6,18 +6,17 @@ from itertools import groupby
 from tests.fakes.nhncloud import brand
 from tests.fakes.nhncloud.answers import Json, format_seoul
 from tests.fakes.nhncloud.sms_lists import status_of
-from tests.fakes.nhncloud.state import BRAND, FRIENDTALK, SMS, Draft, Message, Template
+from tests.fakes.nhncloud.state import BRAND, FRIENDTALK, SMS, Message
 from tests.fakes.relay_webhooks import MAX_HOOKS_PER_POST, RelayWebhooks
 
 RESULT = "MESSAGE_RESULT_UPDATE"
-TEMPLATE = "TEMPLATE_STATUS_UPDATE"
 UNSUBSCRIBE = "UNSUBSCRIBE"
 ISO_SECONDS = "%Y-%m-%dT%H:%M:%S"
-_SMS_STATES = {"0": "FAILED", "2": "COMPLETED", "3": "COMPLETED", "6": "FAILED_AD"}
+_SMS_STATES = {"0": "FAILED", "2": "COMPLETED", "3": "COMPLETED"}
 
 
 class Webhooks(RelayWebhooks):
-    """Results of messages, opt-outs and states of templates."""
+    """Results of messages, and opt-outs."""
 
     max_attempts = 10
 
@@ -29,11 +28,8 @@ class Webhooks(RelayWebhooks):
         return {"X-Toast-Webhook-Signature": self._secret, "Content-Type": "application/json;charset=UTF-8"}
 
     def next_change_at(self) -> int | None:
-        moments = [
-            (draft.inspected_at if draft.status == "TSC01" else draft.decided_at) or 0
-            for _, draft in self._state.under_review
-        ]
-        return min((each for each in (*moments, self._state.results.next_at()) if each), default=None)
+        at: int | None = self._state.results.next_at()
+        return at
 
     def collect(self) -> None:
         state, behavior = self._state, self._state.behavior
@@ -47,9 +43,6 @@ class Webhooks(RelayWebhooks):
         calls, state.unsubscribe_events = state.unsubscribe_events, []
         for number, phone, at in calls:
             self._enqueue(True, UNSUBSCRIBE, [self._unsubscribe_hook(number, phone, at)])
-        events, state.template_events = state.template_events, []
-        for template, draft in events:
-            self._enqueue(False, TEMPLATE, [self._template_hook(template, draft)])
 
     def _enqueue(self, is_sms: bool, event: str, hooks: list[Json]) -> None:
         self.add(
@@ -71,7 +64,7 @@ class Webhooks(RelayWebhooks):
             "senderType": f"{'AD' if message.is_ad else 'NORMAL'}_{message.kind}",
             "requestId": message.request_id,
             "recipientSeq": message.recipient_seq,
-            "requestDate": format_seoul(message.send_at, ISO_SECONDS),
+            "requestDate": format_seoul(message.accepted_at, ISO_SECONDS),
             "receiveDate": format_seoul(message.received_at, ISO_SECONDS),
             "sendNo": message.sender,
             "recipientNo": message.recipient_no,
@@ -102,7 +95,7 @@ class Webhooks(RelayWebhooks):
             "kakaoMessageType": f"{message.kind}_{'AUTH' if message.is_auth else 'NORMAL'}",
             "requestId": message.request_id,
             "recipientSeq": message.recipient_seq,
-            "requestDate": format_seoul(message.send_at),
+            "requestDate": format_seoul(message.accepted_at),
             "createDate": format_seoul(message.accepted_at),
             "receiveDate": format_seoul(message.received_at),
             "recipientNo": message.recipient_no,
@@ -111,16 +104,5 @@ class Webhooks(RelayWebhooks):
             "recipientGroupingKey": message.recipient_grouping_key,
             "isAddedChannel": brand.is_friend(message) if message.product == BRAND else None,
             "_links": {"self": {"href": f"{self._state.base}/{path}"}},
-            "hookId": self._state.new_request_id(),
-        }
-
-    def _template_hook(self, template: Template, draft: Draft) -> Json:
-        return {
-            "senderKey": template.sender_key,
-            "templateCode": template.code,
-            "kakaoTemplateCode": template.kakao_code,
-            "status": draft.status,
-            "comments": list(draft.comments),
-            "updateDate": format_seoul(draft.updated_at or draft.created_at),
             "hookId": self._state.new_request_id(),
         }

@@ -30,8 +30,7 @@ def schedule_result(state: State, message: SolapiMessage) -> None:
     """Schedule what becomes of an accepted message."""
     after_s = LATE_S if message.to == _LATE else state.behavior.receipt_after_s
     now, after = state.clock(), round(after_s * 1000)
-    if state.behavior.shows_progress:
-        state.schedule(message, now + after // 2, AT_CARRIER)
+    state.schedule(message, now + after // 2, AT_CARRIER)
     if message.to == _NEVER:
         return
     codes = _TALK_CODES if message.kakao else _TEXT_CODES

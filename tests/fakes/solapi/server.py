@@ -13,7 +13,7 @@ first two, from npm and PyPI, judge the server in test_judge.py and test_python_
 | 15 MB and 10,000 receivers a call; 413 RecipientsTooMany | D groups/addGroupMessages.md, message-api-v4/undefined-1/undefined-4.md |
 | refused messages are stored and not sent; all refused: 200 with `count.total = registeredFailed` | D groups/addGroupMessages.md; C messageService.ts |
 | a repeated receiver of a group is 1026 unless `allowDuplicates` | D message-status-codes.md, groups/addGroupMessages.md |
-| `customFields`: 30 and 100 characters, only strings, repeated in answers and lists | D groups/addGroupMessages.md, 1032; C storedMessage.ts |
+| `customFields`: only strings, repeated in answers and lists | D groups/addGroupMessages.md; C storedMessage.ts |
 | status codes 1xxx refused, 2000 accepted, 3000 at the carrier, 4000 delivered | D message-status-codes.md |
 | lists: `dateType` CREATED or UPDATED, `startDate`, `endDate`, `startKey`, `limit` (20), `messageList` by id | D getMessageList.md; C getMessagesRequest.ts |
 | `messages/v4/list-old`: the same list | P message_service.py, get_messages |
@@ -25,7 +25,7 @@ first two, from npm and PyPI, judge the server in test_judge.py and test_python_
 | channel: token, then `POST kakao/v2/channels` with phone, category and token | C kakaoChannelService.ts; D kakao/putplusfriend.md |
 | template: PENDING, `PUT …/inspection`, INSPECTING, APPROVED or REJECTED | K MessageHttpService.kt; D kakao/templateinspection.md |
 | names of templates need not be unique: "다른 알림톡 템플릿과 중복 가능합니다" | K KakaoAlimtalkTemplateMutationRequest.kt; C examples create_template.js says "중복불가" |
-| what EX, AD, MI, TEXT and ITEM_LIST need; `emphasizeSubtitle`; `chatExtra`, `targetOut` of buttons; `variables` | solapi.com/developers/api/templates-createTemplate (2026-03-25) and …/templates (2026-03-08) |
+| `emphasizeSubtitle`; `chatExtra`, `targetOut` of buttons; `variables` | solapi.com/developers/api/templates-createTemplate (2026-03-25) and …/templates (2026-03-08) |
 | an Alimtalk has `pfId`, `templateId` and `variables` alone, or its own `text`, `buttons` and `title`: "pfId, templateId, variables만 쓰시거나 … text, pfId, templateId, buttons(… 타이틀도 있으면 title까지 포함)" | github.com/solapi/community discussion 13 (2025-04-04) |
 | a template is changed while PENDING, removed while PENDING or REJECTED | C examples update_template.js, kakaoTemplateService.ts |
 | webhook: an array of `{"eventDataId", "data": message, "retryCount"}`, or of messages alone (`wraps_reports`) | P model/webhook/single_report.py; C examples webhooks/index.js "body에 [] 형식으로 메시지정보 객체 목록이 들어옵니다" |
@@ -40,10 +40,10 @@ Choices where both say nothing; those in Behavior can be changed:
 - A list is ordered by its date, oldest first; `limit` is at most 500; a message that is updated moves to the end.
 - The list of opt-outs shows whole numbers; with `hides_digits` it hides two, as the console of Solapi does
   (solapi.com/guides/sms-faq).
-- A receiver that is no number is 1011; an Alimtalk of more than 1,000 characters is 1031, as the table says.
 - An Alimtalk's own `text` must match its template; without it the template is filled with `variables`, of which
   none may be missing (1010). With an own text, a template whose other parts have variables is refused (1043).
-- Brand messages are refused with the codes of friend talk (1010, 1031, 1049, 1050, 1051).
+- Brand messages are refused with the codes of friend talk (1010, 1051).
+- Of the rules for what a message or a template contains there are those that a test of ours needs.
 """  # noqa: E501 - a table
 
 import contextlib

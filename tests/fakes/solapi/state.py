@@ -138,10 +138,6 @@ class Behavior:
     """Delay until a new message appears in lists: the client's own tests wait for it."""
     max_limit: int = 500
     """The most entries of a page."""
-    shows_progress: bool = True
-    """Whether a message is updated to 3000 before its result."""
-    lists_refused: bool = True
-    """Whether messageList has also the messages of failedMessageList."""
     refusals: dict[str, str] = field(default_factory=dict)
     """Receivers that are refused, with their status code."""
     call_errors: dict[str, tuple[int, str]] = field(default_factory=dict)

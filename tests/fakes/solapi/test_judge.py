@@ -54,17 +54,6 @@ def test_sent_message_comes_back_with_its_custom_fields(client: Judge) -> None:
     assert (row["statusCode"], row["customFields"], row["type"]) == ("4000", fields, "SMS")
 
 
-def test_types_are_detected(client: Judge) -> None:
-    sent = client.call(
-        "send",
-        [text("01020000011"), text("01020000012", text="가" * 46), text("01020000013", subject="알림")],
-    )
-    listed = client.call("getMessages", {"groupId": sent["groupInfo"]["groupId"]})
-
-    found = {row["to"]: row["type"] for row in listed["messageList"].values()}
-    assert found == {"01020000011": "SMS", "01020000012": "LMS", "01020000013": "LMS"}
-
-
 def test_refused_message_is_told_apart_and_others_are_sent(client: Judge) -> None:
     sent = client.call("send", [text("01020000021"), text("01020000022", **{"from": "0299999999"})])
 
@@ -73,26 +62,11 @@ def test_refused_message_is_told_apart_and_others_are_sent(client: Judge) -> Non
     assert sent["groupInfo"]["count"]["registeredFailed"] == 1
 
 
-def test_repeated_receiver_is_refused_unless_allowed(client: Judge) -> None:
-    twice = [text("01020000031"), text("01020000031")]
-
-    (failed,) = client.call("send", twice)["failedMessageList"]
-    assert failed["statusCode"] == "1026"
-    assert client.call("send", twice, {"allowDuplicates": True})["failedMessageList"] == []
-
-
 def test_client_throws_if_all_messages_are_refused(client: Judge) -> None:
     error = failure(client, "send", [text("01020000041", text="🙂")])
 
     assert error["name"] == "MessageNotReceivedError"
     assert [one["statusCode"] for one in error["failed"]] == ["1029"]
-
-
-def test_too_many_receivers_are_refused(client: Judge) -> None:
-    many = [f"010{number:08}" for number in range(10_001)]
-    error = failure(client, "send", [text(many)])
-
-    assert (error["name"], error["code"]) == ("ClientError", "RecipientsTooMany")
 
 
 def test_list_is_read_page_by_page(client: Judge, relay: FakeSolapi) -> None:
