@@ -44,7 +44,7 @@ prices = {{ sms = 9.5 }}
 @pytest.fixture(scope="module")
 def smsc() -> Iterator[Peer]:
     """A third-party SMSC, which delivers every SMS and sends what subscribers write."""
-    with running_peer("python") as peer:
+    with running_peer() as peer:
         yield peer
 
 

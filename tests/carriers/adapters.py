@@ -13,7 +13,6 @@ from tests.carriers.conformance import (
     SENDER_KEY,
     TEMPLATE_CODE,
     Adapter,
-    CompatibleNhnCloudAdapter,
     NhnCloudAdapter,
     RelayAdapter,
     SimulatorAdapter,
@@ -81,6 +80,5 @@ ADAPTERS: tuple[type[Adapter], ...] = (
     SmppAdapter,
     SmppPairAdapter,
     NhnCloudAdapter,
-    CompatibleNhnCloudAdapter,
     SolapiAdapter,
 )

@@ -3,7 +3,7 @@
 import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 from pabal.carriers.base import Carrier
 from pabal.carriers.nhncloud.carrier import NhnCloudCarrier
@@ -308,7 +308,6 @@ class CountingRelay(FakeNhnCloud):
 class NhnCloudAdapter(RelayAdapter):
     kind = "nhncloud"
     secrets = ("smsAppKey0123456", "smsSecret", "talkAppKey012345", "talkSecret")
-    friend_talk: ClassVar[Literal["brand", "compatible"]] = "brand"
 
     def __init__(self) -> None:
         super().__init__(CountingRelay())
@@ -322,7 +321,6 @@ class NhnCloudAdapter(RelayAdapter):
             window=window,
             rate=rate,
             poll_seconds=1,
-            friend_talk=self.friend_talk,
             sms_app_key=sms_key,
             sms_secret_key=sms_secret,
             talk_app_key=talk_key,
@@ -344,13 +342,6 @@ class NhnCloudAdapter(RelayAdapter):
             each.updated_at is None or each.updated_at > self._cursor.at.get(each.product, 0)
             for each in self._relay.messages
         )
-
-
-class CompatibleNhnCloudAdapter(NhnCloudAdapter):
-    """The same with friend talk as the relay converts it, until that ends."""
-
-    kind = "nhncloud, compatible"
-    friend_talk = "compatible"
 
 
 def virtual_clock() -> int:

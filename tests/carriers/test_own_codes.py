@@ -8,24 +8,12 @@ from pabal.carriers.base import Accepted, Busy, Rejected, Unknown, code_of
 from pabal.carriers.nhncloud import codes as nhncloud_codes
 from pabal.carriers.nhncloud import results as nhncloud_results
 from pabal.carriers.smpp import protocol
-from pabal.carriers.smpp.batch import DEFAULT_VERDICT, VERDICTS, verdict_for_status
 from pabal.carriers.smpp.receipt_parser import parse_receipt
 from pabal.carriers.solapi import codes as solapi_codes
 from pabal.carriers.solapi import lookup as solapi_results
 from pabal.carriers.solapi.client import OWN_ID, ListedMessage
 from pabal.domain.sends.message import Outcome
 from tests.carriers.smpp.test_receipt_parser import receipt
-
-
-@pytest.mark.parametrize(
-    ("status", "code"),
-    [(protocol.RINVDSTADR, "0x0000000B"), (protocol.RTHROTTLED, "0x00000058"), (0x450, "0x00000450")],
-)
-def test_smpp_verdict_has_the_command_status(status: int, code: str) -> None:
-    verdict = verdict_for_status(status)
-
-    assert verdict == VERDICTS.get(status, DEFAULT_VERDICT)
-    assert code_of(verdict) == code
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,7 @@ def test_nothing_is_lost_when_killed_with_a_full_window(tmp_path: Path, on_doubt
     log = tmp_path / "smsc.log"
     phones = (f"010-{number // 10_000:04}-{number % 10_000:04}" for number in itertools.count(20_000_000))
     key = ""
-    with running_peer("node", log=str(log), answer_after_ms=ANSWER_AFTER_MS) as peer:
+    with running_peer(log=str(log), answer_after_ms=ANSWER_AFTER_MS) as peer:
         for number in range(1, KILLS + 1):
             with serve_with_smsc(peer, tmp_path, window=WINDOW, on_doubt=on_doubt) as live:
                 key = key or live.key

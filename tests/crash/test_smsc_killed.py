@@ -100,9 +100,7 @@ def _run_with_crashes(folder: Path, behavior: CarrierBehavior) -> DeliveryResult
     rng = Random(7)
     answers = [rng.randint(1, MAX_ANSWERS_BEFORE_KILL) for _ in range(KILLS)]
     with (
-        running_peer(
-            "node", log=str(log), echo_reference=behavior.echoes_reference, silent_after=answers[0]
-        ) as peer,
+        running_peer(log=str(log), echo_reference=behavior.echoes_reference, silent_after=answers[0]) as peer,
         serve_with_smsc(peer, folder, window=WINDOW, on_doubt=behavior.on_doubt, max_resends=MAX_RESENDS) as live,
     ):
         sent = asyncio.run(_send_during_crashes(live, peer, answers))

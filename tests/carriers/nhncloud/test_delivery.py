@@ -8,8 +8,6 @@ from tests.fixtures.nhncloud import SENDER_KEY, TEMPLATE, NhnCloud
 from tests.fixtures.virtual import Environment
 from tests.fixtures.web import (
     BUTTON,
-    FALLBACK,
-    NO_USER,
     PHONE,
     alimtalk_body,
     call_ok,
@@ -55,18 +53,6 @@ async def test_single_sends_of_one_template_share_calls(env: Environment, fixtur
     assert len(fixture.calls("/raw-messages")) <= 3
 
 
-async def test_relay_fallback_is_off_and_our_fallback_is_sent(env: Environment, fixture: NhnCloud) -> None:
-    fixture.relay.profiles[SENDER_KEY].resends = True
-    call = await fixture.add_channel(env)
-    body = alimtalk_body(SENDER_KEY, receivers=receivers_of(NO_USER, **NAMED), **FALLBACK)
-    await call_ok(call, "message/sendAlimtalk", body)
-    await env.wait(20)
-
-    assert await outcomes_for(call, NO_USER) == ["alimTalk fail 3019", "sms completed 1000"]
-    assert [each.kind for each in fixture.accepted] == ["ALIMTALK", "SMS"]
-    assert {each.resend_status for each in fixture.accepted} == {"RSC01"}
-
-
 async def test_friendtalk_has_image_link_buttons_and_ad_flag(env: Environment, fixture: NhnCloud) -> None:
     call = await fixture.add_channel(env)
     buttons = [BUTTON, {"buttonType": "botKeyword", "name": "묻기"}]
@@ -101,17 +87,6 @@ async def test_emphasized_title_is_filled_in(env: Environment, fixture: NhnCloud
     assert [each.recipient.templateTitle for each in fixture.accepted] == ["길동님께"]
     (record,) = await list_messages(call)
     assert (describe_outcome(record), record["subject"]) == ("completed 1000", "길동님께")
-
-
-async def test_image_of_an_mms_is_uploaded_once(env: Environment, fixture: NhnCloud) -> None:
-    call = await fixture.add_channel(env)
-    await call_ok(call, "message/sendMMS", sms_body(*MANY, image=image_body(3000)))
-    await env.wait(20)
-
-    (attached,) = fixture.relay.attachments.values()
-    assert len(attached.body) == 3000
-    assert {tuple(each.call.attachFileIdList) for each in fixture.accepted} == {(attached.number,)}
-    assert {each.kind for each in fixture.accepted} == {"MMS"}
 
 
 async def test_messages_carry_their_own_of_several_shared_pictures(env: Environment, fixture: NhnCloud) -> None:

@@ -26,20 +26,6 @@ pytestmark = pytest.mark.slow
 # Faults: no message is lost or duplicated (the environment checks for duplicates), and every message ends.
 
 
-@pytest.mark.first_case
-@pytest.mark.settings(behavior={"lists_lag_s": 10})
-@pytest.mark.parametrize("kind", ["sms", "alimTalk"])
-async def test_lagging_lists_cause_no_duplicates(kind: str, env: Environment, fixture: NhnCloud) -> None:
-    call = await fixture.add_channel(env)
-    fixture.relay.inject_fault("lose answer", "raw-messages" if kind == "alimTalk" else "POST", times=3)
-    operation, body = send_of(kind, SENDER_KEY)
-    await call_ok(call, operation, {**body, "receivers": receivers_of(*MANY[:20], **NAMED)})
-    await env.wait(600)
-
-    assert {tuple(await outcomes_for(call, number)) for number in MANY[:20]} == {(f"{kind} completed 1000",)}
-    assert len(fixture.accepted) == 20
-
-
 def personal(first: int, count: int) -> list[dict[str, Any]]:
     """Return receivers who each get a text of their own."""
     numbers = range(30_000_000 + first, 30_000_000 + first + count)

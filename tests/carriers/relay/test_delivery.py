@@ -5,9 +5,10 @@ from typing import Any
 import pytest
 
 from tests.carriers.relay.delivery_fixture import MANY, NAMED, PRODUCTS, outcomes_for, send_of
+from tests.fixtures.nhncloud import NhnCloud
 from tests.fixtures.relay_delivery import RELAY, RelayFixture
 from tests.fixtures.virtual import Environment
-from tests.fixtures.web import call_ok, receivers_of, sms_body
+from tests.fixtures.web import FALLBACK, NO_USER, alimtalk_body, call_ok, image_body, receivers_of, sms_body
 
 pytestmark = pytest.mark.slow
 
@@ -131,3 +132,54 @@ async def test_message_in_doubt_waits_while_others_use_the_next_carrier(
 
     assert await outcomes_for(call, MANY[0]) == ["sms completed 1000"]
     assert len(fixture.telco.submitted) == 1
+
+
+@pytest.mark.first_case
+@pytest.mark.parametrize(
+    ("fixture", "kind", "lag_s"),
+    [("nhncloud", "sms", 10), ("nhncloud", "alimTalk", 10), ("solapi", "sms", 40)],
+    indirect=["fixture"],
+)
+async def test_lagging_lists_cause_no_duplicates(
+    env: Environment, fixture: RelayFixture, kind: str, lag_s: float
+) -> None:
+    fixture.relay.behavior.lists_lag_s = lag_s
+    call = await fixture.add_channel(env)
+    fixture.relay.inject_fault("lose answer", fixture.submit_path(kind), times=3)
+    operation, body = send_of(kind, fixture.sender_key)
+    await call_ok(call, operation, {**body, "receivers": receivers_of(*MANY[:20], **NAMED)})
+    await env.wait(600)
+
+    assert {tuple(await outcomes_for(call, number)) for number in MANY[:20]} == {(f"{kind} completed 1000",)}
+    assert len(fixture.accepted_numbers) == 20
+
+
+async def test_own_fallback_is_sent_and_the_relay_sends_none(env: Environment, fixture: RelayFixture) -> None:
+    if isinstance(fixture, NhnCloud):
+        fixture.relay.profiles[fixture.sender_key].resends = True
+    call = await fixture.add_channel(env)
+    body = alimtalk_body(fixture.sender_key, receivers=receivers_of(NO_USER, **NAMED), **FALLBACK)
+    await call_ok(call, "message/sendAlimtalk", body)
+    await env.wait(20)
+
+    assert await outcomes_for(call, NO_USER) == ["alimTalk fail 3019", "sms completed 1000"]
+    assert len(fixture.accepted_numbers) == 2
+    if isinstance(fixture, NhnCloud):
+        assert {each.resend_status for each in fixture.accepted} == {"RSC01"}
+    else:
+        assert fixture.relay.messages[0].kakao["disableSms"] is True
+
+
+async def test_picture_is_uploaded_once_for_all_receivers(env: Environment, fixture: RelayFixture) -> None:
+    call = await fixture.add_channel(env)
+    await call_ok(call, "message/sendMMS", sms_body(*MANY, image=image_body(3000)))
+    await env.wait(20)
+
+    files = fixture.relay.attachments if isinstance(fixture, NhnCloud) else fixture.relay.files
+    assert [len(each.body) for each in files.values()] == [3000]
+    if isinstance(fixture, NhnCloud):
+        used = {number for each in fixture.accepted for number in each.call.attachFileIdList}
+    else:
+        used = {each.image_id for each in fixture.relay.messages}
+    assert used == set(files)
+    assert len(fixture.accepted_numbers) == len(MANY)

@@ -7,18 +7,13 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.fakes.smsc.peer import KINDS, Peer, running_peer
+from tests.fakes.smsc.peer import Peer, running_peer
 from tests.fixtures.live import run
 from tests.fixtures.smpp_live import SENDER, message_status, send, serve_with_smsc, wait_until
 
 pytestmark = pytest.mark.slow
 PHONE = "010-1234-5678"
 LONG = "안녕하세요. 지난주에 주문한 물건이 아직 오지 않아서 문의드립니다 😀 " * 4
-
-
-@pytest.fixture(params=KINDS)
-def kind(request: pytest.FixtureRequest) -> str:
-    return str(request.param)
 
 
 def write(peer: Peer, text: str) -> None:
@@ -30,9 +25,8 @@ def list_inbound(client: httpx.Client, **query: Any) -> Any:
     return client.get("/api/message/inbound.v1.0", params=query).json()
 
 
-@pytest.mark.first_case
-def test_written_messages_are_listed_and_a_refusal_opts_out(kind: str, tmp_path: Path) -> None:
-    with running_peer(kind) as peer, serve_with_smsc(peer, tmp_path) as live, live.client() as client:
+def test_written_messages_are_listed_and_a_refusal_opts_out(tmp_path: Path) -> None:
+    with running_peer() as peer, serve_with_smsc(peer, tmp_path) as live, live.client() as client:
         run("number", "add", SENDER, "--account", "first", data=tmp_path / "data")
         send(client, "SMS", "안녕하세요", PHONE)
         wait_until(lambda: message_status(client, PHONE), "completed 1000")

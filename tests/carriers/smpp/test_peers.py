@@ -6,7 +6,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.fakes.smsc.peer import KINDS, PeerEvent, running_peer
+from tests.fakes.smsc.peer import PeerEvent, running_peer
 from tests.fixtures.smpp_live import message_record, message_status, send, serve_with_smsc, wait_until
 
 pytestmark = pytest.mark.slow
@@ -18,11 +18,6 @@ LONG_LATIN = ("The quick brown fox [jumps] over the lazy dog. " * 50)[:2000]
 GSM, UCS_2, CP949 = 0, 8, 14
 UDHI = 0x40
 WRONG_PASSWORD = 0x0E
-
-
-@pytest.fixture(params=KINDS)
-def kind(request: pytest.FixtureRequest) -> str:
-    return str(request.param)
 
 
 def _part_number(part: PeerEvent) -> int:
@@ -51,10 +46,10 @@ def test_long_text_has_the_maximum_length() -> None:
     ("encoding", "codings"), [("auto", [UCS_2, GSM, UCS_2]), ("ucs2", [UCS_2] * 3), ("cp949", [CP949] * 3)]
 )
 def test_texts_arrive_readable_and_receipts_complete_them(
-    kind: str, tmp_path: Path, encoding: str, codings: list[int]
+    tmp_path: Path, encoding: str, codings: list[int]
 ) -> None:
     with (
-        running_peer(kind) as peer,
+        running_peer() as peer,
         serve_with_smsc(peer, tmp_path, encoding=encoding) as live,
         live.client() as client,
     ):
@@ -79,9 +74,9 @@ def test_texts_arrive_readable_and_receipts_complete_them(
 
 @pytest.mark.first_case
 @pytest.mark.parametrize("encoding", ["auto", "cp949"])
-def test_segmented_text_ends_when_every_segment_is_reported(kind: str, tmp_path: Path, encoding: str) -> None:
+def test_segmented_text_ends_when_every_segment_is_reported(tmp_path: Path, encoding: str) -> None:
     with (
-        running_peer(kind, withhold_part=2) as peer,
+        running_peer(withhold_part=2) as peer,
         serve_with_smsc(peer, tmp_path, encoding=encoding, long_messages="parts") as live,
         live.client() as client,
     ):
@@ -120,10 +115,10 @@ def _has_all_parts(parts: list[PeerEvent]) -> bool:
     ],
 )
 def test_receipt_decides_how_a_message_ends(
-    kind: str, tmp_path: Path, says: dict[str, Any], carrier: dict[str, Any], ended: str
+    tmp_path: Path, says: dict[str, Any], carrier: dict[str, Any], ended: str
 ) -> None:
     with (
-        running_peer(kind, **says) as peer,
+        running_peer(**says) as peer,
         serve_with_smsc(peer, tmp_path, **carrier) as live,
         live.client() as client,
     ):
@@ -135,10 +130,9 @@ def test_receipt_decides_how_a_message_ends(
     assert submit["registered_delivery"] == int(carrier.get("receipts", True))
 
 
-@pytest.mark.first_case
-def test_transmitter_and_receiver_work_like_a_transceiver(kind: str, tmp_path: Path) -> None:
+def test_transmitter_and_receiver_work_like_a_transceiver(tmp_path: Path) -> None:
     with (
-        running_peer(kind) as peer,
+        running_peer() as peer,
         serve_with_smsc(peer, tmp_path, bind="pair", numbers="international") as live,
         live.client() as client,
     ):
@@ -150,11 +144,10 @@ def test_transmitter_and_receiver_work_like_a_transceiver(kind: str, tmp_path: P
     assert [event["destination"] for event in peer.submits] == ["821012345678"]
 
 
-@pytest.mark.first_case
-def test_throttled_message_is_retried_and_arrives_once(kind: str, tmp_path: Path) -> None:
+def test_throttled_message_is_retried_and_arrives_once(tmp_path: Path) -> None:
     phones = [f"010-2000-{number:04}" for number in range(15)]
     with (
-        running_peer(kind, throttle_every=10) as peer,
+        running_peer(throttle_every=10) as peer,
         serve_with_smsc(peer, tmp_path) as live,
         live.client() as client,
     ):
@@ -172,11 +165,9 @@ def _completed(client: httpx.Client, request: str) -> int:
     return int(answer["item"]["counts"]["completed"])
 
 
-@pytest.mark.first_case
-@pytest.mark.first_case
-def test_with_a_wrong_password_messages_wait_and_the_service_stays_up(kind: str, tmp_path: Path) -> None:
+def test_with_a_wrong_password_messages_wait_and_the_service_stays_up(tmp_path: Path) -> None:
     with (
-        running_peer(kind, password="changed") as peer,
+        running_peer(password="changed") as peer,
         serve_with_smsc(peer, tmp_path) as live,
         live.client() as client,
     ):

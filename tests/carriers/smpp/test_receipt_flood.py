@@ -86,16 +86,6 @@ async def test_flood_on_one_connection_does_not_block_the_other() -> None:
         assert smsc.received(protocol.SUBMIT_SM)[0].connection is smsc.connections[1]
 
 
-async def test_smsc_that_floods_and_does_not_read_is_disconnected(runner: CarrierRunner) -> None:
-    runner.smsc.open_connection.transport.pause_reading()
-    runner.smsc.open_connection.transport.write(flood(20_000))
-    await wait_until(lambda: not runner.carrier.is_connected)
-    await asyncio.sleep(0.1)
-
-    assert runner.carrier.problem == "the SMSC does not read"
-    assert len(runner.received) == 20_000
-
-
 async def test_connection_lost_while_paused_is_reopened() -> None:
     smsc = ScriptedSmsc()
     slow = SlowReceiptStore()

@@ -47,19 +47,6 @@ async def test_receipt_has_the_reference_of_its_message(runner: CarrierRunner) -
     assert runner.received == [Receipt(str(verdict.reference), GOOD)]
 
 
-@pytest.mark.parametrize(
-    ("base", "message_id", "reference"),
-    [
-        ("text", "00abcdef", "00abcdef"),
-        ("hex", "00abcdef", "11259375"),
-        ("hex", "ABCDEF", "11259375"),
-        ("decimal", "0011259375", "11259375"),
-    ],
-)
-def test_id_in_a_receipt_is_read_in_the_configured_base(base: str, message_id: str, reference: str) -> None:
-    assert read(receipt(message_id), receipt_ids=base) == Receipt(reference, GOOD)
-
-
 async def test_ids_match_with_hex_responses_and_decimal_receipts() -> None:
     def handler(connection: SmscConnection, request: Pdu) -> None:
         connection.send(SUBMIT_SM_RESP, request.sequence, b"00FF\0")

@@ -45,36 +45,23 @@ async def test_invalid_length_is_detected_in_the_first_four_octets(fixture: Sess
     assert fixture.session.closed.done()
 
 
-async def test_reset_inside_a_pdu_leaves_submits_without_a_result(fixture: SessionFixture) -> None:
+@pytest.mark.parametrize("is_reset", [True, False])
+async def test_connection_lost_inside_a_pdu_leaves_a_submit_without_a_result(
+    is_reset: bool, fixture: SessionFixture
+) -> None:
     group = fixture.submit(2)
     await let_pdus_arrive()
-    whole = frames(
-        [
-            (SUBMIT_SM_RESP, fixture.sequence_numbers[0], b"one\0", 0),
-            (SUBMIT_SM_RESP, fixture.sequence_numbers[1], b"two\0", 0),
-        ]
-    )
+    one, two = fixture.sequence_numbers
+    whole = frames([(SUBMIT_SM_RESP, one, b"one\0", 0), (SUBMIT_SM_RESP, two, b"two\0", 0)])
     fixture.smsc_connection.transport.write(whole[:-3])
     await let_pdus_arrive()
-    fixture.smsc_connection.pipe.reset()
+    (fixture.smsc_connection.pipe.reset if is_reset else fixture.smsc_connection.transport.close)()
     await let_pdus_arrive()
 
     assert results_of(group) == ["one", None]
-    assert await fixture.session.closed == "connection broken (ConnectionResetError)"
+    reason = "connection broken (ConnectionResetError)" if is_reset else "closed by the SMSC"
+    assert await fixture.session.closed == reason
     assert (fixture.session.is_open, fixture.session.free_window) == (False, 0)
-
-
-async def test_eof_inside_a_pdu_leaves_submits_without_a_result(fixture: SessionFixture) -> None:
-    group = fixture.submit()
-    await let_pdus_arrive()
-    fixture.smsc_connection.transport.write(
-        frames([(SUBMIT_SM_RESP, fixture.sequence_numbers[0], b"one\0", 0)])[:-3]
-    )
-    fixture.smsc_connection.transport.close()
-    await let_pdus_arrive()
-
-    assert results_of(group) == [None]
-    assert await fixture.session.closed == "closed by the SMSC"
 
 
 @pytest.mark.parametrize("command", [0x3, 0x7, 0x103, 0x112, 0x7FFFFFFF, 0x0])

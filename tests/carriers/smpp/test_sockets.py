@@ -89,12 +89,6 @@ async def sent_and_reported(smsc: ScriptedSmsc, port: int, **settings: Any) -> N
     assert asyncio.all_tasks() == {asyncio.current_task()}
 
 
-async def test_carrier_works_over_a_socket() -> None:
-    smsc = ScriptedSmsc()
-    async with listening(smsc) as port:
-        await sent_and_reported(smsc, port, host="127.0.0.1")
-
-
 async def test_it_works_over_tls() -> None:
     smsc = ScriptedSmsc()
     async with listening(smsc, server_context()) as port:

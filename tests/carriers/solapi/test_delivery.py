@@ -2,11 +2,11 @@
 
 import pytest
 
-from tests.carriers.relay.delivery_fixture import MANY, NAMED, outcomes_for, send_of
+from tests.carriers.relay.delivery_fixture import MANY, outcomes_for, send_of
 from tests.fixtures.relay_delivery import RELAY
 from tests.fixtures.solapi import SENDER_KEY, Solapi
 from tests.fixtures.virtual import Environment
-from tests.fixtures.web import FALLBACK, NO_USER, PHONE, alimtalk_body, call_ok, image_body, receivers_of, sms_body
+from tests.fixtures.web import PHONE, call_ok, image_body, sms_body
 
 pytestmark = pytest.mark.slow
 
@@ -25,18 +25,6 @@ async def test_messages_of_several_requests_and_texts_share_a_call(env: Environm
     assert await outcomes_for(call, MANY[7]) == ["sms completed 1000"] * 5
 
 
-async def test_own_fallback_is_sent_and_the_relay_sends_none(env: Environment, fixture: Solapi) -> None:
-    call = await fixture.add_channel(env)
-    body = alimtalk_body(SENDER_KEY, receivers=receivers_of(NO_USER, **NAMED), **FALLBACK)
-    await call_ok(call, "message/sendAlimtalk", body)
-    await env.wait(20)
-
-    assert await outcomes_for(call, NO_USER) == ["alimTalk fail 3019", "sms completed 1000"]
-    talk, text = fixture.accepted
-    assert talk.kakao is not None
-    assert (talk.kakao["disableSms"], text.type) == (True, "SMS")
-
-
 @pytest.mark.settings(routes={"sms": [RELAY, "telco"]})
 async def test_declined_message_goes_to_the_next_carrier(env: Environment, fixture: Solapi) -> None:
     call = await fixture.add_channel(env)
@@ -45,16 +33,6 @@ async def test_declined_message_goes_to_the_next_carrier(env: Environment, fixtu
 
     assert fixture.accepted == []
     assert [each.content for _, each in fixture.telco.submitted] == ["똠방각하"]
-
-
-async def test_picture_is_uploaded_once_for_all_receivers(env: Environment, fixture: Solapi) -> None:
-    call = await fixture.add_channel(env)
-    await call_ok(call, "message/sendMMS", sms_body(*MANY[:100], image=image_body(3000)))
-    await env.wait(20)
-
-    (file,) = fixture.relay.files.values()
-    assert (file.type, len(file.body)) == ("MMS", 3000)
-    assert {each.image_id for each in fixture.accepted} == {file.file_id}
 
 
 async def test_picture_that_is_gone_is_uploaded_again(env: Environment, fixture: Solapi) -> None:

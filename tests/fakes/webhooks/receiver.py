@@ -15,7 +15,7 @@ class Receiver(Peer):
     """An https server on localhost; its events are `post` (verified) and `refused`."""
 
     def __init__(self, **options: Any) -> None:
-        super().__init__("node", pem=str(TLS / "server.pem"), **options)
+        super().__init__(pem=str(TLS / "server.pem"), **options)
 
     def command(self) -> list[str]:
         assert (PACKAGES / "standardwebhooks").is_dir(), "run `make setup`"
