@@ -81,11 +81,10 @@ class NhnCloudCarrier(RelayCarrier):
         )
         self._connection = Connection(sms_client, talk_client, settings.timeout_seconds, world)
         self._results = ResultReader(
-            settings, world, dependencies.cursor, sms_client, talk_client, self._connection.set_service_problem
+            settings, world, dependencies.cursor, sms_client, talk_client, self._connection.problems.__setitem__
         )
         self._poller = self._results.poller
-        for service in self._results.services:
-            self._connection.set_service_problem(service, NOT_CONNECTED_YET)
+        self._connection.problems |= dict.fromkeys(self._results.services, NOT_CONNECTED_YET)
         unanswered = UnansweredMessages(world)
         self._resolver = InDoubtResolver(self._connection, unanswered, settings.lookup_after_seconds, world)
         self._sender = CallSender(
@@ -137,23 +136,23 @@ class NhnCloudCarrier(RelayCarrier):
 
     def _sendable(self, attempts: Sequence[Attempt], submission: Submission) -> list[Attempt]:
         """Return the messages that can be sent now; report the others."""
-        quotas = self._connection.quotas
-        undeliverable: list[Attempt] = []
-        unreachable: list[Attempt] = []
-        limited: list[tuple[Attempt, Verdict]] = []
+        quotas, problems = self._connection.quotas, self._connection.problems
+        refused: list[tuple[Attempt, Verdict]] = []
         sendable: list[Attempt] = []
         for attempt in attempts:
+            service = endpoint_of(attempt).service
+            verdict: Verdict | None = None
             if not attempt.is_in_doubt and not _is_supported(attempt):
-                undeliverable.append(attempt)
-            elif self._connection.problems.get(service := endpoint_of(attempt).service):
-                unreachable.append(attempt)
-            elif not attempt.is_in_doubt and (verdict := quotas.take(service, attempt.sender_key)):
-                limited.append((attempt, verdict))
-            else:
+                verdict = Declined(Outcome.UNDELIVERABLE)
+            elif problems.get(service):
+                verdict = NotSent()
+            elif not attempt.is_in_doubt:
+                verdict = quotas.take(service, attempt.sender_key)
+            if verdict is None:
                 sendable.append(attempt)
-        submission.report_all(undeliverable, Declined(Outcome.UNDELIVERABLE))
-        submission.report_all(unreachable, NotSent())
-        submission.report(limited)
+            else:
+                refused.append((attempt, verdict))
+        submission.report(refused)
         return sendable
 
     async def _resolve(

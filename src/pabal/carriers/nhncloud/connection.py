@@ -218,14 +218,10 @@ class Connection:
             for problem, services in by_problem.items()
         ]
 
-    def set_service_problem(self, service: str, problem: str) -> None:
-        """Record what is wrong with a service; empty if all is well."""
-        self.problems[service] = problem
-
     def set_problem(self, endpoint: ProductEndpoint, problem: Exception | str) -> None:
         """Record what is wrong with the service of an endpoint; empty if all is well."""
         is_empty = isinstance(problem, str)
-        self.set_service_problem(endpoint.service, str(problem) or ("" if is_empty else type(problem).__name__))
+        self.problems[endpoint.service] = str(problem) or ("" if is_empty else type(problem).__name__)
 
     def note_unanswered(self, endpoint: ProductEndpoint, error: NoResponse) -> None:
         """Show why a call that submits messages was not answered, although the service may be reachable."""

@@ -91,7 +91,7 @@ class NhnCloudProvider(RelayProvider):
         return next(profiles, None)
 
     async def get_profile(self, sender_key: str) -> RemoteProfile | None:
-        answer = await self._get(_profile_path(sender_key), NO_SUCH_PROFILE)
+        answer = await self._ask("GET", _profile_path(sender_key), NO_SUCH_PROFILE)
         return None if answer is None else _remote_profile(_convert(answer.get("sender"), _Sender))
 
     async def list_profiles(self) -> list[RemoteProfile]:
@@ -131,20 +131,19 @@ class NhnCloudProvider(RelayProvider):
         ]
 
     async def get_template(self, sender_key: str, code: str) -> RemoteTemplate | None:
-        answer = await self._get(_template_path(sender_key, code), NO_SUCH_TEMPLATE)
+        answer = await self._ask("GET", _template_path(sender_key, code), NO_SUCH_TEMPLATE)
         return (
             None if answer is None else relay_templates.from_remote(_convert(answer.get("templates"), NhnTemplate))
         )
 
     async def get_template_change(self, sender_key: str, code: str) -> RemoteTemplate | None:
-        answer = await self._get(f"{_template_path(sender_key, code)}/modifications", NO_SUCH_TEMPLATE)
+        answer = await self._ask("GET", f"{_template_path(sender_key, code)}/modifications", NO_SUCH_TEMPLATE)
         part = _part(answer or {}, "templateModificationsResponse")
         found = _convert(part.get("templates") or [], list[NhnTemplate])
         return relay_templates.from_remote(relay_templates.newest(found)) if found else None
 
     async def delete_template(self, sender_key: str, code: str) -> None:
-        path = _template_path(sender_key, code)
-        await self._delete(path, "templateCode")
+        await self._delete(_template_path(sender_key, code), "templateCode")
 
     async def list_categories(self) -> RemoteCategories:
         senders = await as_refusals(self._request("GET", "/sender/categories"))
@@ -217,21 +216,22 @@ class NhnCloudProvider(RelayProvider):
                 return found
         raise outcome_unknown("a list is incomplete")
 
-    async def _get(self, path: str, not_found: int) -> Mapping[str, Any] | None:
-        """Return the answer for a path; None if the error code is `not_found`."""
-        return await as_refusals(self._request_unless((not_found,), "GET", path))
-
     async def _delete(self, path: str, field: str) -> None:
         """Delete what is at a path; deleting a profile also deletes its templates."""
-        await as_refusals(self._request_unless((NO_SUCH_PROFILE, NO_SUCH_TEMPLATE), "DELETE", path), field)
+        await self._ask("DELETE", path, NO_SUCH_PROFILE, NO_SUCH_TEMPLATE, field=field)
 
-    async def _request_unless(self, ignored: tuple[int, ...], method: str, path: str) -> Mapping[str, Any] | None:
-        try:
-            return await self._request(method, path)
-        except ErrorResponse as error:
-            if error.code in ignored:
-                return None
-            raise
+    async def _ask(self, method: str, path: str, *not_found: int, field: str = "") -> Mapping[str, Any] | None:
+        """Return the answer for a path; None if the error code is one of `not_found`."""
+
+        async def ask() -> Mapping[str, Any] | None:
+            try:
+                return await self._request(method, path)
+            except ErrorResponse as error:
+                if error.code in not_found:
+                    return None
+                raise
+
+        return await as_refusals(ask(), field)
 
     async def _request(
         self,

@@ -40,20 +40,17 @@ class SubmitWriter:
         validity = self._validity(attempt, now)
         try:
             encoded = self._encode(_text_of(attempt))
-            is_payload = not encoded.fits_one_segment and self._settings.long_messages == "payload"
-            if encoded.fits_one_segment or is_payload:
-                return [
-                    self._body(
-                        attempt,
-                        encoded,
-                        encoded.octets,
-                        validity,
-                        is_payload=is_payload,
-                        has_reference=self._sends_reference or attempt.is_in_doubt,
-                    )
-                ]
-            segments = split_segments(encoded, identifiers.user_message_reference(attempt.message_id))
-            return [self._body(attempt, encoded, each, validity, esm_class=protocol.HAS_UDH) for each in segments]
+            reference = identifiers.user_message_reference(attempt.message_id)
+            if not encoded.fits_one_segment and self._settings.long_messages == "parts":
+                coding, segments = encoded.data_coding, split_segments(encoded, reference)
+                return [self._body(attempt, coding, each, validity, protocol.HAS_UDH, {}) for each in segments]
+            tlvs: dict[int, bytes] = {}
+            if self._sends_reference or attempt.is_in_doubt:
+                tlvs[protocol.USER_MESSAGE_REFERENCE] = reference.to_bytes(2, "big")
+            if encoded.fits_one_segment:
+                return [self._body(attempt, encoded.data_coding, encoded.octets, validity, 0, tlvs)]
+            tlvs[protocol.MESSAGE_PAYLOAD] = encoded.octets
+            return [self._body(attempt, encoded.data_coding, b"", validity, 0, tlvs)]
         except ValueError:  # also for a phone number: one bad message must not fail its batch
             return []
 
@@ -75,38 +72,24 @@ class SubmitWriter:
     def _body(
         self,
         attempt: Attempt,
-        encoded: EncodedText,
+        data_coding: int,
         octets: bytes,
         validity: str,
-        *,
-        esm_class: int = 0,
-        is_payload: bool = False,
-        has_reference: bool = False,
+        esm_class: int,
+        tlvs: Mapping[int, bytes],
     ) -> bytes:
         settings = self._settings
-        tlvs: dict[int, bytes] = {}
-        if has_reference:
-            tlvs[protocol.USER_MESSAGE_REFERENCE] = identifiers.user_message_reference(attempt.message_id).to_bytes(
-                2, "big"
-            )
-        if is_payload:
-            tlvs[protocol.MESSAGE_PAYLOAD] = octets
         return pdu.encode_short_message(
             ShortMessage(
                 Address(settings.source_ton, settings.source_npi, attempt.sender),
                 Address(settings.dest_ton, settings.dest_npi, self._receiver(attempt.receiver)),
-                b"" if is_payload else octets,
+                octets,
                 esm_class,
-                encoded.data_coding,
+                data_coding,
                 self._registered_delivery,
                 settings.service_type,
-                0,
-                0,
-                "",
-                validity,
-                0,
-                0,
-                tlvs,
+                validity=validity,
+                tlvs=tlvs,
             )
         )
 
