@@ -126,9 +126,6 @@ def _bytes(text: str) -> bytes:
     return text.encode("utf-8", "surrogatepass")
 
 
-if TYPE_CHECKING:
-    from joserfc.jwk import KeySet
-
 DISCOVERY_PATH = "/.well-known/openid-configuration"
 TIMEOUT_S = 10.0
 CACHE_S = 3600.0

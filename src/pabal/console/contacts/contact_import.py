@@ -7,11 +7,11 @@ from typing import BinaryIO, NamedTuple
 
 from starlette.responses import Response
 
-from pabal.console.contacts.address_book import CONTACTS_PATH, BookView, load_book
+from pabal.console.contacts.address_book import CONTACTS_PATH, load_book
 from pabal.console.sheets import mapping, sheet, sheet_limits
 from pabal.console.sheets.mapping import FIELD, IGNORE, PHONE, FileHead, cell_of, is_number
 from pabal.console.sheets.sheet import SheetRow
-from pabal.console.shell.download import BOM, attach, csv_line, dated_name, unescape_formula
+from pabal.console.shell.download import export_csv, unescape_formula
 from pabal.console.shell.form_fields import parse_id
 from pabal.console.shell.page_request import PageRequest
 from pabal.domain.base.codes import Code, Refused, Text
@@ -23,7 +23,6 @@ from pabal.service.access.contacts import contact_groups, contacts
 from pabal.service.access.contacts.contacts import SAVE_BATCH, ImportBatch
 
 IMPORT_PATH = f"{CONTACTS_PATH}/file"
-EXPORT_BATCH = 1000
 SHOWN_BAD_ROWS = 50
 MAX_FORM_BYTES = sheet_limits.MAX_FILE_BYTES + 64 * 1024
 """A form with the largest file."""
@@ -209,17 +208,11 @@ async def import_contacts(request: PageRequest) -> Response:
 async def export_contacts(request: PageRequest) -> Response:
     """Answer with the contacts of the account, or of a group, as a CSV file, which can be imported again."""
     await audit.add_entry(request.context, request.audit_entry("contact.export"))
-    return attach(dated_name(request, "pabal-contacts", "csv"), _export_lines(request, await load_book(request)))
-
-
-async def _export_lines(request: PageRequest, view: BookView) -> AsyncGenerator[bytes, None]:
-    fields = view.book.fields
-    chosen = [view.group.id] if view.group else []
-    yield (BOM + csv_line([sheet.PHONE_NAMES[0], rules.NAME_FIELD, *fields])).encode()
-    after = 0
-    while found := await contacts.list_some(request.context, request.account_id, chosen, after, EXPORT_BATCH):
-        after = found[-1].id
-        yield "".join(csv_line(to_cells(each, fields)) for each in found).encode()
+    view = await load_book(request)
+    fields, chosen = view.book.fields, [view.group.id] if view.group else []
+    read = partial(contacts.list_some, request.context, request.account_id, chosen)
+    head = [sheet.PHONE_NAMES[0], rules.NAME_FIELD, *fields]
+    return export_csv(request, "pabal-contacts", head, read, lambda each: to_cells(each, fields))
 
 
 def _new_fields(head: FileHead, known: Sequence[str]) -> list[str]:

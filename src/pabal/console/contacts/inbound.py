@@ -1,11 +1,11 @@
 """The pages of inbound messages: those of an account, with their export, and for operators those of none."""
 
 import re
-from collections.abc import AsyncGenerator
+from functools import partial
 
 from starlette.responses import Response
 
-from pabal.console.shell.download import BOM, attach, csv_line, dated_name
+from pabal.console.shell.download import export_csv
 from pabal.console.shell.form_fields import page_url, parse_id
 from pabal.console.shell.page_request import PageRequest
 from pabal.domain.base.codes import Code, Refused, Text
@@ -18,7 +18,6 @@ from pabal.service.history.history import NEWEST, Inbound
 INBOUND_PATH = "/console/inbound"
 UNASSIGNED_PATH = "/console/operate/inbound"
 PAGE_SIZE = 50
-EXPORT_BATCH = 1000
 NUMBERS_MASKED = Text(
     "이 역할은 전화번호를 볼 수 없어 번호로 검색할 수 없습니다.",
     "Your role does not see phone numbers, so it cannot search by number.",
@@ -46,15 +45,9 @@ async def export_inbound(request: PageRequest) -> Response:
     """
     sender = _searched_sender(request)
     await audit.add_entry(request.context, request.audit_entry("inbound.export", "csv"))
-    return attach(dated_name(request, "pabal-inbound", "csv"), _export_lines(request, sender))
-
-
-async def _export_lines(request: PageRequest, sender: str | None) -> AsyncGenerator[bytes, None]:
-    yield (BOM + csv_line([request.t(f"inbound.{each}") for each in EXPORT_COLUMNS])).encode()
-    before = NEWEST
-    while found := await history.list_before(request.context, request.account_id, before, EXPORT_BATCH, sender):
-        before = found[-1].id
-        yield "".join(csv_line(_cells(request, each)) for each in found).encode()
+    head = [request.t(f"inbound.{each}") for each in EXPORT_COLUMNS]
+    read = partial(history.list_before, request.context, request.account_id, sender=sender)
+    return export_csv(request, "pabal-inbound", head, read, partial(_cells, request), NEWEST)
 
 
 def _cells(request: PageRequest, message: Inbound) -> list[str]:

@@ -1,6 +1,7 @@
 """The page of opt-outs: list, search, add, remove, import and export."""
 
 from collections.abc import AsyncGenerator, Callable
+from functools import partial
 from typing import TypeVar
 from urllib.parse import urlencode
 
@@ -8,19 +9,18 @@ from starlette.responses import Response
 
 from pabal.console.contacts import opt_out_file
 from pabal.console.sheets import sheet_limits
-from pabal.console.shell.download import BOM, attach, csv_line, dated_name
+from pabal.console.shell.download import export_csv
 from pabal.console.shell.form_fields import page_number, page_url, parse_id
 from pabal.console.shell.page_request import PageRequest, Toast
 from pabal.domain.base.codes import Code, Problem, Refused, Text
 from pabal.domain.people import opt_out, phone
 from pabal.service.access.accounts import audit
 from pabal.service.access.contacts import opt_outs
-from pabal.service.access.contacts.opt_outs import NewOptOuts, OptOutEntry, OptOutSource
+from pabal.service.access.contacts.opt_outs import NewOptOuts, OptOut, OptOutEntry, OptOutSource
 
 OPT_OUTS_PATH = "/console/opt-outs"
 REMOVE_PATH = f"{OPT_OUTS_PATH}/remove"
 PAGE_SIZE = 50
-EXPORT_BATCH = 1000
 MAX_PAGE = 1_000_000
 DONE = ("known", "removed")
 """What the page says after a form: the number was there before, or was removed."""
@@ -82,7 +82,14 @@ async def import_opt_outs(request: PageRequest) -> Response:
 async def export_opt_outs(request: PageRequest) -> Response:
     """Answer with all opt-outs of the account as a CSV file, which can be imported again."""
     await audit.add_entry(request.context, request.audit_entry(opt_outs.EXPORT_ACTION))
-    return attach(dated_name(request, "pabal-opt-outs", "csv"), _export_lines(request))
+    head = [*opt_out_file.HEADER, request.t("opt_outs.source"), request.t("opt_outs.since")]
+    read = partial(opt_outs.list_some, request.context.store, request.account_id)
+    return export_csv(request, "pabal-opt-outs", head, read, partial(_cells, request))
+
+
+def _cells(request: PageRequest, each: OptOut) -> list[str]:
+    source = request.translate(each.source.label)
+    return [*opt_out_file.to_cells(each), source, request.time(each.created_at)]
 
 
 async def _import(request: PageRequest, parts: AsyncGenerator[int | list[OptOutEntry], None]) -> tuple[int, int]:
@@ -95,24 +102,6 @@ async def _import(request: PageRequest, parts: AsyncGenerator[int | list[OptOutE
         elif part:
             added += await opt_outs.add(request.context, NewOptOuts(request.account_id, part, OptOutSource.CONSOLE))
     return added, count
-
-
-async def _export_lines(request: PageRequest) -> AsyncGenerator[bytes, None]:
-    head = [*opt_out_file.HEADER, request.t("opt_outs.source"), request.t("opt_outs.since")]
-    yield (BOM + csv_line(head)).encode()
-    after = 0
-    while found := await opt_outs.list_some(request.context.store, request.account_id, after, EXPORT_BATCH):
-        after = found[-1].id
-        yield "".join(
-            csv_line(
-                [
-                    *opt_out_file.to_cells(each),
-                    request.translate(each.source.label),
-                    request.time(each.created_at),
-                ]
-            )
-            for each in found
-        ).encode()
 
 
 def _read_entry(request: PageRequest) -> OptOutEntry:

@@ -1,7 +1,7 @@
 """The pages of templates: list, write with a preview, request and decide a review."""
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from starlette.responses import Response
 
@@ -94,10 +94,7 @@ async def create_template(request: PageRequest) -> Response:
     fields = template_form.read_fields(request.fields)
     audit_entry = request.audit_entry("template.create", fields["templateCode"].strip())
     try:
-        template_form.check_more_info(fields)
-        body = template_form.build_body(
-            fields, await _read_image(request, fields), _read_thumbnail(request, fields)
-        )
+        body = await _read_body(request, fields)
         created = await template_checks.create_template(request.api_call(WriteTemplate, body, audit_entry))
     except Refused as refused:
         return await _render_form(request, fields, refused)
@@ -122,10 +119,7 @@ async def update_template(request: PageRequest) -> Response:
     try:
         if not is_editable(template):
             raise Refused(Code.INVALID_STATE, "content")
-        template_form.check_more_info(fields)
-        body = template_form.build_body(
-            fields, await _read_image(request, fields), _read_thumbnail(request, fields)
-        )
+        body = await _read_body(request, fields)
         await template_checks.update_template(
             request.api_call(WriteTemplate, body, request.audit_entry("template.update", template.code))
         )
@@ -133,6 +127,15 @@ async def update_template(request: PageRequest) -> Response:
         return await _render_form(request, fields, refused, template)
     await template_form.discard_typed(request, template_form.form_name(template))
     return await _show_saved(request, template.id)
+
+
+async def _read_body(request: PageRequest, fields: Mapping[str, str]) -> dict[str, Any]:
+    """Return the body of the API that the form stands for.
+
+    Raises Refused.
+    """
+    template_form.check_more_info(fields)
+    return template_form.build_body(fields, await _read_image(request, fields), _read_thumbnail(request, fields))
 
 
 async def _show_saved(request: PageRequest, template_id: int) -> Response:
@@ -276,24 +279,32 @@ def _template_key(template: Template) -> dict[str, str]:
 
 
 async def _render_template(request: PageRequest, template: Template, refused: Refused | None = None) -> Response:
-    in_use = template.approved if template.approved != template.latest else None
-    category = (await categories.template_categories(request.context)).get(template.latest.category)
-    errors = [(each.field, request.tell(each)) for each in (refused.problems if refused else ())]
     return request.render(
         "manage/template.html",
         refused,
-        template=template,
-        category=category.name if category else template.latest.category,
-        preview=build_preview(template_form.fields_of(template) | image_field(template)),
-        in_use=in_use,
-        buttons=template_form.button_details(template.latest.buttons + template.latest.parts.buttons),
-        errors=[why for field, why in errors if field != "comment"],
-        no_comment=dict(errors).get("comment"),
+        **await describe(request, template, TEMPLATES_PATH, refused),
+        in_use=template.approved if template.approved != template.latest else None,
         is_editable=is_editable(template),
         is_requestable=template.status is TemplateStatus.REGISTERED,
         is_deletable=template.is_deletable,
-        is_under_review=template.status is TemplateStatus.INSPECTING and template.carrier is None,
     )
+
+
+async def describe(
+    request: PageRequest, template: Template, path: str, refused: Refused | None
+) -> dict[str, object]:
+    """Return what pages below a path show of a template, and what was wrong with a form."""
+    category = (await categories.template_categories(request.context)).get(template.latest.category)
+    errors = request.errors_by_field(refused)
+    return {
+        "template": template,
+        "category": category.name if category else template.latest.category,
+        "preview": build_preview(template_form.fields_of(template) | image_field(template), path),
+        "buttons": template_form.button_details(template.latest.buttons + template.latest.parts.buttons),
+        "no_comment": errors.pop("comment", None),
+        "errors": list(errors.values()),
+        "is_under_review": template.status is TemplateStatus.INSPECTING and template.carrier is None,
+    }
 
 
 async def _render_form(
@@ -335,8 +346,8 @@ async def _render_form(
     )
 
 
-def build_preview(fields: Mapping[str, str]) -> TemplatePreview:
-    """Return a template as a phone shows it."""
+def build_preview(fields: Mapping[str, str], path: str = TEMPLATES_PATH) -> TemplatePreview:
+    """Return a template as a phone shows it; its image is below a path."""
     has_title = fields["emphasisType"] == "text"
     parts = template_form.preview_parts(fields)
     return TemplatePreview(
@@ -352,9 +363,7 @@ def build_preview(fields: Mapping[str, str]) -> TemplatePreview:
         length=len(fields["content"]),
         has_image=fields["emphasisType"] == "image"
         or (fields["emphasisType"] == "itemList" and bool(fields[template_form.IMAGE_OF])),
-        image_url=f"{TEMPLATES_PATH}/{kept}/picture"
-        if (kept := fields[template_form.IMAGE_OF]).isdecimal()
-        else "",
+        image_url=f"{path}/{kept}/picture" if (kept := fields[template_form.IMAGE_OF]).isdecimal() else "",
         parts=parts,
         max_characters=MAX_CONTENT_CHARACTERS_WITH_ITEMS if parts.items else MAX_CONTENT_CHARACTERS,
     )

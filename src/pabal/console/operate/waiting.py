@@ -2,16 +2,15 @@
 
 from starlette.responses import Response
 
-from pabal.console.manage import template_form, templates
-from pabal.console.manage.templates import build_preview, image_field
+from pabal.console.manage import templates
 from pabal.console.manage.webhooks import summarize
 from pabal.console.shell.form_fields import parse_id, require_id
 from pabal.console.shell.page_request import PageRequest
 from pabal.domain.base.codes import Code, Refused, Text
-from pabal.domain.kakao.template import Template, TemplateStatus
+from pabal.domain.kakao.template import Template
 from pabal.domain.people import phone
 from pabal.service.access.accounts import administration, sender_numbers
-from pabal.service.relay import categories, lookup
+from pabal.service.relay import lookup
 from pabal.service.webhooks import manage
 from pabal.service.webhooks.manage import MAX_LISTED_STOPPED, WebhookFields
 
@@ -54,21 +53,12 @@ async def _find(request: PageRequest) -> Template:
 async def show_review(request: PageRequest, refused: Refused | None = None) -> Response:
     """Show a template with all that a reviewer must see."""
     template = await _find(request)
-    preview = build_preview(template_form.fields_of(template) | image_field(template))
-    category = (await categories.template_categories(request.context)).get(template.latest.category)
-    errors = [(each.field, request.tell(each)) for each in (refused.problems if refused else ())]
     return request.render(
         "operate/review.html",
         refused,
+        **await templates.describe(request, template, REVIEWS_PATH, refused),
         account=await administration.get_account(request.context, template.account_id),
-        template=template,
-        category=category.name if category else template.latest.category,
-        preview=preview._replace(image_url=f"{REVIEWS_PATH}/{template.id}/picture" if preview.image_url else ""),
-        buttons=template_form.button_details(template.latest.buttons + template.latest.parts.buttons),
-        errors=[why for field, why in errors if field != "comment"],
-        no_comment=dict(errors).get("comment"),
         comment=request.field("comment"),
-        is_waiting=template.status is TemplateStatus.INSPECTING and template.carrier is None,
         max_characters=templates.MAX_COMMENT_CHARACTERS,
     )
 

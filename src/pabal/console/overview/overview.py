@@ -55,33 +55,6 @@ class ProductChart(NamedTuple):
     """In won; empty if it is not known."""
 
 
-class CarrierSummary(NamedTuple):
-    """The state of a carrier, for all users."""
-
-    name: str
-    state: str
-    since: str
-    per_minute: int
-    """Messages that it accepts per minute."""
-    rate_limit: int
-
-
-class BlockedRoute(NamedTuple):
-    """Carriers that are all down, the message types that wait for them, and for how long."""
-
-    carriers: str
-    products: str
-    age: str
-
-
-class FirstStep(NamedTuple):
-    """A step of setting up an account."""
-
-    name: str
-    is_done: bool
-    path: str
-
-
 async def show_overview(request: PageRequest) -> Response:
     """Show the account's statistics."""
     chosen = request.field("days")
@@ -132,17 +105,17 @@ async def show_overview(request: PageRequest) -> Response:
     )
 
 
-async def _first_steps(request: PageRequest) -> list[FirstStep]:
-    """Return the steps of setting up an account that the user may take, with those done marked."""
+async def _first_steps(request: PageRequest) -> list[tuple[str, bool, str]]:
+    """Return the steps of setting up an account that the user may take: name, whether it is done, and path."""
     done = await accounts.get_first_steps(request.context, request.account_id)
     steps = (
-        FirstStep("number", done.has_number, "/console/numbers"),
-        FirstStep("profile", done.has_profile, "/console/profiles/new"),
-        FirstStep("template", done.has_template, "/console/templates/new"),
-        FirstStep("colleague", done.has_colleague, "/console/team"),
-        FirstStep("send", False, "/console/send"),
+        ("number", done.has_number, "/console/numbers"),
+        ("profile", done.has_profile, "/console/profiles/new"),
+        ("template", done.has_template, "/console/templates/new"),
+        ("colleague", done.has_colleague, "/console/team"),
+        ("send", False, "/console/send"),
     )
-    return [step for step in steps if request.is_allowed(step.path)]
+    return [step for step in steps if request.is_allowed(step[2])]
 
 
 def _shown_dates(request: PageRequest) -> list[date]:
@@ -233,8 +206,8 @@ def _failed_messages_url(first: date, last: date) -> str:
     return f"/console/history?{urlencode(fields)}"
 
 
-def _list_blocked(request: PageRequest, states: list[CarrierState]) -> list[BlockedRoute]:
-    """Return the routes of which no carrier is up, each with the message types that wait for one."""
+def _list_blocked(request: PageRequest, states: list[CarrierState]) -> list[dict[str, str]]:
+    """Return the routes of which no carrier is up: carriers, the message types that wait for one, and how long."""
     routes: dict[tuple[str, ...], list[str]] = {}
     for product in Product:
         carriers = tuple(request.context.policy.routes.carriers_for(product))
@@ -246,26 +219,21 @@ def _list_blocked(request: PageRequest, states: list[CarrierState]) -> list[Bloc
         if all(outages):
             since = max(each.since for each in outages if each)
             age = request.age(max(0, request.now - since) // SECOND)
-            found.append(BlockedRoute(", ".join(carriers), ", ".join(products), age))
+            found.append({"carriers": ", ".join(carriers), "products": ", ".join(products), "age": age})
     return found
 
 
-def _carrier_summaries(request: PageRequest, states: list[CarrierState]) -> list[CarrierSummary]:
-    """Return the configured carriers, each in the worst state that a worker reports."""
+def _carrier_summaries(
+    request: PageRequest, states: list[CarrierState]
+) -> list[tuple[str, CarrierState | None, int, int]]:
+    """Return the configured carriers: name, worst state at any worker, messages a minute, and rate."""
     severity = {"up": 0, "partly": 1, "aside": 2, "down": 3}
     summaries = []
     for name, carrier in request.context.carriers.items():
         reported = [each for each in states if each.name == name]
         state = max(reported, key=lambda each: severity.get(each.shown_state, 0), default=None)
-        summaries.append(
-            CarrierSummary(
-                name,
-                state.shown_state if state else "unused",
-                request.time(state.since) if state else "",
-                sum(each.throughput_at(request.now) for each in reported),
-                round(carrier.rate),
-            )
-        )
+        per_minute = sum(each.throughput_at(request.now) for each in reported)
+        summaries.append((name, state, per_minute, round(carrier.rate)))
     return summaries
 
 

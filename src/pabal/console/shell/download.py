@@ -5,10 +5,10 @@ import io
 import logging
 import re
 import zipfile
-from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from contextlib import aclosing
 from datetime import UTC, datetime
-from typing import IO
+from typing import IO, Protocol, TypeVar
 from xml.sax.saxutils import escape
 
 from starlette.responses import Response, StreamingResponse
@@ -20,6 +20,7 @@ from pabal.service.errors import StoreUnavailable
 BOM = "\ufeff"
 """Byte order mark: without it Excel does not recognize UTF-8."""
 CSV_TYPE = "text/csv; charset=utf-8"
+EXPORT_BATCH = 1000
 _FORMULA_PREFIXES = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 
 log = logging.getLogger("pabal.console")
@@ -46,6 +47,36 @@ async def _log_early_end(pieces: AsyncGenerator[bytes, None]) -> AsyncIterator[b
 def dated_name(request: PageRequest, name: str, extension: str) -> str:
     """Return the name of a file that is made today."""
     return f"{name}-{request.time(request.now)[:10]}.{extension}"
+
+
+class Exported(Protocol):
+    """A row of an export: each batch goes on behind the id of the last one."""
+
+    @property
+    def id(self) -> int: ...
+
+
+Row = TypeVar("Row", bound=Exported)
+
+
+def export_csv(
+    request: PageRequest,
+    name: str,
+    head: Sequence[str],
+    read: Callable[[int, int], Awaitable[Sequence[Row]]],
+    cells: Callable[[Row], Sequence[str]],
+    first: int = 0,
+) -> Response:
+    """Answer with a CSV file; `read` returns so many rows behind an id, beginning behind `first`."""
+
+    async def pieces() -> AsyncGenerator[bytes, None]:
+        yield (BOM + csv_line(head)).encode()
+        behind = first
+        while found := await read(behind, EXPORT_BATCH):
+            behind = found[-1].id
+            yield "".join(csv_line(cells(each)) for each in found).encode()
+
+    return attach(dated_name(request, name, "csv"), pieces())
 
 
 def csv_line(cells: Sequence[str]) -> str:
