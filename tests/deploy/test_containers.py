@@ -2,7 +2,6 @@
 
 import json
 import re
-import shlex
 import shutil
 import subprocess
 from pathlib import Path
@@ -25,7 +24,6 @@ CHART = DEPLOY / "helm" / "pabal"
 ALERTS = CHART / "files" / "alerts.yaml"
 DASHBOARD = CHART / "files" / "dashboard.json"
 COMPOSE_FILES = ("sqlite.yaml", "postgresql.yaml")
-PAGES = ("containers.md", "monitoring.md")
 LEAST_GRACE_S = 2 * settings.load({}).stop_seconds + 10
 KINDS = {
     "sqlite": ["StatefulSet", "Service"],
@@ -270,20 +268,6 @@ def test_commands_of_the_chart_exist() -> None:
     assert len(commands) == 4
     for words in commands:
         assert hasattr(main.build_parser().parse_args(words), "run"), words
-
-
-@pytest.mark.parametrize("page", PAGES)
-def test_pages_name_existing_files_and_valid_commands(page: str) -> None:
-    text = (ROOT / "docs" / "how-to" / page).read_text(encoding="utf-8")
-    blocks = "".join(re.findall(r"^```sh\n(.*?)^```", text, re.M | re.S))
-
-    for path in set(re.findall(r"deploy/[\w/.*@-]+[\w/]", text)) - {
-        "deploy/compose/.env",
-        "deploy/compose/carriers.env",
-    }:
-        assert list(ROOT.glob(path)), path
-    for command in re.findall(r"(?:run --rm \w+|exec \S+ --) (?:pabal )?(\w+ .+)$", blocks, re.M):
-        assert hasattr(main.build_parser().parse_args(shlex.split(command)), "run"), command
 
 
 @pytest.mark.skipif(not shutil.which("promtool"), reason="promtool is not installed")

@@ -14,7 +14,6 @@ from pabal.settings.settings import Settings, load
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "deploy" / "systemd"
-PAGE = ROOT / "docs" / "how-to" / "systemd.md"
 UNITS = sorted(
     str(path.relative_to(FOLDER)) for path in FOLDER.glob("*/pabal*") if path.suffix in {".service", ".target"}
 )
@@ -122,18 +121,6 @@ def test_target_wants_existing_units() -> None:
         "several/pabal-web@.service",
         "several/pabal-work@.service",
     }
-
-
-def test_guide_names_existing_files_and_valid_commands() -> None:
-    text = PAGE.read_text(encoding="utf-8")
-    blocks = "".join(re.findall(r"^```sh\n(.*?)^```", text, re.MULTILINE | re.DOTALL))
-    commands = re.findall(r"^(?:/opt/pabal-[\d.]+/bin/)?pabal (.+)$", blocks, re.MULTILINE)
-
-    for path in re.findall(r"deploy/[\w/.*@-]+[\w/]", blocks):
-        assert list(ROOT.glob(path)), path
-    assert len(commands) >= 8
-    for command in commands:
-        assert hasattr(main.build_parser().parse_args(shlex.split(command)), "run"), command
 
 
 @pytest.mark.slow

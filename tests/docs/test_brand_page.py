@@ -3,17 +3,15 @@
 import json
 import re
 
-from docs import generate
 from pabal.domain.brand.message import BrandType
 from pabal.domain.brand.rules import RULES
+from tests.fixtures.pages import blocks, section
 from tests.fixtures.virtual import Environment
 from tests.fixtures.web import call_ok, list_phone_messages, register_channel
 
-PAGE = (generate.FOLDER.parent / "how-to" / "brand-messages.md").read_text(encoding="utf-8")
-BODIES = re.findall(r"^```json\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
-TYPES = dict(
-    re.findall(r"^\| `(\w+)` \| (.*) \|$", PAGE.partition("## Types")[2].partition("|---|")[2], re.MULTILINE)
-)
+BODIES = blocks(section("brand-messages"), "json")
+TABLE = section("brand-messages", "Types").partition("|---|")[2]
+TYPES = dict(re.findall(r"^\| `(\w+)` \| (.*) \|$", TABLE, re.MULTILINE))
 
 
 async def test_every_body_of_the_page_is_accepted_and_arrives(env: Environment) -> None:

@@ -1,12 +1,10 @@
 """Runs every example of the page about the Python client against a running service."""
 
 import json
-import re
 from typing import Any
 
 import pytest
 
-from docs import generate
 from pabal.client import Client
 from pabal.domain.events.event import EventType
 from pabal.testing.account import TemporaryAccount
@@ -15,12 +13,11 @@ from pabal.testing.service import Clock
 from pabal.web.api_document.example_answers import post_example
 from pabal.webhooks.poster import format_secret, sign
 from pabal.world import RealWorld
+from tests.fixtures.pages import blocks, section
 
 __all__ = ["pabal", "pabal_clock", "pabal_service"]
 
-PAGE = generate.FOLDER.parent / "how-to" / "python-client.md"
-BLOCKS = re.findall(r"^```python\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
-FIRST, ERRORS, LISTS, WEBHOOKS, TESTS, MORE_TESTS = BLOCKS
+FIRST, ERRORS, LISTS, WEBHOOKS, TESTS, MORE_TESTS = blocks(section("python-client"), "python")
 SECRET = b"s" * 32
 
 
@@ -28,7 +25,7 @@ def _run(block: str, account: TemporaryAccount, **names: Any) -> dict[str, Any]:
     """Run an example with the names that the page uses."""
     source = block.replace("http://127.0.0.1:8080", account.base_url).replace("pb_…", account.api_key)
     found = {"client": account.client, **names}
-    exec(compile(source, str(PAGE), "exec"), found)  # noqa: S102
+    exec(compile(source, "python-client.md", "exec"), found)  # noqa: S102
     return found
 
 

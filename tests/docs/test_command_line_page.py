@@ -1,23 +1,19 @@
 """Executes the commands of the page about the command line, as written, on a running service."""
 
-import re
 import subprocess
 import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from docs import generate
 from pabal.testing.account import TemporaryAccount
 from pabal.testing.service import LocalService
 from tests.fixtures.live import command
-
-PAGE = generate.DOCS / "how-to" / "command-line.md"
+from tests.fixtures.pages import lines, section
 
 
 def test_commands_of_the_page_succeed(tmp_path: Path) -> None:
-    blocks = re.findall(r"^```sh\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
-    lines = [line for block in blocks for line in block.splitlines() if not line.startswith("export ")]
-    program = "\n".join(lines).replace(".venv/bin/pabal", f"{sys.executable} -m pabal.cli")
+    commands = [line for line in lines(section("command-line")) if not line.startswith("export ")]
+    program = "\n".join(commands).replace(".venv/bin/pabal", f"{sys.executable} -m pabal.cli")
     tomorrow = f"{datetime.now(UTC) + timedelta(days=1):%Y-%m-%d}"
     with (
         LocalService(tmp_path / "data") as service,
@@ -40,5 +36,5 @@ def test_commands_of_the_page_succeed(tmp_path: Path) -> None:
 
         assert shell.returncode == 0, shell.stderr
         received = [each.content for each in account.list_received("010-2222-0002")]
-    assert len(lines) >= 10
+    assert len(commands) >= 10
     assert received == ["김파발님, 안녕하세요"]

@@ -6,6 +6,7 @@ import pytest
 
 from docs import generate
 from pabal.domain.base.codes import Code
+from tests.fixtures.pages import section
 from tools.lint.documents import metric_names
 
 
@@ -15,10 +16,10 @@ def text_of(name: str) -> str:
 
 @pytest.mark.parametrize("heading", ["One machine", "Several machines"])
 def test_every_way_under_systemd_ends_with_a_key_and_a_console_user(heading: str) -> None:
-    section = text_of("docs/how-to/systemd.md").partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
+    text = section("systemd", heading)
 
-    assert "\npabal key create " in section
-    assert "\npabal user create admin --role operator\n" in section
+    assert "\npabal key create " in text
+    assert "\npabal user create admin --role operator\n" in text
 
 
 @pytest.mark.parametrize("name", ["docs/how-to/error-handling.md", "docs/how-to/idempotency.md"])

@@ -16,6 +16,7 @@ import pytest
 
 from docs import generate
 from tests.fixtures.live import LiveService, serving, wait_until, zone_at_noon
+from tests.fixtures.pages import blocks, lines, section
 
 ROOT = generate.DOCS.parent
 ZONE = zone_at_noon()
@@ -56,8 +57,8 @@ def test_examples_succeed_one_page_after_the_other(service: LiveService) -> None
 
 
 def test_python_example_sends_once_however_often_it_is_repeated(service: LiveService, tmp_path: Path) -> None:
-    page = (ROOT / "docs/how-to/error-handling.md").read_text(encoding="utf-8")
-    (program,) = re.findall(r"^```python\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+    page = section("error-handling")
+    (program,) = blocks(page, "python")
     (tmp_path / "example.py").write_text(program, encoding="utf-8")
     send = runpy.run_path(str(tmp_path / "example.py"))["send"]
     body = {"content": "안녕하세요", "sender": "02-1234-5678", "receivers": [{"phoneNumber": "010-1234-5678"}]}
@@ -74,17 +75,15 @@ def test_python_example_sends_once_however_often_it_is_repeated(service: LiveSer
 def follow(service: LiveService) -> dict[str, list[str]]:
     """Run the commands of all pages in one shell; return the results of the answers by page."""
     today = datetime.now(ZoneInfo(ZONE)).date()
-    lines = []
+    program = []
     for page in REFUSALS:
         text = (ROOT / page).read_text(encoding="utf-8")
         text = text.replace("2026-11-01", str(today.replace(day=1))).replace("2026-11-30", str(today))
-        blocks = re.findall(r"^```sh\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
-        commands = [line for block in blocks for line in block.splitlines()]
-        kept = [line for line in commands if not line.startswith(NOT_OF_A_CALLER)]
-        lines += [f"printf '\\n== {page}\\n'", *([FIRST_CURSOR] if "look-up" in page else []), *kept]
+        kept = [line for line in lines(text) if not line.startswith(NOT_OF_A_CALLER)]
+        program += [f"printf '\\n== {page}\\n'", *([FIRST_CURSOR] if "look-up" in page else []), *kept]
     shell = subprocess.run(
         ["bash", "-u"],
-        input="\n".join(lines),
+        input="\n".join(program),
         env={"PATH": os.environ["PATH"], "LANG": "C.UTF-8", "BASE": service.base_url, "KEY": service.key},
         capture_output=True,
         encoding="utf-8",

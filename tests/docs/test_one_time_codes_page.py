@@ -2,21 +2,20 @@
 
 import re
 
-from docs import generate
 from pabal.client import ListMessages
 from pabal.testing.account import TemporaryAccount
 from pabal.testing.plugin import pabal, pabal_service
+from tests.fixtures.pages import blocks, section
 
 __all__ = ["pabal", "pabal_service"]
 
-PAGE = generate.DOCS / "how-to" / "one-time-codes.md"
-(PROGRAM,) = re.findall(r"^```python\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+(PROGRAM,) = blocks(section("one-time-codes"), "python")
 PHONE = "010-1234-5678"
 
 
 def test_program_sends_a_code_and_accepts_it_once(pabal: TemporaryAccount) -> None:
     names: dict[str, object] = {"__name__": "example"}
-    exec(compile(PROGRAM, str(PAGE), "exec"), names)  # noqa: S102
+    exec(compile(PROGRAM, "one-time-codes.md", "exec"), names)  # noqa: S102
     send_code, check_code = names["send_code"], names["check_code"]
     assert callable(send_code)
     assert callable(check_code)

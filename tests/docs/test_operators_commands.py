@@ -1,12 +1,10 @@
 """Carries out the commands of the pages for operators, in the order in which they stand, on one store."""
 
-import re
 import shlex
 from pathlib import Path
 
 import pytest
 
-from docs import generate
 from pabal.domain.kakao.template import TemplateContent
 from pabal.domain.people.phone import NumberState
 from pabal.service.context import Context
@@ -14,6 +12,7 @@ from pabal.service.relay import templates
 from pabal.service.relay.templates import TemplateRef
 from pabal.store.accounts import accounts, numbers
 from tests.fixtures.cli import WORLD, CommandLine, add_profile
+from tests.fixtures.pages import lines, section
 
 PAGES = (
     "keys-and-accounts",
@@ -31,11 +30,9 @@ NEEDS_A_RELAY = ("profile adopt",)
 
 def commands(page: str) -> list[str]:
     """Return the commands of a page, without the program."""
-    text = (generate.DOCS / "how-to" / f"{page}.md").read_text(encoding="utf-8")
-    blocks = re.findall(r"^```sh\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
-    lines = [line for block in blocks for line in block.splitlines()]
-    found = [line.removeprefix(".venv/bin/pabal ") for line in lines if line.startswith(".venv/bin/pabal ")]
-    return [line for line in found if not line.startswith(NEEDS_A_RELAY)]
+    found = lines(section(page))
+    ours = [line.removeprefix(".venv/bin/pabal ") for line in found if line.startswith(".venv/bin/pabal ")]
+    return [line for line in ours if not line.startswith(NEEDS_A_RELAY)]
 
 
 async def prepare(context: Context) -> None:

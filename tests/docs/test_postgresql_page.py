@@ -1,19 +1,16 @@
 """Carries out the commands of the page about PostgreSQL: a new database, and then a move from SQLite into it."""
 
 import os
-import re
 import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from docs import generate
 from tests.fixtures import postgres
 from tests.fixtures.cli import CommandLine
+from tests.fixtures.pages import lines, section
 from tests.fixtures.postgres_store import query_outside
-
-PAGE = generate.DOCS / "how-to" / "postgresql.md"
 
 
 @pytest.fixture
@@ -26,9 +23,7 @@ def database() -> Iterator[str]:
 
 def commands() -> list[list[str]]:
     """Return the words of the commands of the page; a test elsewhere starts the service on a moved store."""
-    text = PAGE.read_text(encoding="utf-8")
-    lines = [line for block in re.findall(r"^```sh\n(.*?)^```", text, re.M | re.S) for line in block.splitlines()]
-    found = [shlex.split(line) for line in lines]
+    found = [shlex.split(line) for line in lines(section("postgresql"))]
     return [words[1:] for words in found if words[0].endswith("pabal") and words[1] != "serve"]
 
 

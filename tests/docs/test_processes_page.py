@@ -7,17 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from docs import generate
 from tests.fixtures import postgres
 from tests.fixtures.live import LiveService, run, serving, wait_until, working
+from tests.fixtures.pages import blocks, section
 
-PAGE = generate.DOCS / "how-to" / "several-processes.md"
 SMS = {"content": "안녕하세요", "sender": "02-1234-5678", "receivers": [{"phoneNumber": "010-1234-5678"}]}
 
 
 def commands(config: Path) -> list[list[str]]:
     """Return the words of the commands of the first block, for a settings file; the system chooses ports."""
-    block, *_ = re.findall(r"^```sh\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    block, *_ = blocks(section("several-processes"))
     lines = re.sub(" --port [0-9]+", "", block).replace("pabal.toml", shlex.quote(str(config))).splitlines()
     return [shlex.split(line)[1:] for line in lines]
 

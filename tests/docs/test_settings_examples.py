@@ -8,6 +8,7 @@ import yaml
 
 from docs import generate
 from pabal.settings.settings import load
+from tests.fixtures.pages import blocks, section
 
 PAGES = sorted(
     path
@@ -21,18 +22,13 @@ BASES = {
 """What stands before an example that is only a part of a file, by a line of it."""
 
 
-def blocks(page: Path, language: str) -> list[str]:
-    return re.findall(rf"^```{language}\n(.*?)^```", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
-
-
 EXAMPLES = [
     pytest.param(block, id=f"{page.stem} {number}")
     for page in PAGES
-    for number, block in enumerate(blocks(page, "toml"), 1)
+    for number, block in enumerate(blocks(page.read_text(encoding="utf-8"), "toml"), 1)
 ]
 SCRAPED = ("job", "instance")
 """Labels that Prometheus adds."""
-MONITORING = generate.DOCS / "how-to" / "monitoring.md"
 
 
 @pytest.mark.parametrize("example", EXAMPLES)
@@ -49,14 +45,14 @@ def test_settings_file_of_a_page_can_be_used(tmp_path: Path, example: str) -> No
 
 
 def test_rules_of_monitoring_use_labels_that_the_metrics_have() -> None:
-    operate = (generate.DOCS / "how-to" / "operate.md").read_text(encoding="utf-8")
+    operate = section("operate")
     labels = {
         name: {*re.findall(r"\w+", words), "le"}
         for name, words in re.findall(r"^\| `(pabal_\w+)` \|([^|]*)\|", operate, re.MULTILINE)
     }
-    _, rules = (yaml.safe_load(block) for block in blocks(MONITORING, "yaml"))
+    _, rules = (yaml.safe_load(block) for block in blocks(section("monitoring"), "yaml"))
     alerts = [rule["expr"] for group in rules["groups"] for rule in group["rules"]]
-    questions = re.findall(r"^\|[^|]+\| `([^`]+)` \|$", MONITORING.read_text(encoding="utf-8"), re.MULTILINE)
+    questions = re.findall(r"^\|[^|]+\| `([^`]+)` \|$", section("monitoring"), re.MULTILINE)
     expressions = [*alerts, *(each for each in questions if "pabal_" in each)]
 
     assert len(alerts) >= 8
@@ -70,7 +66,7 @@ def test_rules_of_monitoring_use_labels_that_the_metrics_have() -> None:
 
 
 def test_targets_of_monitoring_are_those_of_the_interface_and_the_workers() -> None:
-    scraped, _ = (yaml.safe_load(block) for block in blocks(MONITORING, "yaml"))
+    scraped, _ = (yaml.safe_load(block) for block in blocks(section("monitoring"), "yaml"))
 
     (job,) = scraped["scrape_configs"]
 

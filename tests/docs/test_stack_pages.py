@@ -30,6 +30,7 @@ from pabal.webhooks.poster import sign
 from pabal.world import RealWorld
 from tests.fakes.smsc.peer import NODE, PACKAGES
 from tests.fixtures.live import wait_until
+from tests.fixtures.pages import blocks, section
 
 __all__ = ["pabal", "pabal_service"]
 
@@ -179,12 +180,6 @@ EVENT = """{"type": "message.result", "timestamp": "2026-11-15T12:00:03.123+09:0
   "yyyyMM": "202611", "requestDate": "", "scheduledDate": "", "content": "", "reference": "REFERENCE"}]}}"""
 
 
-def read_commands(page: str) -> str:
-    """Return the first commands of a page."""
-    text = (generate.DOCS / "how-to" / f"{page}.md").read_text(encoding="utf-8")
-    return str(re.findall(r"^```sh\n(.*?)^```", text, re.MULTILINE | re.DOTALL)[0])
-
-
 @contextlib.contextmanager
 def running(name: str, account: TemporaryAccount, folder: Path) -> Iterator[Shop]:
     """Run the program of a page, with a webhook to it and the gateway in front of the service."""
@@ -199,8 +194,8 @@ def running(name: str, account: TemporaryAccount, folder: Path) -> Iterator[Shop
     (folder / "tested_settings.py").write_text(DJANGO_SETTINGS, encoding="utf-8")
     with socket.create_server(("127.0.0.1", 0)) as chosen:
         port = chosen.getsockname()[1]
-    webhook = read_commands("other-languages").replace("3000", str(port))
-    commands = ["set -eu", webhook, 'printf %s "$WEBHOOK_SECRET" > secret.txt', read_commands(name)]
+    webhook = blocks(section("other-languages"))[0].replace("3000", str(port))
+    commands = ["set -eu", webhook, 'printf %s "$WEBHOOK_SECRET" > secret.txt', blocks(section(name))[0]]
     output = folder / "output.txt"
     with Gateway(account.base_url) as gateway, output.open("wb") as file:
         Thread(target=gateway.serve_forever, daemon=True).start()

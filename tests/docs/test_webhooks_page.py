@@ -13,7 +13,6 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from docs import generate
 from pabal.domain.events.event import EventType
 from pabal.settings.settings import load
 from pabal.settings.webhook_settings import AllowedEndpoint
@@ -23,9 +22,10 @@ from pabal.world import RealWorld
 from tests.fakes.smsc.peer import NODE, PACKAGES
 from tests.fixtures.certificates import AUTHORITY
 from tests.fixtures.live import LiveService, serving
+from tests.fixtures.pages import blocks, section
 from tests.fixtures.webhooks import serving_tls
 
-PAGE = (generate.DOCS / "how-to" / "webhooks.md").read_text(encoding="utf-8")
+PAGE = section("webhooks")
 ITS_URL = "https://shop.example/pabal"
 ITS_DATE = "2026-11-15 09:00"
 ITS_SECRET = "whsec_…"
@@ -49,8 +49,7 @@ const app = {
 
 def example(language: str) -> str:
     """Return the first example of the page in a language, with a secret that tests sign with."""
-    found, *_ = re.findall(rf"^```{language}\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
-    return str(found).replace(ITS_SECRET, format_secret(SECRET))
+    return blocks(PAGE, language)[0].replace(ITS_SECRET, format_secret(SECRET))
 
 
 def calls() -> Iterator[tuple[str, str, Any]]:

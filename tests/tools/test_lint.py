@@ -63,6 +63,12 @@ def test_good_style_is_not_reported(tmp_path: Path) -> None:
         ("See [nothing](nothing.md).", "a link leads nowhere: nothing.md"),
         ("See [nothing](#nothing).", "a link leads nowhere: #nothing"),
         ("```sh\n.venv/bin/pabal nothing\n```\n", "not a command: .venv/bin/pabal nothing"),
+        ("```sh\nkubectl exec x -- pabal nothing\n```\n", "not a command: kubectl exec x -- pabal nothing"),
+        (
+            "```sh\ndocker compose run --rm pabal nothing\n```\n",
+            "not a command: docker compose run --rm pabal nothing",
+        ),
+        ("Copy deploy/nothing.yaml.", "no such file: deploy/nothing.yaml"),
     ],
 )
 def test_name_of_nothing_is_found(tmp_path: Path, text: str, problem: str) -> None:

@@ -39,6 +39,10 @@ OTHER_CAPITALS = {
 }
 RELAY_WORDS = {"CANCEL", "COMPLETED", "DUPLICATED", "FAILED", "IMAGE", "READY", "WIDE_IMAGE"}
 """What NHN Cloud's API calls states of messages and types of pictures."""
+OUR_COMMAND = re.compile(r"^(?:\S*/bin/)?pabal (.+)$|(?:exec \S+ -- |run --rm \w+ )(?:pabal )?(.+)$")
+"""A line that runs a command of ours: on this machine, or in a container or pod."""
+MADE_FILES = {"deploy/compose/.env", "deploy/compose/carriers.env"}
+"""Files that readers make."""
 CAPITALS = {*Code.__members__, *WarningCode.__members__, *STATUS_NAMES.values(), *OTHER_CAPITALS, *RELAY_WORDS}
 
 
@@ -52,6 +56,8 @@ def find_wrong_names(root: Path) -> Iterator[str]:
         yield from (f"{name}: {each}" for each in _unknown_names(name, text))
         yield from (f"{name}: a link leads nowhere: {link}" for link in _broken_links(root / name, text))
         yield from (f"{name}: not a command: {each}" for each in _unknown_commands(text))
+        paths = {*re.findall(r"(?<![\w/])deploy/[\w/.*@-]+[\w/]", text)} - MADE_FILES
+        yield from (f"{name}: no such file: {each}" for each in sorted(paths) if not any(root.glob(each)))
     yield from _find_left_out(documents)
     yield from _find_untested_promises(root, documents.get("docs/promises.md", ""))
     yield from _find_wrong_packages(root, documents.get("ARCHITECTURE.md", ""))
@@ -105,9 +111,9 @@ def _parser() -> argparse.ArgumentParser:
 def _unknown_commands(text: str) -> Iterator[str]:
     blocks = re.findall(r"^```sh\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
     for line in (line for block in blocks for line in block.splitlines()):
-        if line.startswith(".venv/bin/pabal "):
+        if found := OUR_COMMAND.search(line):
             try:
-                given = _parser().parse_args(shlex.split(line, comments=True)[1:])
+                given = _parser().parse_args(shlex.split(found[1] or found[2], comments=True))
             except SystemExit:
                 yield line
             else:
