@@ -7,7 +7,7 @@ import pytest
 
 from pabal.console.contacts.address_book import SHOWN_GROUPS
 from pabal.store.people import contact_groups
-from tests.fixtures.audit import latest_entries
+from tests.fixtures.audit import audited_actions
 from tests.fixtures.console import Browser, PageResponse
 from tests.fixtures.console_upload import page_text
 from tests.fixtures.service import account_id_of, count_rows
@@ -62,8 +62,13 @@ async def test_contact_is_added_found_changed_and_deleted(env: Environment, send
     assert 'value="서울"' in form.text
     assert "홍길순 010-1111-9999 부산" in page_text(after)
     assert await count_rows(env, "contacts") == 2
-    actions = [each.action for each in await env.store.read(latest_entries, None, 5)]
-    assert actions == ["contact.delete", "contact.update", "contact.add", "contact.add", "contact.add"]
+    assert await audited_actions(env, 5) == [
+        "contact.delete",
+        "contact.update",
+        "contact.add",
+        "contact.add",
+        "contact.add",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.fixtures.audit import latest_entries
+from tests.fixtures.audit import audited_actions
 from tests.fixtures.console import Browser
 from tests.fixtures.virtual import Caller, Environment
 from tests.fixtures.web import PHONE, SENDER, call_ok
@@ -31,10 +31,7 @@ async def test_opt_outs_are_added_searched_and_removed(env: Environment, call: C
     assert (one["source"]["value"], one["senderNumber"]) == ("console", SENDER)
     assert "&lt;b&gt;전화" in page.text
     assert await listed(browser) == [False, True]
-    assert [each.action for each in await env.store.read(latest_entries, None, 2)] == [
-        "opt_out.remove",
-        "opt_out.add",
-    ]
+    assert await audited_actions(env, 2) == ["opt_out.remove", "opt_out.add"]
 
 
 async def test_page_says_what_was_done_and_what_is_not_in_the_list(browser: Browser) -> None:

@@ -7,7 +7,7 @@ from pabal.domain.people.user import Role
 from pabal.service.access.accounts.sender_numbers import MAX_PENDING_NUMBERS, MAX_SENDER_NUMBERS
 from pabal.store.accounts import accounts, numbers
 from pabal.store.engine.base import Tx
-from tests.fixtures.audit import latest_entries
+from tests.fixtures.audit import audited
 from tests.fixtures.console import Browser, signed_in_browser
 from tests.fixtures.console_operate import audit_lines
 from tests.fixtures.virtual import Caller, Environment
@@ -36,8 +36,7 @@ async def test_sender_number_is_registered_used_and_removed_after_confirmation(
     assert f"발신번호({SENDER})를 삭제하시겠습니까?" in question.text
     assert gone.status == 303
     assert (await call("message/sendSMS", sms_body())).result == refused.result
-    found = await env.store.read(latest_entries, None, 2)
-    assert [(each.action, each.target) for each in found] == [
+    assert await audited(env, 2) == [
         ("number.remove", "02-****-5678"),
         ("number.add", "02-****-5678"),
     ]
@@ -200,8 +199,7 @@ async def test_number_for_opting_out_is_set_and_removed(env: Environment, role: 
     assert "번호(080-999-0000)를 씁니다" in shown.text
     assert stored == {1: "0801234567"}
     assert await env.store.read(accounts.get_opt_out_numbers, [1]) == {}
-    found = await env.store.read(latest_entries, None, 2)
-    assert [(each.action, each.target) for each in found] == [
+    assert await audited(env, 2) == [
         ("account.opt_out", ""),
         ("account.opt_out", "080-****-4567"),
     ]

@@ -7,7 +7,7 @@ import pytest
 from pabal.domain.people.user import Role
 from pabal.service.upkeep import privacy
 from pabal.store.accounts import accounts
-from tests.fixtures.audit import latest_entries
+from tests.fixtures.audit import audited
 from tests.fixtures.console import Browser, PageResponse, signed_in_browser
 from tests.fixtures.console_upload import upload_file
 from tests.fixtures.virtual import Caller, Environment
@@ -36,10 +36,6 @@ async def send_some(env: Environment) -> None:
     await call_ok(call, "message/sendSMS", sms_body(NUMBER, content=SECRET))
     await env.wait(20)
     await call_ok(call, "message/sendSMS", sms_body(NUMBER, OTHER, content="공지", sendDate=LATER))
-
-
-async def audited(env: Environment) -> list[tuple[str, str]]:
-    return [(each.action, each.target) for each in await env.store.read(latest_entries, None, 100)]
 
 
 def exported(page: PageResponse) -> dict[str, object]:
@@ -72,7 +68,7 @@ async def test_number_is_looked_up_exported_and_erased(env: Environment, role: R
     assert [left[name] for name in ("messages", "simulatedPhone", "campaignRows")] == [[], [], []]
     (kept,) = await list_messages(await env.caller(), receivers=OTHER)
     assert kept["content"] == "공지"
-    assert [each for each in await audited(env) if each[0].startswith("privacy.")] == [
+    assert [each for each in await audited(env, 100) if each[0].startswith("privacy.")] == [
         (privacy.EXPORT_ACTION, ""),
         (privacy.ERASE_ACTION, ""),
         (privacy.EXPORT_ACTION, ""),
@@ -92,14 +88,14 @@ async def test_consequences_are_also_told_in_english(browser: Browser) -> None:
 async def test_wrong_number_is_told_at_its_field_and_changes_nothing(
     env: Environment, browser: Browser, action: str
 ) -> None:
-    before = await audited(env)
+    before = await audited(env, 100)
 
     shown = [await browser.submit(f"{PATH}{action}", number=each) for each in ("", "12", "02-123-4567")]
 
     assert [each.status for each in shown] == [400] * 3
     assert all('id="wrong-number"' in each.text for each in shown)
     assert 'value="02-123-4567"' in shown[2].text
-    assert await audited(env) == before
+    assert await audited(env, 100) == before
 
 
 async def test_number_of_another_account_is_neither_found_nor_erased(env: Environment) -> None:

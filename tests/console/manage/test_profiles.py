@@ -8,7 +8,7 @@ from pabal.console.manage.profiles import category_choices, split_levels
 from pabal.domain.kakao.profile import MAX_TOKENS_PER_HOUR, MAX_WRONG_TOKENS, Category, Suspension
 from pabal.domain.people.user import Role
 from pabal.store.kakao import profiles
-from tests.fixtures.audit import latest_entries
+from tests.fixtures.audit import audited
 from tests.fixtures.console import Browser, PageResponse, signed_in_browser
 from tests.fixtures.virtual import Caller, Environment
 from tests.fixtures.web import (
@@ -36,8 +36,7 @@ async def enter(browser: Browser, token: str) -> PageResponse:
 
 
 async def audit_lines(env: Environment) -> list[tuple[str, str]]:
-    found = await env.store.read(latest_entries, None, 10)
-    return [(each.action, each.target) for each in found if each.action.startswith("profile.")]
+    return [each for each in await audited(env, 10) if each[0].startswith("profile.")]
 
 
 async def test_channel_is_registered_verified_by_token_and_used_for_sending(

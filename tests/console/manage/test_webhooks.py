@@ -13,7 +13,7 @@ from pabal.store.engine.base import Tx
 from pabal.store.events import webhook_posts, webhooks
 from pabal.store.events.webhook_posts import WebhookPost, pack_body
 from pabal.webhooks.poster import PostError, PostResult
-from tests.fixtures.audit import latest_entries
+from tests.fixtures.audit import audited, audited_actions, latest_entries
 from tests.fixtures.console import Browser, signed_in_browser
 from tests.fixtures.virtual import NOON, Caller, Environment
 from tests.fixtures.web import call_ok, sms_body
@@ -168,8 +168,7 @@ async def test_webhook_is_disabled_enabled_and_deleted(env: Environment, call: C
     assert (gone.status, gone.location) == (303, f"{PATH}?deleted=1")
     assert "삭제했습니다" in (await browser.get(gone.location)).text
     assert (await browser.get(page)).status == 404
-    entries = await env.store.read(latest_entries, None, 3)
-    assert [each.action for each in entries] == ["webhook.delete", "webhook.update", "webhook.update"]
+    assert await audited_actions(env, 3) == ["webhook.delete", "webhook.update", "webhook.update"]
 
 
 async def test_secret_is_rotated_and_the_new_one_shown_once(env: Environment, browser: Browser) -> None:
@@ -217,8 +216,7 @@ async def test_webhook_is_changed_and_keeps_its_secret(env: Environment, call: C
     (item,) = (await call_ok(call, "webhook/list")).items
     assert (item["events"], item["products"], item["state"]["value"]) == (["message.result"], [], "disabled")
     assert "description" not in item
-    entries = await env.store.read(latest_entries, None, 2)
-    assert [(each.action, each.target) for each in entries] == [("webhook.update", page.rpartition("/")[2])] * 2
+    assert await audited(env, 2) == [("webhook.update", page.rpartition("/")[2])] * 2
 
 
 @pytest.mark.parametrize(

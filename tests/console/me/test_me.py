@@ -5,7 +5,7 @@ import re
 import pytest
 
 from pabal.domain.people.user import Role
-from tests.fixtures.audit import latest_entries
+from tests.fixtures.audit import audited_actions
 from tests.fixtures.console import PASSWORD, Browser, make_user, sign_in, signed_in_browser
 from tests.fixtures.console_upload import page_text
 from tests.fixtures.service import count_rows
@@ -34,8 +34,7 @@ async def test_changed_password_signs_out_other_browsers_only(env: Environment) 
     assert (await here.get(ME)).status == 200
     assert (await there.get(ME)).status == 303
     assert (old.status, new.status) == (401, 303)
-    actions = [each.action for each in await env.store.read(latest_entries, None, 4)]
-    assert "user.password" in actions
+    assert "user.password" in await audited_actions(env, 4)
 
 
 @pytest.mark.parametrize(

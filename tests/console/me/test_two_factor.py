@@ -13,7 +13,7 @@ from pabal.service.access.users.sign_in import CODE_TIMEOUT_MS
 from pabal.service.access.users.two_factor import MAX_WRONG_CODES
 from pabal.service.upkeep.stored_secrets import count_states, of_second_factors
 from pabal.store.users import second_factors, users
-from tests.fixtures.audit import latest_entries
+from tests.fixtures.audit import audited_actions
 from tests.fixtures.console import PASSWORD, Browser, PageResponse, make_user, sign_in, signed_in_browser
 from tests.fixtures.console_upload import page_text
 from tests.fixtures.service import count_rows
@@ -113,8 +113,7 @@ async def test_recovery_code_works_once(env: Environment) -> None:
 
     assert (entered.status, repeated.status) == (303, 401)
     assert "10개 중 9개" in page_text(await first.get(ME))
-    actions = [each.action for each in await env.store.read(latest_entries, None, 5)]
-    assert "two_factor.recovery" in actions
+    assert "two_factor.recovery" in await audited_actions(env, 5)
 
 
 @pytest.mark.settings(secret_key=[KEY])
@@ -254,8 +253,7 @@ async def test_owner_resets_the_second_factor_of_a_colleague(env: Environment) -
 
     assert (kept, done.status) == (1, 303)
     await sign_in(env, NAME)
-    actions = [each.action for each in await env.store.read(latest_entries, None, 4)]
-    assert "two_factor.reset" in actions
+    assert "two_factor.reset" in await audited_actions(env, 4)
 
 
 @pytest.mark.parametrize("role", [Role.OWNER, Role.OPERATOR])

@@ -11,7 +11,7 @@ import pytest
 
 from pabal.console.overview.statistics import MAX_COLUMNS
 from pabal.domain.people.user import Role
-from tests.fixtures.audit import latest_entries
+from tests.fixtures.audit import audited
 from tests.fixtures.console import Browser, signed_in_browser
 from tests.fixtures.console_send import send
 from tests.fixtures.sheets import read_sheets
@@ -94,11 +94,7 @@ async def test_numbers_are_those_of_the_interface_in_every_group(env: Environmen
         assert [[cell or "" for cell in row] for row in cells] == [
             [cell.removeprefix("'") for cell in line] for line in lines
         ]
-    entries = await env.store.read(latest_entries, None, 2)
-    assert [(each.action, each.target) for each in entries] == [
-        ("statistics.export", "xlsx"),
-        ("statistics.export", "csv"),
-    ]
+    assert await audited(env, 2) == [("statistics.export", "xlsx"), ("statistics.export", "csv")]
 
 
 async def test_users_and_templates_are_named(env: Environment) -> None:

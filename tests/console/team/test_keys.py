@@ -9,7 +9,7 @@ from pabal.domain.people.user import Role
 from pabal.domain.sends.account import AccountLimits
 from pabal.service.delayed_writes import WRITE_INTERVAL_S
 from pabal.store.accounts import account_limits, accounts
-from tests.fixtures.audit import latest_entries
+from tests.fixtures.audit import audited, latest_entries
 from tests.fixtures.console import Browser, signed_in_browser
 from tests.fixtures.console_upload import page_text
 from tests.fixtures.service import account_id_of
@@ -50,8 +50,7 @@ async def test_owner_replaces_a_key_by_one_that_may_do_the_same(env: Environment
     old, new = sorted(both)
     assert old[3:7] == new[3:7], "name, permissions, addresses and rate"
     assert (again.status, revoked.status) == (409, 404)
-    entries = await env.store.read(latest_entries, None, 2)
-    assert [(each.action, each.target) for each in entries] == [("key.revoke", "1"), ("key.create", "2")]
+    assert await audited(env, 2) == [("key.revoke", "1"), ("key.create", "2")]
 
 
 @pytest.mark.settings(key_rate=50, owner_keys=True)

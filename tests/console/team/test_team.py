@@ -10,7 +10,7 @@ from pabal.service.access.users.team import INVITE_LIFETIME_MS, MAX_OPEN_INVITES
 from pabal.service.access.users.throttle import FREE_ATTEMPTS_PER_NAME_AND_ADDRESS
 from pabal.service.upkeep.housekeeping import run_round
 from pabal.store.users import users
-from tests.fixtures.audit import latest_entries
+from tests.fixtures.audit import audited, audited_actions
 from tests.fixtures.console import PASSWORD, Browser, PageResponse, make_user, sign_in, signed_in_browser
 from tests.fixtures.console_upload import page_text
 from tests.fixtures.service import account_id_of, count_rows
@@ -39,10 +39,6 @@ async def role_of(env: Environment, name: str) -> Role | None:
     return found.user.role if found else None
 
 
-async def actions(env: Environment, count: int) -> list[str]:
-    return [each.action for each in await env.store.read(latest_entries, None, count)]
-
-
 async def test_invited_user_chooses_name_and_password_and_signs_in(env: Environment, owner: Browser) -> None:
     token = await invite(owner)
     form = await Browser(env.service).get(f"{INVITE}?token={token}")
@@ -57,7 +53,7 @@ async def test_invited_user_chooses_name_and_password_and_signs_in(env: Environm
     assert 'value="new.comer@shop"' in greeting.text
     assert (await newcomer.get("/console/send")).status == 200
     assert (await newcomer.get(TEAM)).status == 403
-    assert (await actions(env, 5))[1:3] == ["user.join", "invite.create"]
+    assert (await audited_actions(env, 5))[1:3] == ["user.join", "invite.create"]
     shown = page_text(await owner.get(TEAM))
     assert "new.comer@shop 발송 담당" in shown
     assert "사용하지 않은 초대" not in shown
@@ -169,8 +165,7 @@ async def test_changed_role_counts_at_once(env: Environment, sender: Browser, ow
     after = await sender.get(TEAM)
 
     assert (before.status, changed.status, after.status) == (403, 303, 200)
-    (entry,) = await env.store.read(latest_entries, None, 1)
-    assert (entry.action, entry.target) == ("user.role", "sender-of-acme owner")
+    assert await audited(env, 1) == [("user.role", "sender-of-acme owner")]
 
 
 async def test_removed_user_is_signed_out_and_the_name_is_free(
@@ -185,7 +180,7 @@ async def test_removed_user_is_signed_out_and_the_name_is_free(
 
     assert (removed.status, after.status, again.status) == (303, 303, 303)
     assert "쓰던 글" not in (await renewed.get("/console/send")).text
-    assert "user.remove" in await actions(env, 5)
+    assert "user.remove" in await audited_actions(env, 5)
 
 
 @pytest.mark.parametrize("way", ["remove", "role"])
@@ -246,7 +241,7 @@ async def test_owner_lifts_the_delay_of_a_colleague(env: Environment, owner: Bro
     assert "/console/team/unlock" in shown.text
     assert (blocked.status, by_stranger.status, still_blocked.status) == (429, 400, 429)
     assert (done.status, entered.status) == (303, 303)
-    assert "user.unlock" in await actions(env, 3)
+    assert "user.unlock" in await audited_actions(env, 3)
 
 
 async def test_full_names_are_shown_in_team_audit_log_and_menu(env: Environment, owner: Browser) -> None:
@@ -266,7 +261,7 @@ async def test_full_names_are_shown_in_team_audit_log_and_menu(env: Environment,
     assert (renamed.status, wrong.status, emptied.status) == (303, 400, 303)
     assert "이름은 40자까지 입력하세요." in wrong.text
     assert "jihyun <small>발송 담당</small>" in (await newcomer.get("/console")).text
-    assert (await actions(env, 2))[0] == "user.full_name"
+    assert (await audited_actions(env, 2))[0] == "user.full_name"
 
 
 async def test_audit_log_says_what_a_number_is_of(owner: Browser) -> None:
