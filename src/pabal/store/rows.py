@@ -101,11 +101,11 @@ def find_page(
 ) -> tuple[int, list[Row]]:
     """Return how many rows fit all conditions, and some of them."""
     where, args = " and ".join(sql for sql, _ in conditions), [value for _, value in conditions]
-    (total,) = tx.fetch_all(f"select count(*) from {tables} where {where}", args)[0]
+    total = tx.fetch_number(f"select count(*) from {tables} where {where}", args)
     rows = tx.fetch_all(
         f"select {columns} from {tables} where {where} order by {order} limit ? offset ?", (*args, limit, offset)
     )
-    return int(total), rows
+    return total, rows
 
 
 def in_period(column: str, period: Period | None) -> list[tuple[str, Value]]:

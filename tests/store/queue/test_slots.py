@@ -118,14 +118,17 @@ def test_new_worker_gets_its_share_after_the_others_release_slots(tx: Tx) -> Non
     assert beat(tx, TWO) == SlotAssignment({ONE: 3, TWO: 2}, [2, 3], [], {ONE: "", TWO: ""})
 
 
-def test_released_slots_are_not_orphaned(tx: Tx) -> None:
+def test_worker_that_leaves_frees_its_own_slots_which_are_not_orphaned(tx: Tx) -> None:
     divide_and_join(tx, 4, ONE, TWO)
+
+    slots.unregister(tx, TWO)
     slots.unregister(tx, TWO)
 
+    assert owners(tx) == {0: ONE, 1: ONE, 2: None, 3: None}
     found = beat(tx, ONE)
-
     assert (found.held, found.orphaned) == ([0, 1, 2, 3], [])
     assert TWO not in found.heartbeats
+    assert [worker.id for worker, _ in slots.list_workers(tx)] == [ONE]
 
 
 def test_slots_of_an_evicted_worker_are_orphaned_until_prepared(tx: Tx) -> None:
@@ -133,6 +136,8 @@ def test_slots_of_an_evicted_worker_are_orphaned_until_prepared(tx: Tx) -> None:
 
     found = beat(tx, ONE, (THREE, 2))
     assert (found.held, found.orphaned) == ([0, 1, 4], [4])
+    assert not slots.is_held(tx, 5, THREE), "even before another takes it"
+    assert owners(tx)[5] is None
     slots.mark_prepared(tx, 4)
     assert beat(tx, ONE).orphaned == []
     other = beat(tx, TWO)
@@ -140,16 +145,6 @@ def test_slots_of_an_evicted_worker_are_orphaned_until_prepared(tx: Tx) -> None:
     assert (other.held, other.orphaned) == ([2, 3, 5], [5])
     slots.mark_prepared(tx, 5)
     assert beat(tx, TWO).orphaned == []
-
-
-def test_evicted_worker_holds_no_slot_even_before_another_takes_it(tx: Tx) -> None:
-    divide_and_join(tx, 6, ONE, TWO, THREE)
-
-    assert 5 not in beat(tx, ONE, (THREE, 2)).held
-
-    assert not slots.is_held(tx, 5, THREE)
-    assert owners(tx)[5] is None
-    assert beat(tx, TWO).orphaned == [5]
 
 
 def test_worker_with_a_recent_heartbeat_is_not_evicted(tx: Tx) -> None:
@@ -176,26 +171,6 @@ def test_heartbeat_of_an_unregistered_worker_is_refused(tx: Tx) -> None:
     divide_and_join(tx, 4)
 
     assert slots.heartbeat(tx, ONE, (), NOON) is None
-
-
-def test_slot_is_held_only_by_its_worker(tx: Tx) -> None:
-    divide_and_join(tx, 2, ONE, TWO)
-
-    assert slots.is_held(tx, 0, ONE)
-    assert not slots.is_held(tx, 0, TWO)
-    assert not slots.is_held(tx, 7, ONE)
-    slots.unregister(tx, ONE)
-    assert not slots.is_held(tx, 0, ONE)
-
-
-def test_leaving_frees_only_own_slots_and_is_idempotent(tx: Tx) -> None:
-    divide_and_join(tx, 4, ONE, TWO)
-
-    slots.unregister(tx, TWO)
-    slots.unregister(tx, TWO)
-
-    assert owners(tx) == {0: ONE, 1: ONE, 2: None, 3: None}
-    assert [worker.id for worker, _ in slots.list_workers(tx)] == [ONE]
 
 
 def test_orphaned_slots_stay_orphaned_until_they_are_prepared(tx: Tx) -> None:
@@ -225,13 +200,18 @@ def test_worker_that_repeats_its_registration_is_registered_once(tx: Tx) -> None
     assert [worker.joined_at for worker, _ in slots.list_workers(tx)] == [NOON]
 
 
-def test_slot_work_is_refused_unless_the_worker_holds_the_slot(tx: Tx) -> None:
+def test_slot_is_held_only_by_its_worker_and_work_of_others_is_refused(tx: Tx) -> None:
     divide_and_join(tx, 2, ONE, TWO)
 
+    assert slots.is_held(tx, 0, ONE)
+    assert not slots.is_held(tx, 0, TWO)
+    assert not slots.is_held(tx, 7, ONE)
     assert slots.run_if_held(tx, 0, ONE, slots.count_slots) == 2
     assert slots.run_if_held(tx, 0, None, slots.count_slots) == 2
     with pytest.raises(slots.SlotNotHeld):
         slots.run_if_held(tx, 0, TWO, slots.count_slots)
+    slots.unregister(tx, ONE)
+    assert not slots.is_held(tx, 0, ONE)
 
 
 def test_surplus_workers_stand_by_until_a_slot_is_free(tx: Tx) -> None:

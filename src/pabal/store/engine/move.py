@@ -38,6 +38,12 @@ class MovedTable(NamedTuple):
     columns: tuple[str, ...]
     key: tuple[str, ...]
 
+    def select(self, after: Row | None) -> str:
+        """Return the query of the rows behind a key, in the order of their keys."""
+        keys = _names(self.key)
+        behind = f"where ({keys}) > ({', '.join('?' * len(self.key))})" if after else ""
+        return f"select {_names(self.columns)} from {self.name} {behind} order by {keys}"
+
     def key_of(self, row: Row) -> Row:
         """Return the primary key of a row."""
         return tuple(row[self.columns.index(each)] for each in self.key)
@@ -115,12 +121,9 @@ class MoveSource:
 
     def batches(self, table: MovedTable, after: Row | None = None) -> Iterator[list[Row]]:
         """Yield the rows behind a key in batches, in the order of their keys."""
-        columns, keys = _names(table.columns), _names(table.key)
-        behind = f"where ({keys}) > ({', '.join('?' * len(table.key))})" if after else ""
         batch: list[Row] = []
         size = 0
-        cursor = self._execute(f"select {columns} from {table.name} {behind} order by {keys}", after or ())
-        for row in cursor:
+        for row in self._execute(table.select(after), after or ()):
             batch.append(row)
             size += row_bytes(row)
             if len(batch) == MAX_BATCH_ROWS or size > MAX_BATCH_BYTES:
@@ -257,20 +260,17 @@ def copy(tx: Tx, table: MovedTable, rows: Sequence[Row], before: bytes | None) -
             "another `pabal move` is running on this database",
         )
     types = _column_types(tx, table.name)
-    columns = ", ".join(f'"{each}"' for each in table.columns)
     values = ", ".join(f"v.column{number}::{types[each]}" for number, each in enumerate(table.columns, 1))
-    tx.execute_many(f"insert into {table.name} ({columns}) select {values} from (values {{rows}}) as v", rows)
+    tx.execute_many(
+        f"insert into {table.name} ({_names(table.columns)}) select {values} from (values {{rows}}) as v", rows
+    )
     _set_position(tx, table.name, after)
     return after
 
 
 def digest_page(tx: Tx, table: MovedTable, after: Row | None, limit: int) -> DigestPage:
     """Return the digest of the rows behind a key, at most `limit`."""
-    columns, keys = (", ".join(f'"{each}"' for each in names) for names in (table.columns, table.key))
-    behind = f"where ({keys}) > ({', '.join('?' * len(table.key))})" if after else ""
-    rows = tx.fetch_all(
-        f"select {columns} from {table.name} {behind} order by {keys} limit ?", (*(after or ()), limit)
-    )
+    rows = tx.fetch_all(f"{table.select(after)} limit ?", (*(after or ()), limit))
     last = table.key_of(rows[-1]) if len(rows) == limit else None
     mean = 1 + sum(map(row_bytes, rows)) // max(1, len(rows))
     return DigestPage(TableDigest().add(rows), last, min(MAX_PAGE_ROWS, 1 + PAGE_BYTES // mean))

@@ -127,13 +127,13 @@ def list_failing(tx: Tx, before: Instant, limit: int) -> list[Webhook]:
 def count_stopped(tx: Tx) -> tuple[int, int]:
     """Return how many webhooks are paused, and disabled because of 410, except those of disabled accounts."""
     paused, gone = (
-        tx.fetch_all(
-            f"select count(*) from webhooks w join accounts a on a.id = w.account_id"
+        tx.fetch_number(
+            "select count(*) from webhooks w join accounts a on a.id = w.account_id"
             f" where {condition} and a.disabled_at is null"
-        )[0][0]
+        )
         for condition in (IS_PAUSED, IS_GONE)
     )
-    return int(paused), int(gone)
+    return paused, gone
 
 
 def trim_all_deliveries(tx: Tx, before: Instant) -> None:

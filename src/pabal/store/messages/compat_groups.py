@@ -42,13 +42,13 @@ def get(tx: Tx, account_id: int, group_id: bytes) -> OpenGroup | None:
     )
     if row is None:
         return None
-    (count,) = tx.fetch_all("select count(*) from compat_group_messages where group_id = ?", (group_id,))[0]
+    count = tx.fetch_number("select count(*) from compat_group_messages where group_id = ?", (group_id,))
     return OpenGroup(row[0], bool(row[1]), row[2], count, bool(row[3]))
 
 
 def count(tx: Tx, account_id: int) -> int:
     """Return how many groups of an account are not sent yet."""
-    return int(tx.fetch_all("select count(*) from compat_groups where account_id = ?", (account_id,))[0][0])
+    return tx.fetch_number("select count(*) from compat_groups where account_id = ?", (account_id,))
 
 
 def add_messages(

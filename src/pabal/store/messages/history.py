@@ -11,7 +11,7 @@ from pabal.store.messages import requests
 from pabal.store.messages.messages import COLUMNS, Message, from_row
 from pabal.store.messages.requests import Request
 from pabal.store.queue.queue import UNSENT
-from pabal.store.rows import Select, in_period, read_rows
+from pabal.store.rows import Select, given, in_period, read_rows
 
 MAX_DAYS_AHEAD = 366
 """No message is scheduled further ahead of its request, so a search by date can skip the rest."""
@@ -151,37 +151,31 @@ def _conditions(wanted: MessageFilter) -> tuple[list[Condition], list[Condition]
     plus = "+" if wanted.receiver is None else ""
     own: list[Condition] = [(f"{plus}m.account_id = ?{in_slots('m.slot', wanted.slots)}", wanted.account_id)]
     shared: list[Condition] = []
-    if wanted.receiver is not None:
-        own.append(("m.receiver = ?", int(wanted.receiver)))
+    own += given(("m.receiver = ?", None if wanted.receiver is None else int(wanted.receiver)))
     if wanted.request_id is not None:
         low, high = identifiers.message_id_range(wanted.request_id)
         own += [("m.id >= ?", low), ("m.id <= ?", high), ("m.slot = ?", identifiers.slot_of(low))]
     if wanted.message_id is not None:
         own += [("m.id = ?", wanted.message_id), ("m.slot = ?", identifiers.slot_of(wanted.message_id))]
-    if wanted.product is not None:
-        own.append(("m.product = ?", wanted.product.number))
+    # the text that stood in for an Alimtalk has no template
+    of_template = None if wanted.template_code is None else Product.ALIMTALK.number
+    own += given(("m.product = ?", wanted.product and wanted.product.number), ("m.product = ?", of_template))
     own += _among("m.product", [each.number for each in wanted.products] if wanted.products else None)
     own += _among("m.id", wanted.message_ids) + _in_requests(wanted.request_ids)
-    if wanted.status is not None:
-        own.append(("m.status = ?", wanted.status.number))
-    if wanted.outcome is not None:
-        own.append(("m.outcome = ?", wanted.outcome.number))
+    own += given(
+        ("m.status = ?", wanted.status and wanted.status.number),
+        ("m.outcome = ?", wanted.outcome and wanted.outcome.number),
+        ("m.reference = ?", wanted.reference),
+    )
     own += _in_request_period(wanted.requested)
     own += in_period("m.completed_at", wanted.completed)
-    if wanted.reference is not None:
-        own.append(("m.reference = ?", wanted.reference))
-    if wanted.is_code is not None:
-        shared.append(("coalesce(r.is_code, 0) = ?", int(wanted.is_code)))
-    for column, value in (
-        ("sender", wanted.sender),
-        ("channel_id", wanted.channel_id),
-        ("sender_key", wanted.sender_key),
-        ("template_code", wanted.template_code),
-    ):
-        if value is not None:
-            shared.append((f"r.{column} = ?", value))
-    if wanted.template_code is not None:
-        own.append(("m.product = ?", Product.ALIMTALK.number))  # the text that stood in for one has no template
+    shared += given(
+        ("coalesce(r.is_code, 0) = ?", None if wanted.is_code is None else int(wanted.is_code)),
+        ("r.sender = ?", wanted.sender),
+        ("r.channel_id = ?", wanted.channel_id),
+        ("r.sender_key = ?", wanted.sender_key),
+        ("r.template_code = ?", wanted.template_code),
+    )
     for period in (wanted.scheduled, wanted.month):
         shared += in_period("r.scheduled_at", period)
         own += _in_request_period(request_period(period))

@@ -56,8 +56,7 @@ def add_part(tx: Tx, of: LongMessage, number: int, content: str, now: Instant) -
 
 def has_all_parts(tx: Tx, of: LongMessage) -> bool:
     """Return whether all parts of a long message have arrived."""
-    (count,) = tx.fetch_all(f"select count(*) from inbound_parts where {_LONG_MESSAGE}", of)[0]
-    return bool(count == of.total)
+    return tx.fetch_number(f"select count(*) from inbound_parts where {_LONG_MESSAGE}", of) == of.total
 
 
 def take_parts(tx: Tx, of: LongMessage) -> str:

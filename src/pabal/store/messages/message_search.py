@@ -291,7 +291,7 @@ def list_reported(
         f" and e.product in ({products})"
     )
     args = (wanted.account_id, lowest_number(wanted.since), lowest_number(wanted.before))
-    total = int(tx.fetch_all(f"select count(*){where}", args)[0][0])
+    total = tx.fetch_number(f"select count(*){where}", args)
     rows = tx.fetch_all(
         f"select e.id, e.number{where} order by e.slot, e.number limit ? offset ?",
         (*args, page_size, (page - 1) * page_size),
