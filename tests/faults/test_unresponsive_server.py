@@ -162,22 +162,6 @@ async def test_send_is_not_answered_before_it_is_on_the_replica(server: Dedicate
     assert server.execute("select count(*) from messages") == [(2,)]
 
 
-async def test_timed_out_write_is_not_done_later(server: DedicatedServer) -> None:
-
-    def sleep(tx: Tx) -> None:
-        tx.fetch_all("select pg_sleep(3)")
-
-    async with open_postgres(server.store, writers=1, timeout_s=TIMEOUT_S) as store:
-        first = asyncio.create_task(store.write(sleep))
-        await wait_until(lambda: server.execute(f"select 1 from pg_stat_activity where {ACTIVE}") != [])
-        behind = [store.write(add_word, f"word {number}") for number in range(5)]
-        answers = await asyncio.gather(first, *behind, return_exceptions=True)
-        assert {str(answer) for answer in answers} == {"no answer in time"}
-        await wait_until(lambda: server.execute(f"select 1 from pg_stat_activity where {ACTIVE}") == [])
-        await store.write(add_word, "later")
-        assert await store.read(list_words) == ["later"]
-
-
 async def test_server_can_time_out_a_frozen_transaction(server: DedicatedServer) -> None:
 
     def read_states(tx: Tx) -> list[tuple[str]]:

@@ -16,7 +16,7 @@ from pabal.store.messages import campaign_requests, history, idempotency_keys, m
 from pabal.store.messages.history import MessageFilter
 from pabal.store.messages.idempotency_keys import KeyedRequest, KeyId
 from pabal.store.messages.message_search import NEWEST
-from pabal.store.queue import queue, queue_admin
+from pabal.store.queue import queue
 from tests.fixtures import sqlite_template
 from tests.fixtures.engines import AVAILABLE_ENGINES, ENGINES, empty_database
 from tests.fixtures.rows import ACCOUNT, CARRIER, PHONE, add_request, sms
@@ -56,17 +56,6 @@ def test_requests_of_several_slots_are_stored_in_one_transaction(tx: Tx) -> None
     assert [queue.find_due(tx, slot, CARRIER, NOON, 10) for slot in SLOTS] == [[one] for one in ids]
     assert queue.find_due(tx, 0, CARRIER, NOON, 10) == []
     assert set(requests.get(tx, [identifiers.request_id_of(one) for one in ids])) == {one[:13] for one in ids}
-
-
-def test_carriers_with_jobs_in_the_slot_are_listed(tx: Tx) -> None:
-    keep(tx)
-
-    assert [queue_admin.carriers_with_jobs(tx, slot) for slot in (*SLOTS, 0)] == [
-        [CARRIER],
-        [CARRIER],
-        [CARRIER],
-        [],
-    ]
 
 
 def test_one_settle_may_span_several_slots(tx: Tx) -> None:

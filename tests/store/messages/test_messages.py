@@ -29,17 +29,9 @@ def test_message_is_read_as_stored(tx: Tx) -> None:
     assert one(tx, message_id(1, 1)) == Message(
         message_id(1, 1), ACCOUNT, PHONE, Product.SMS, Status.WAITING, None, None, (), None, None
     )
+    waiting = (Product.SMS, Status.WAITING, None, None)
     assert one(tx, message_id(1, 2)) == Message(
-        message_id(1, 2),
-        ACCOUNT,
-        "01187654321",
-        Product.SMS,
-        Status.WAITING,
-        None,
-        None,
-        ("값", ""),
-        "따로",
-        "ref",
+        message_id(1, 2), ACCOUNT, "01187654321", *waiting, ("값", ""), "따로", "ref"
     )
 
 
@@ -63,27 +55,21 @@ def test_only_waiting_messages_become_sending(tx: Tx) -> None:
 
 def test_message_ends_only_once(tx: Tx) -> None:
     store_request(tx, 1)
-    which = message_id(1)
+    store_request(tx, 2)
+    which, cancelled = message_id(1), message_id(2)
     messages.mark_sending(tx, [which])
 
+    assert messages.cancel(tx, [cancelled, message_id(3)], NOON + 1) == 1
+    assert messages.cancel(tx, [cancelled], NOON + 2) == 0
+    assert messages.finish(tx, [(cancelled, Outcome.DELIVERED)], NOON + 3) == []
     assert messages.finish(tx, [(which, Outcome.DELIVERED)], NOON + 1) == [(which, Product.SMS.number)]
     assert messages.finish(tx, [(which, Outcome.SPAM)], NOON + 2) == []
     assert messages.cancel(tx, [which], NOON + 3) == 0
 
     ended = one(tx, which)
     assert (ended.status, ended.outcome, ended.completed_at) == (Status.COMPLETED, Outcome.DELIVERED, NOON + 1)
-
-
-def test_cancelled_message_cannot_end_again(tx: Tx) -> None:
-    store_request(tx, 1)
-    which = message_id(1)
-
-    assert messages.cancel(tx, [which, message_id(2)], NOON + 1) == 1
-    assert messages.cancel(tx, [which], NOON + 2) == 0
-    assert messages.finish(tx, [(which, Outcome.DELIVERED)], NOON + 3) == []
-
-    ended = one(tx, which)
-    assert (ended.status, ended.outcome, ended.completed_at) == (Status.CANCEL, None, NOON + 1)
+    other = one(tx, cancelled)
+    assert (other.status, other.outcome, other.completed_at) == (Status.CANCEL, None, NOON + 1)
 
 
 def test_every_outcome_except_delivered_is_a_failure(tx: Tx) -> None:

@@ -57,6 +57,7 @@ def test_request_is_read_as_stored_with_channel_and_key(tx: Tx) -> None:
     kept = requests.get(tx, [request_id(1), request_id(2)])
 
     assert list(kept) == [request_id(1)]
+    assert requests.get(tx, []) == {}
     request = kept[request_id(1)]
     given = talk(profile)
     assert (request.account_id, request.product, request.total) == (7, Product.FRIENDTALK_IMAGE, 2)
@@ -77,10 +78,6 @@ def test_text_request_has_empty_optional_fields(tx: Tx) -> None:
     assert (request.subject, request.fallback_sender, request.profile_id, request.channel_id) == (None,) * 4
     assert (request.variables, request.buttons, request.images, request.is_ad) == ((), (), 0, False)
     assert images.get(tx, request_id(1)) == ()
-
-
-def test_no_ids_give_no_requests(tx: Tx) -> None:
-    assert requests.get(tx, []) == {}
 
 
 def test_requests_of_a_profile_are_read_in_order_without_gaps(tx: Tx) -> None:
@@ -109,7 +106,7 @@ def test_requests_between_two_ids_exclude_both(tx: Tx) -> None:
     assert requests.ids_between(tx, request_id(0), request_id(4), 2) == [request_id(1), request_id(2)]
 
 
-def test_blanked_request_keeps_outcomes_and_no_personal_data(tx: Tx) -> None:
+def test_blanked_request_keeps_outcomes_and_no_personal_data_and_others_stay(tx: Tx) -> None:
     profile = add_profile(tx)
     store_request(tx, 1, talk(profile))
     store_request(tx, 2)
@@ -129,18 +126,8 @@ def test_blanked_request_keeps_outcomes_and_no_personal_data(tx: Tx) -> None:
     for one in ended.values():
         assert (one.receiver, one.values, one.content, one.reference) == ("", (), None, None)
         assert one.completed_at == NOON + 5
-    assert messages.count_by_status(tx, 1, message_id(1, 0), message_id(1, 9)) == {
-        Status.COMPLETED: 1,
-        Status.FAIL: 1,
-    }
-
-
-def test_blanking_a_request_changes_no_other(tx: Tx) -> None:
-    store_request(tx, 1)
-    store_request(tx, 2)
-
-    personal_data.erase_request(tx, request_id(1))
-
+    counted = messages.count_by_status(tx, 1, message_id(1, 0), message_id(1, 9))
+    assert counted == {Status.COMPLETED: 1, Status.FAIL: 1}
     assert messages.get(tx, [message_id(2)])[message_id(2)].receiver == PHONE
     assert requests.get(tx, [request_id(2)])[request_id(2)].content == "안녕하세요"
 

@@ -121,6 +121,7 @@ def test_carriers_with_jobs_are_listed(tx: Tx) -> None:
         add_job(tx, number, carrier=carrier)
 
     assert queue_admin.carriers_with_jobs(tx, SLOT) == ["a", "b", "c"]
+    assert queue_admin.carriers_with_jobs(tx, SLOT + 1) == []
 
 
 def test_unsent_jobs_of_a_carrier_are_found_due_or_not(tx: Tx) -> None:

@@ -26,13 +26,6 @@ async def test_write_is_on_disk_when_it_returns(store: GroupCommitStore, modes: 
     assert modes.words_on_disk() == ["kept"]
 
 
-async def test_write_is_there_when_the_store_is_opened_again(modes: StoreMode) -> None:
-    async with modes.opened() as store:
-        await store.write(add_word, "kept")
-    async with modes.opened() as store:
-        assert await store.read(list_words) == ["kept"]
-
-
 async def test_write_returns_what_its_function_returns(store: GroupCommitStore) -> None:
     numbers = await asyncio.gather(*(store.write(add_word, word) for word in "abc"))
 
@@ -148,14 +141,6 @@ def add_urgent_word(tx: Tx, word: str) -> int:
     return add_word(tx, word)
 
 
-async def test_urgent_write_overtakes_those_that_wait(store: GroupCommitStore) -> None:
-    numbers = await asyncio.gather(
-        *(store.write(add_word, word) for word in "abc"), store.write(add_urgent_word, "urgent")
-    )
-
-    assert numbers == [2, 3, 4, 1]
-
-
 def test_urgent_write_is_not_refused_because_others_wait(tmp_path: Path) -> None:
     async def scenario(store: GroupCommitStore) -> None:
         waiting = [store.write(add_word, word) for word in "abc"]
@@ -188,31 +173,18 @@ async def test_close_finishes_pending_writes(modes: StoreMode) -> None:
     assert modes.words_on_disk() == [f"{number}" for number in range(20)]
 
 
-async def test_close_is_idempotent(store: GroupCommitStore) -> None:
-    await store.close()
-    await store.close()
-
-
 async def test_exclusive_write_has_a_transaction_of_its_own(tmp_path: Path) -> None:
     modes = StoreMode(tmp_path / "kept.db", INLINE)  # in threads, which writes share a commit is random
     batches: list[CommitStats] = []
 
     @transaction(exclusive=True)
-    def alone(tx: Tx) -> int:
-        return add_word(tx, "alone")
-
-    def first(tx: Tx) -> int:
-        return add_word(tx, "first")
-
-    def also(tx: Tx) -> int:
-        return add_word(tx, "also")
-
-    def last(tx: Tx) -> int:
-        return add_word(tx, "last")
+    def add_alone(tx: Tx, word: str) -> int:
+        return add_word(tx, word)
 
     async with modes.opened(on_commit=batches.append) as store:
         batches.clear()
-        await asyncio.gather(*[store.write(work) for work in (first, also, alone, last)])
+        works = {"first": add_word, "also": add_word, "alone": add_alone, "last": add_word}
+        await asyncio.gather(*(store.write(work, word) for word, work in works.items()))
 
         assert [batch.writes for batch in batches] == [2, 1, 1]
     assert modes.words_on_disk() == ["first", "also", "alone", "last"]

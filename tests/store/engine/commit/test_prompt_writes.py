@@ -1,8 +1,11 @@
 """Writes that callers of the API wait for go before longer ones, which are not starved."""
 
 import asyncio
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from pabal.store.engine.base import Priority, Tx, options_of, transaction
 from pabal.store.engine.group_commit import MAX_COMMIT_S, MAX_PROMPT_COMMIT_S, CommitStats, GroupCommitStore
@@ -39,10 +42,11 @@ def words(queue: WriteQueue) -> str:
     return "".join(write.args[0] for write in queue.pop_all())
 
 
-async def test_prompt_write_overtakes_those_that_wait(store: GroupCommitStore) -> None:
-    numbers = await asyncio.gather(
-        *(store.write(add_word, word) for word in "abc"), store.write(add_prompt_word, "prompt")
-    )
+@pytest.mark.parametrize("work", [add_prompt_word, add_urgent_word])
+async def test_prompt_and_urgent_writes_overtake_those_that_wait(
+    store: GroupCommitStore, work: Callable[[Tx, str], int]
+) -> None:
+    numbers = await asyncio.gather(*(store.write(add_word, word) for word in "abc"), store.write(work, "prompt"))
 
     assert numbers == [2, 3, 4, 1]
 
