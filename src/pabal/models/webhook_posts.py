@@ -1,10 +1,10 @@
 """The posts that webhooks get: one type for each event."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
 from msgspec import Struct
 
-from pabal.domain.events.event import EventType
+from pabal.domain.events.event import EVENT_TYPE_BY_CODE, EventType
 from pabal.models import describe
 from pabal.models.answers import SenderItem, TemplateItem
 from pabal.models.lookup import InboundItem, ResultItem
@@ -280,15 +280,6 @@ KnownPost = (
     | WebhookTestPost
 )
 POSTS: dict[EventType, type[Struct]] = {
-    EventType.MESSAGE_RESULT: MessageResultPost,
-    EventType.MESSAGE_INBOUND: MessageInboundPost,
-    EventType.TEMPLATE_STATUS: TemplateStatusPost,
-    EventType.SENDER_AUTH: SenderAuthPost,
-    EventType.CAMPAIGN_FINISHED: CampaignFinishedPost,
-    EventType.OPT_OUT_ADDED: OptOutAddedPost,
-    EventType.LIMIT_NEAR: LimitNearPost,
-    EventType.FAILURE_HIGH: FailureHighPost,
-    EventType.CARRIER_STATUS: CarrierStatusPost,
-    EventType.WEBHOOK_TEST: WebhookTestPost,
+    EVENT_TYPE_BY_CODE[each.__struct_config__.tag]: each for each in get_args(KnownPost)
 }
 """The post of each event."""

@@ -78,17 +78,21 @@ class Group(NamedTuple):
         operation: Operation[Any],
         handler: Handler,
         scope: str,
-        summary: Text,
+        ko: str,
+        en: str,
         *own_codes: Code,
         input_source: InputSource | None = None,
     ) -> Endpoint:
-        """Return an endpoint of this group; unless said otherwise, a GET reads the query and a POST the body."""
+        """Return an endpoint of this group, with its summary in both languages.
+
+        Unless said otherwise, a GET reads the query and a POST the body.
+        """
         usual: InputSource = "query" if operation.method == "GET" else "body"
         return Endpoint(
             operation.method,
             operation.path,
             operation.id,
-            summary,
+            Text(ko, en),
             self.name,
             scope,
             input_source or usual,

@@ -166,8 +166,8 @@ _PROFILE_CODES = (Code.SENDER_NOT_FOUND, Code.SENDER_NOT_APPROVED)
 
 def _send_endpoint(operation: Operation[Any], check: Check, ko: str, en: str, *own_codes: Code) -> Endpoint:
     """Return the endpoint that sends one kind of message, which is named in Korean and English."""
-    summary = Text(f"수신자마다 {ko} 발송", f"Send {en} to each receiver")
-    return _SENDS.endpoint(operation, partial(_send, check), "send", summary, *_SENDING_CODES, *own_codes)
+    summary = f"수신자마다 {ko} 발송", f"Send {en} to each receiver"
+    return _SENDS.endpoint(operation, partial(_send, check), "send", *summary, *_SENDING_CODES, *own_codes)
 
 
 def _text_endpoint(operation: Operation[Any], product: Product, en: str, *own_codes: Code) -> Endpoint:
@@ -213,7 +213,8 @@ ENDPOINTS = (
         operations.CANCEL,
         _cancel_request,
         "send",
-        Text("발송 요청의 대기 중인 메시지 취소", "Cancel the waiting messages of a send request"),
+        "발송 요청의 대기 중인 메시지 취소",
+        "Cancel the waiting messages of a send request",
         *FIELD_CODES,
         Code.REQUEST_NOT_FOUND,
     ),

@@ -6,9 +6,10 @@ import msgspec
 import pytest
 
 from pabal.carriers.nhncloud.templates import buttons_to_remote, parts_to_remote
-from pabal.compat.nhncloud.talk.alimtalk import Differs, find_values
+from pabal.compat.nhncloud.talk.alimtalk import find_values
 from pabal.compat.nhncloud.talk.bodies import FinishedRecipient
 from pabal.compat.nhncloud.talk.codes import TalkCode
+from pabal.compat.nhncloud.talk.sends import RecipientRefused
 from pabal.domain.content import variables
 from pabal.domain.content.button import Button
 from pabal.domain.kakao.template import TemplateContent
@@ -88,7 +89,7 @@ def test_order_of_buttons_is_that_of_their_numbers() -> None:
     ],
 )
 def test_difference_is_named_by_the_part(changes: dict[str, Any], code: TalkCode) -> None:
-    with pytest.raises(Differs) as difference:
+    with pytest.raises(RecipientRefused) as difference:
         solve(TEMPLATE, finished(TEMPLATE, VALUES) | changes)
 
     assert difference.value.code is code
@@ -111,7 +112,7 @@ def test_button_that_differs_is_refused(changes: dict[str, Any]) -> None:
     shown = finished(TEMPLATE, VALUES)
     shown["buttons"][0] |= changes
 
-    with pytest.raises(Differs):
+    with pytest.raises(RecipientRefused):
         solve(TEMPLATE, shown)
 
 

@@ -12,27 +12,21 @@ from pabal.compat.nhncloud.talk.bodies import BasicBody, BrandBody, BrandRecipie
 from pabal.compat.nhncloud.talk.codes import TalkCode, refuse
 from pabal.compat.nhncloud.talk.images import find_image, is_ours, names_ours
 from pabal.compat.nhncloud.talk.sends import (
-    RecipientPart,
-    Resend,
-    ResendRefused,
+    PreparedSend,
+    RecipientRefused,
     TalkItem,
     api_call,
-    check_call,
-    cut,
-    join_contents,
+    join_resends,
     keep_literal,
+    open_call,
     opt_out_number_of,
-    read_date,
     read_resend,
-    refuse_malformed,
-    send_parts,
-    shared_of,
+    send_recipients,
 )
 from pabal.compat.own_values import image_body
 from pabal.domain.sends.sending import Sending
 from pabal.models.bodies import FriendtalkReceiverBody, ImageBody
 from pabal.models.brand_bodies import AttachmentBody, SendBrandMessage
-from pabal.service.sending.preconditions import get_usable_profile
 
 _TYPES = {remote: ours.value for ours, remote in CHAT_BUBBLE_TYPES.items()}
 _OF_A_RECIPIENT = ("resendPhoneNumber", "resendContent", "targeting", "optOutNumber", "optOutAuthNumber")
@@ -115,41 +109,22 @@ async def _send(
     values_of: Callable[[BrandRecipient], Mapping[str, Any]],
 ) -> dict[str, Any]:
     """Send a message that all recipients share, but for the values of a template; return the answer."""
-    items = check_call(body, body.recipientList)
-    if body.resellerCode:
-        raise refuse(TalkCode.BAD_FIELD, "resellerCode")
-    date = read_date(call, body)
-    profile = await get_usable_profile(call.context, call.account_id, body.senderKey or "")
-    refusals = refuse_malformed(items)
-    resends: dict[int, Resend | None] = {}
-    groups: dict[Any, list[TalkItem]] = {}
-    options: dict[int, _Options] = {}
-    for item in refusals.left(items):
-        recipient = item.recipient
-        assert isinstance(recipient, BrandRecipient)
-        own = _options_of(body, recipient)
+    opened = await open_call(call, body, body.recipientList)
+
+    async def prepare(recipient: BrandRecipient) -> PreparedSend:
         refusal = _find_refusal(body, recipient)
         if refusal:
-            refusals.add(item, refusal)
-            continue
-        number = (own.opt_out_number or opt_out_number_of(call)).replace("-", "")
-        try:
-            resends[item.seq] = resend = read_resend(recipient.resendParameter, profile.channel_id, number)
-        except ResendRefused as refused:
-            refusals.add(item, refused.code)
-            continue
-        options[item.seq] = own
-        groups.setdefault((own, shared_of(resend)), []).append(item)
+            raise RecipientRefused(refusal)
+        options = _options_of(body, recipient)
+        number = (options.opt_out_number or opt_out_number_of(call)).replace("-", "")
+        resend = read_resend(recipient.resendParameter, opened.profile.channel_id, number)
+        return PreparedSend(options, options, resend)
 
-    async def check(some: Sequence[TalkItem]) -> Sending:
-        data = [dict(values_of(each.recipient)) for each in some if isinstance(each.recipient, BrandRecipient)]
-        own = options[some[0].seq]
-        made = _build(body, shown, own, some, data, [resends[each.seq] for each in some], date)
-        return await check_brand_message(api_call(call, made))
+    async def check(items: Sequence[TalkItem]) -> Sending:
+        data = [values_of(each.recipient) for each in items]
+        return await check_brand_message(api_call(call, _build(body, shown, items, data, opened.date)))
 
-    most = call.context.policy.max_receivers
-    parts = [RecipientPart(some, check, _is_shared) for group in groups.values() for some in cut(group, most)]
-    answer = await send_parts(call, body, items, parts, refusals)
+    answer = await send_recipients(call, body, opened, prepare, check, is_shared=_is_shared)
     del answer["message"]["senderGroupingKey"]
     results = answer["message"]["sendResults"]
     answer["message"]["sendResults"] = [{name: row[name] for name in _NAMES_OF_RECIPIENTS} for row in results]
@@ -177,32 +152,27 @@ def _find_refusal(body: BrandBody, recipient: BrandRecipient) -> TalkCode | None
 def _build(
     body: BrandBody,
     shown: Mapping[str, Any],
-    own: _Options,
     items: Sequence[TalkItem],
-    data: Sequence[dict[str, Any]],
-    resends: Sequence[Resend | None],
+    data: Sequence[Mapping[str, Any]],
     date: str | None,
 ) -> SendBrandMessage:
     """Return the body of a send of ours."""
-    resend = resends[0]
-    taken = [name.removeprefix("#{").removesuffix("}") for values in data for name in values]
-    content, variable = join_contents([each.content if each else None for each in resends], taken)
-    receivers = []
-    for item, values, each in zip(items, data, resends, strict=True):
-        if variable is not None and each is not None:
-            values[variable] = each.content
-        number = item.recipient.recipientNo or ""
-        receivers.append(FriendtalkReceiverBody(phoneNumber=number, templateData=values or None))
+    options: _Options = items[0].own
+    resends = join_resends(items, {name.removeprefix("#{").removesuffix("}") for values in data for name in values})
+    receivers = [
+        FriendtalkReceiverBody(
+            phoneNumber=each.recipient.recipientNo, templateData=resends.values_of(each, values) or None
+        )
+        for each, values in zip(items, data, strict=True)
+    ]
     return SendBrandMessage(
         senderKey=body.senderKey or "",
         sendDate=date,
-        targeting=own.targeting,
+        targeting=options.targeting,
         pushAlarm=body.pushAlarm,
-        optOutNumber=own.opt_out_number,
-        optOutAuthNumber=own.opt_out_auth_number,
-        resend=resend is not None,
-        resendPhoneNumber=resend.sender if resend else None,
-        resendContent=content,
+        optOutNumber=options.opt_out_number,
+        optOutAuthNumber=options.opt_out_auth_number,
         receivers=receivers,
+        **resends.fields,
         **shown,
     )

@@ -1,7 +1,7 @@
 """Sends friend talk, of which every recipient has a message of its own."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 
@@ -12,26 +12,20 @@ from pabal.compat.nhncloud.talk.bodies import FriendtalkBody, FriendtalkRecipien
 from pabal.compat.nhncloud.talk.codes import TalkCode
 from pabal.compat.nhncloud.talk.images import Uploaded, find_image
 from pabal.compat.nhncloud.talk.sends import (
-    RecipientPart,
-    Resend,
-    ResendRefused,
+    PreparedSend,
+    RecipientRefused,
     TalkItem,
     api_call,
-    check_call,
-    cut,
-    join_contents,
+    join_resends,
     keep_literal,
+    open_call,
     opt_out_number_of,
-    read_date,
     read_resend,
-    refuse_malformed,
-    send_parts,
-    shared_of,
+    send_recipients,
 )
 from pabal.compat.own_values import image_body
 from pabal.domain.sends.sending import Sending
 from pabal.models.bodies import ButtonBody, FriendtalkReceiverBody, SendFriendtalk
-from pabal.service.sending.preconditions import get_usable_profile
 
 _NOT_SENT = ("adult", "coupon", "header", "item", "carousel", "commerce", "video", "additionalContent")
 """What friend talk has at NHN Cloud and not here: a brand message has it."""
@@ -49,47 +43,25 @@ _BUTTON_FIELDS = {
 }
 
 
-class _Message(NamedTuple):
-    """What a recipient gets."""
-
-    recipient: FriendtalkRecipient
-    image: Uploaded | None
-    resend: Resend | None
-
-
 async def send(call: NhnCall) -> dict[str, Any]:
     """Send friend talk: POST `messages`."""
     body = call.decode(FriendtalkBody)
-    items = check_call(body, body.recipientList)
-    date = read_date(call, body)
-    profile = await get_usable_profile(call.context, call.account_id, body.senderKey or "")
-    refusals = refuse_malformed(items)
-    messages: dict[int, _Message] = {}
-    groups: dict[Any, list[TalkItem]] = {}
-    for item in refusals.left(items):
-        recipient = item.recipient
-        assert isinstance(recipient, FriendtalkRecipient)
+    opened = await open_call(call, body, body.recipientList)
+
+    async def prepare(recipient: FriendtalkRecipient) -> PreparedSend:
         image = await find_image(call, recipient.imageUrl) if recipient.imageUrl else None
-        try:
-            resend = read_resend(recipient.resendParameter, profile.channel_id, opt_out_number_of(call))
-        except ResendRefused as refused:
-            refusals.add(item, refused.code)
-            continue
+        resend = read_resend(recipient.resendParameter, opened.profile.channel_id, opt_out_number_of(call))
         refusal = _find_refusal(recipient, image)
         if refusal:
-            refusals.add(item, refusal)
-            continue
-        messages[item.seq] = _Message(recipient, image, resend)
+            raise RecipientRefused(refusal)
         buttons = msgspec.json.encode(recipient.buttons)
-        shared = recipient.imageUrl, recipient.imageLink, recipient.isAd is not False, buttons, shared_of(resend)
-        groups.setdefault(shared, []).append(item)
+        shared = recipient.imageUrl, recipient.imageLink, recipient.isAd is not False, buttons
+        return PreparedSend(image, shared, resend)
 
-    async def check(some: Sequence[TalkItem]) -> Sending:
-        return await check_friendtalk(api_call(call, _build(body, some, messages, date)))
+    async def check(items: Sequence[TalkItem]) -> Sending:
+        return await check_friendtalk(api_call(call, _build(body, items, opened.date)))
 
-    most = call.context.policy.max_receivers
-    parts = [RecipientPart(some, check) for group in groups.values() for some in cut(group, most)]
-    return await send_parts(call, body, items, parts, refusals)
+    return await send_recipients(call, body, opened, prepare, check)
 
 
 def _find_refusal(recipient: FriendtalkRecipient, image: Uploaded | None) -> TalkCode | None:
@@ -104,21 +76,13 @@ def _find_refusal(recipient: FriendtalkRecipient, image: Uploaded | None) -> Tal
     return None
 
 
-def _build(
-    body: FriendtalkBody, items: Sequence[TalkItem], messages: dict[int, _Message], date: str | None
-) -> SendFriendtalk:
+def _build(body: FriendtalkBody, items: Sequence[TalkItem], date: str | None) -> SendFriendtalk:
     """Return the body of a send of ours."""
-    shown = [messages[each.seq] for each in items]
-    recipient, image, resend = shown[0]
+    recipient: FriendtalkRecipient = items[0].recipient
+    image: Uploaded | None = items[0].own
     links = [getattr(each, name) for each in recipient.buttons or () for name in _BUTTON_FIELDS if name[0] in "ls"]
-    own = [keep_literal([each.recipient.content, *links]) for each in shown]
-    contents = [each.resend.content if each.resend else None for each in shown]
-    content, variable = join_contents(contents, [name for values in own for name in values])
-    receivers = []
-    for each, values, own_content in zip(shown, own, contents, strict=True):
-        data = values if variable is None else {**values, variable: own_content or ""}
-        number, text = each.recipient.recipientNo or "", each.recipient.content
-        receivers.append(FriendtalkReceiverBody(phoneNumber=number, templateData=data or None, content=text))
+    own = [keep_literal([each.recipient.content, *links]) for each in items]
+    resends = join_resends(items, {name for values in own for name in values})
     kind = None
     if image is not None:
         kind = "friendTalkWideImage" if image.is_wide else "friendTalkImage"
@@ -129,11 +93,16 @@ def _build(
         messageType=kind,
         image=image_body(image.image) if image else None,
         imageLink=recipient.imageLink or None,
-        resend=resend is not None,
-        resendPhoneNumber=resend.sender if resend else None,
-        resendContent=content,
         buttons=[_button_body(each) for each in recipient.buttons or ()] or None,
-        receivers=receivers,
+        receivers=[
+            FriendtalkReceiverBody(
+                phoneNumber=each.recipient.recipientNo,
+                templateData=resends.values_of(each, values) or None,
+                content=each.recipient.content,
+            )
+            for each, values in zip(items, own, strict=True)
+        ],
+        **resends.fields,
     )
 
 

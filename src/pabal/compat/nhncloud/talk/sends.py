@@ -1,22 +1,23 @@
 """Accepts the recipients of a call as sends of ours, with their fallbacks, and answers what became of each."""
 
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from pabal.checks.body.call import ApiCall
 from pabal.checks.body.forms import Form
 from pabal.compat.differences import CallDifference
 from pabal.compat.nhncloud.call import KIND, SEOUL, NhnCall, NhnRefused, accept_once, format_request_id
-from pabal.compat.nhncloud.talk.bodies import ResendParameter, TalkBody, TalkRecipient
+from pabal.compat.nhncloud.talk.bodies import BrandBody, ResendParameter, TalkBody, TalkRecipient
 from pabal.compat.nhncloud.talk.codes import TalkCode, refusal_code, refuse
 from pabal.compat.own_values import receiver_of
 from pabal.domain.base import dates
 from pabal.domain.base.codes import Code, Problem, Refused
 from pabal.domain.base.dates import MINUTE
 from pabal.domain.content import text, variables
+from pabal.domain.kakao.profile import Profile
 from pabal.domain.sends.sending import Sending
 from pabal.service.sending.accept_call import CallSize
-from pabal.service.sending.preconditions import choose_carrier
+from pabal.service.sending.preconditions import choose_carrier, get_usable_profile
 
 MAX_RECIPIENTS = 1000
 MAX_NAME_CHARACTERS = 100
@@ -24,20 +25,44 @@ OF_THE_CALL = ("senderKey", "sendDate", "templateCode")
 """Fields of ours that all recipients of a call have in common; what is wrong with them refuses the call."""
 
 
+class Resend(NamedTuple):
+    """The text to send if a message fails: from which number, and what."""
+
+    sender: str
+    content: str | None = None
+
+
+class PreparedSend(NamedTuple):
+    """What a recipient is to get."""
+
+    own: Any
+    """What has been found out about it."""
+    shared: Hashable
+    """What recipients of one send have in common."""
+    resend: Resend | None
+
+
 class TalkItem(NamedTuple):
-    """A recipient of a call, and its number there."""
+    """A recipient of a call, its number there, and what its draft says."""
 
     seq: int
-    recipient: TalkRecipient
+    recipient: Any
+    own: Any = None
+    resend: Resend | None = None
 
 
-class RecipientPart(NamedTuple):
-    """Recipients that become one send, and what checks it."""
+class RecipientRefused(Exception):
+    """A recipient that nothing can be sent to; `code` says why."""
 
-    items: Sequence[TalkItem]
-    check: Callable[[Sequence[TalkItem]], Awaitable[Sending]]
-    is_shared: Callable[[str], bool] = OF_THE_CALL.__contains__
-    """Tells whether a field of ours is one that all recipients of the call have in common."""
+    def __init__(self, code: TalkCode) -> None:
+        super().__init__(code.name)
+        self.code = code
+
+
+Prepare = Callable[[Any], Awaitable[PreparedSend]]
+"""Returns what a recipient is to get. Raises RecipientRefused, Refused."""
+Check = Callable[[Sequence[TalkItem]], Awaitable[Sending]]
+"""Checks recipients as one send. Raises Refused."""
 
 
 class Refusals:
@@ -67,6 +92,25 @@ class Refusals:
             )
 
 
+class OpenedCall(NamedTuple):
+    """What a call says for all its recipients."""
+
+    items: list[TalkItem]
+    date: str | None
+    """When to send, as our bodies have it; None for now."""
+    profile: Profile
+
+
+async def open_call(call: NhnCall, body: TalkBody, recipients: Sequence[TalkRecipient] | None) -> OpenedCall:
+    """Return the recipients of a call, and what it says for all of them.
+
+    Raises NhnRefused, and Refused where the sender profile cannot be used.
+    """
+    items = check_call(body, recipients)
+    date = read_date(call, body)
+    return OpenedCall(items, date, await get_usable_profile(call.context, call.account_id, body.senderKey or ""))
+
+
 def check_call(body: TalkBody, recipients: Sequence[TalkRecipient] | None) -> list[TalkItem]:
     """Return the recipients of a call.
 
@@ -84,6 +128,8 @@ def check_call(body: TalkBody, recipients: Sequence[TalkRecipient] | None) -> li
     for name in ("senderGroupingKey", "createUser"):
         if len(getattr(body, name) or "") > MAX_NAME_CHARACTERS:
             raise refuse(TalkCode.TOO_LONG, name)
+    if isinstance(body, BrandBody) and body.resellerCode:
+        raise refuse(TalkCode.BAD_FIELD, "resellerCode")
     return [TalkItem(seq, each) for seq, each in enumerate(recipients, 1)]
 
 
@@ -149,14 +195,40 @@ def api_call(call: NhnCall, body: Any) -> ApiCall:
     )
 
 
-async def send_parts(
-    call: NhnCall, body: TalkBody, items: Sequence[TalkItem], parts: Sequence[RecipientPart], refusals: Refusals
+async def send_recipients(
+    call: NhnCall,
+    body: TalkBody,
+    opened: OpenedCall,
+    prepare: Prepare,
+    check: Check,
+    *,
+    most: int | None = None,
+    is_shared: Callable[[str], bool] = OF_THE_CALL.__contains__,
 ) -> dict[str, Any]:
-    """Send what can be sent, and return the answer.
+    """Send what can be sent, to at most so many recipients at a time, and return the answer.
 
-    Raises NhnRefused where nothing can be, and for a repeated call; Refused as `accept_once` does.
+    `is_shared` tells whether a field of ours is one that all recipients of the call have in common.
+
+    Raises NhnRefused where nothing can be sent, and for a repeated call; Refused as `accept_once` does.
     """
-    checked = [found for part in parts if (found := await _check(call, part, refusals))]
+    items, refusals = opened.items, refuse_malformed(opened.items)
+    groups: dict[Hashable, list[TalkItem]] = {}
+    for item in refusals.left(items):
+        try:
+            own, shared, resend = await prepare(item.recipient)
+        except RecipientRefused as refused:
+            refusals.add(item, refused.code)
+        except Refused as refused:
+            refusals.add_problems([item], refused.problems)
+        else:
+            drafted = item._replace(own=own, resend=resend)
+            groups.setdefault((shared, _shared_of(resend)), []).append(drafted)
+    checked = []
+    for group in groups.values():
+        for part in cut(group, most or call.context.policy.max_receivers):
+            found = await _check(call, part, check, is_shared, refusals)
+            if found:
+                checked.append(found)
     request_id = await _accept(call, body, items, checked, refusals) if checked else None
     if any(each.recipient.resendParameter is None for each in items):
         call.note(CallDifference.FALLBACK)
@@ -168,17 +240,16 @@ async def send_parts(
 
 
 async def _check(
-    call: NhnCall, part: RecipientPart, refusals: Refusals
+    call: NhnCall, items: Sequence[TalkItem], check: Check, is_shared: Callable[[str], bool], refusals: Refusals
 ) -> tuple[Sequence[TalkItem], Sending] | None:
-    """Return the recipients of a part that pass the checks, and their send; refuse the others."""
-    items: Sequence[TalkItem] = refusals.left(part.items)
+    """Return the recipients that pass the checks, and their send; refuse the others."""
     while items:
         try:
-            sending = await part.check(items)
+            sending = await check(items)
             await choose_carrier(call.context, call.account_id, sending)
             return items, sending
         except Refused as refused:
-            if part.is_shared(refused.problems[0].field):
+            if is_shared(refused.problems[0].field):
                 raise
             refusals.add_problems(items, refused.problems)
             items = refusals.left(items)
@@ -254,37 +325,22 @@ _TYPES = ("SMS", "LMS")
 _VARIABLE = "resendContent"
 
 
-class ResendRefused(Exception):
-    """A resendParameter that cannot be mapped; `code` says why."""
-
-    def __init__(self, code: TalkCode) -> None:
-        super().__init__(code.name)
-        self.code = code
-
-
-class Resend(NamedTuple):
-    """The text to send if a message fails: from which number, and what."""
-
-    sender: str
-    content: str | None = None
-
-
 def read_resend(given: ResendParameter | None, channel_id: str, opt_out_number: str = "") -> Resend | None:
     """Return the text that a recipient gets if its message fails; None where there is to be none.
 
     Without isResend there is none: at NHN Cloud the console would decide. `opt_out_number` is the one that the text
     of an advertisement gets.
 
-    Raises ResendRefused: a text needs a number; a long one has the name of the channel as its title.
+    Raises RecipientRefused: a text needs a number; a long one has the name of the channel as its title.
     """
     if given is None or not given.isResend:
         return None
     if not given.resendSendNo:
-        raise ResendRefused(TalkCode.NO_RESEND_NUMBER)
+        raise RecipientRefused(TalkCode.NO_RESEND_NUMBER)
     number = (given.resendUnsubscribeNo or "").replace("-", "")
     has_own_title = given.resendTitle and given.resendTitle != channel_id and _may_be_long(given)
     if given.resendType not in (None, "", *_TYPES) or has_own_title or (number and number != opt_out_number):
-        raise ResendRefused(TalkCode.BAD_RESEND)
+        raise RecipientRefused(TalkCode.BAD_RESEND)
     return Resend(given.resendSendNo, given.resendContent or None)
 
 
@@ -300,29 +356,36 @@ def _may_be_long(given: ResendParameter) -> bool:
         return False
 
 
-def shared_of(resend: Resend | None) -> tuple[str, bool] | None:
+def _shared_of(resend: Resend | None) -> tuple[str, bool] | None:
     """Return what recipients of one send have in common of their fallbacks: everything but the text itself."""
     return (resend.sender, resend.content is not None) if resend else None
 
 
-class ResendText(NamedTuple):
-    """The text of a request, and the variable in it, if receivers have texts of their own."""
+class JoinedResends(NamedTuple):
+    """The fields of a send of ours for the fallbacks of its recipients."""
 
-    content: str | None
+    fields: dict[str, Any]
     variable: str | None
+    """The variable in their text, if recipients have texts of their own."""
+
+    def values_of(self, item: TalkItem, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Return a recipient's values of variables, with that of its fallback."""
+        assert item.resend or not self.variable
+        return {**values, self.variable: item.resend.content} if self.variable and item.resend else dict(values)
 
 
-def join_contents(contents: Sequence[str | None], taken: Sequence[str]) -> ResendText:
-    """Return one text for the fallbacks of a request; `taken` are the names of other variables.
+def join_resends(items: Sequence[TalkItem], taken: Collection[str]) -> JoinedResends:
+    """Return one text for the fallbacks of a send; `taken` are the names of other variables.
 
     A finished text has no variables of ours, whatever it looks like.
     """
-    first = contents[0] if contents else None
-    if first is None:
-        return ResendText(None, None)
-    if all(each == first for each in contents) and not variables.find_names(first):
-        return ResendText(first, None)
+    resend = items[0].resend
+    fields = {"resend": resend is not None, "resendPhoneNumber": resend.sender if resend else None}
+    content = resend.content if resend else None
+    is_same = all(each.resend == resend for each in items) and not variables.find_names(content)
+    if content is None or is_same:
+        return JoinedResends({**fields, "resendContent": content}, None)
     name = _VARIABLE
     while name in taken:
         name += "_"
-    return ResendText(f"#{{{name}}}", name)
+    return JoinedResends({**fields, "resendContent": f"#{{{name}}}"}, name)
