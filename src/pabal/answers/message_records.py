@@ -35,15 +35,21 @@ def _brand_message(locale: Locale) -> LabelledValue:
     return label_value(Product.BRAND_MESSAGE.code, Product.BRAND_MESSAGE.label, locale)
 
 
+def shown_texts(message: Message, request: Request, policy: Policy) -> tuple[str, str]:
+    """Return subject and text of a message; those of a one-time code that has ended, without its digits."""
+    texts = compose.subject_of(message, request) or "", compose.content_of(message, request)
+    if not compose.hides_digits(request, policy, has_ended=message.completed_at is not None):
+        return texts
+    return mask_digits(texts[0]), mask_digits(texts[1])
+
+
 def build_message_item(message: Message, request: Request, locale: Locale, policy: Policy) -> MessageItem:
     """Return the record of a message."""
     origin = compose.origin_of(message, request)
     outcome = message.outcome
     receiver = phone.hyphenate(message.receiver) if message.receiver else ""
     is_fallback = origin is not None
-    subject, content = compose.subject_of(message, request), compose.content_of(message, request)
-    if compose.hides_digits(request, policy, has_ended=message.completed_at is not None):
-        subject, content = mask_digits(subject or ""), mask_digits(content)
+    subject, content = shown_texts(message, request, policy)
     return MessageItem(
         id=message.id.hex(),
         label=receiver,

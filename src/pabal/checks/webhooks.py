@@ -1,12 +1,13 @@
 """Checks what a call says about webhooks, and builds their records."""
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
 from msgspec import UNSET, UnsetType
 
 from pabal.checks.body.call import ApiCall
+from pabal.checks.body.fields import allowed_values, one_of
 from pabal.checks.body.forms import Form
 from pabal.checks.body.locale import Locale
 from pabal.domain.base import dates
@@ -21,7 +22,6 @@ from pabal.domain.events.webhook import (
     ORDERED_EVENTS,
     WEBHOOK_FORMAT_BY_CODE,
     Webhook,
-    WebhookFormat,
     WebhookState,
 )
 from pabal.domain.sends.message import PRODUCT_BY_CODE, Product
@@ -56,13 +56,8 @@ def read_new_fields(form: Form[Any]) -> WebhookFields:
 
     Raises Refused.
     """
-    url = form.read("url", check_url)
-    events = form.read("events", _parse_events)
-    products = form.read_optional("products", lambda given: _parse_words(given, PRODUCT_CHOICES))
-    description = form.read_optional("description", check_description)
-    webhook_format = form.read_optional("format", parse_format)
-    form.raise_problems()
-    return WebhookFields(url, events, products, description, format=webhook_format)
+    url, events = form.read("url", check_url), form.read("events", _parse_events)
+    return _read_optional_fields(form, WebhookFields(url, events))
 
 
 def read_changes(form: Form[Any]) -> tuple[int, WebhookFields]:
@@ -70,18 +65,22 @@ def read_changes(form: Form[Any]) -> tuple[int, WebhookFields]:
 
     Raises Refused.
     """
-    webhook_id = form.read("webhookId", parse_id)
-    url = form.read_optional("url", check_url)
-    events = form.read_optional("events", _parse_events)
+    webhook_id, body = form.read("webhookId", parse_id), form.body
+    url, events = form.read_optional("url", check_url), form.read_optional("events", _parse_events)
+    fields = WebhookFields(url, events, None, None, body.enabled, bool(body.rotateSecret), body.replay is False)
+    return webhook_id, _read_optional_fields(form, fields)
+
+
+def _read_optional_fields(form: Form[Any], fields: WebhookFields) -> WebhookFields:
+    """Return the fields of a webhook with those that are never required.
+
+    Raises Refused.
+    """
     products = form.read_optional("products", lambda given: _parse_words(given, PRODUCT_CHOICES))
     description = form.read_optional("description", check_description)
-    webhook_format = form.read_optional("format", parse_format)
+    webhook_format = form.read_optional("format", one_of(WEBHOOK_FORMAT_BY_CODE))
     form.raise_problems()
-    body = form.body
-    skips_missed = body.replay is False
-    return webhook_id, WebhookFields(
-        url, events, products, description, body.enabled, bool(body.rotateSecret), skips_missed, webhook_format
-    )
+    return fields._replace(products=products, description=description, format=webhook_format)
 
 
 def read_id(form: Form[Any]) -> int:
@@ -171,16 +170,6 @@ def check_description(given: str) -> str:
     return found
 
 
-def parse_format(spelling: str) -> WebhookFormat:
-    """Return a format of deliveries.
-
-    Raises Refused(INVALID_PARAMETER).
-    """
-    if spelling not in WEBHOOK_FORMAT_BY_CODE:
-        raise Refused(Code.INVALID_PARAMETER, detail=_allowed_values(WEBHOOK_FORMAT_BY_CODE))
-    return WEBHOOK_FORMAT_BY_CODE[spelling]
-
-
 def parse_since(spelling: str, now: Instant, locale: Locale) -> Instant:
     """Return since when events are posted again.
 
@@ -265,10 +254,5 @@ def _parse_words(given: Sequence[Any], choices: Mapping[str, T]) -> list[T]:
     """
     wrong = next((index for index, word in enumerate(given) if word not in choices), None)
     if wrong is not None:
-        raise Refused.from_problems([Problem(Code.INVALID_PARAMETER, f"[{wrong}]", _allowed_values(choices))])
+        raise Refused.from_problems([Problem(Code.INVALID_PARAMETER, f"[{wrong}]", allowed_values(choices))])
     return [choices[word] for word in dict.fromkeys(given)]
-
-
-def _allowed_values(choices: Iterable[str]) -> Text:
-    allowed = ", ".join(choices)
-    return Text(f"허용되는 값: {allowed}", f"Allowed values: {allowed}")

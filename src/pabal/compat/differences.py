@@ -3,12 +3,12 @@
 import re
 from collections.abc import Iterator, Mapping
 from enum import Enum
-from functools import cache
-from typing import Any, get_args
+from typing import Any
 
 import msgspec
-from msgspec import Struct, structs
+from msgspec import Struct
 
+from pabal.checks.body.unknown_fields import known_fields
 from pabal.domain.base.codes import Text
 from pabal.service.context import Context
 from pabal.store.accounts.compat_differences import DifferenceKey
@@ -132,22 +132,10 @@ def find_ignored(given: Any, shape: type[Struct], place: str = "") -> Iterator[s
         for each in given[:MAX_READ_ITEMS]:
             yield from find_ignored(each, shape, place)
     elif isinstance(given, dict):
-        known = _fields_of(shape)
+        known = known_fields(shape)
         for name, value in given.items():
             if name not in known:
                 if value not in _EMPTY:
                     yield f"{place}{name}"
             elif (inner := known[name]) is not None:
                 yield from find_ignored(value, inner, f"{place}{name}.")
-
-
-@cache
-def _fields_of(shape: type[Struct]) -> Mapping[str, type[Struct] | None]:
-    """Return the fields of a shape by their names in JSON, with the shape of what is inside."""
-    return {each.encode_name: _find_struct(each.type) for each in structs.fields(shape)}
-
-
-def _find_struct(given: Any) -> type[Struct] | None:
-    if isinstance(given, type) and issubclass(given, Struct):
-        return given
-    return next((found for each in get_args(given) if (found := _find_struct(each))), None)

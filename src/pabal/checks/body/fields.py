@@ -1,7 +1,7 @@
 """Readers of the fields that several bodies share: dates, fallbacks, images, buttons, links and texts."""
 
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from pabal.checks.body.forms import Form
@@ -204,12 +204,16 @@ def one_of(choices: Mapping[str, T]) -> Callable[[str], T]:
 
     def parse(word: str) -> T:
         if word not in choices:
-            allowed = ", ".join(choices)
-            detail = Text(f"허용되는 값: {allowed}", f"Allowed values: {allowed}")
-            raise Refused(Code.INVALID_PARAMETER, detail=detail)
+            raise Refused(Code.INVALID_PARAMETER, detail=allowed_values(choices))
         return choices[word]
 
     return parse
+
+
+def allowed_values(choices: Iterable[str]) -> Text:
+    """Return the explanation of a refused word."""
+    allowed = ", ".join(choices)
+    return Text(f"허용되는 값: {allowed}", f"Allowed values: {allowed}")
 
 
 API_FIELDS = {

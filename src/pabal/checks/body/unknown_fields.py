@@ -54,7 +54,7 @@ def _walk(
     kind: type[msgspec.Struct], fields: Mapping[str, Any], path: str
 ) -> Iterator[tuple[str, str, type[msgspec.Struct]]]:
     """Yield the place and name of each unknown field, and the body that it is in."""
-    known = _known_fields(kind)
+    known = known_fields(kind)
     if not fields.keys() <= known.keys():
         for name in fields:
             if name not in known:
@@ -72,7 +72,7 @@ def _walk(
 
 
 @lru_cache
-def _known_fields(kind: type[msgspec.Struct]) -> dict[str, type[msgspec.Struct] | None]:
+def known_fields(kind: type[msgspec.Struct]) -> dict[str, type[msgspec.Struct] | None]:
     """Return the fields of a body by their names in JSON, each with the body that its value is made of, if any."""
     return {each.encode_name: _find_struct(each.type) for each in msgspec.structs.fields(kind)}
 
@@ -117,7 +117,7 @@ def _nearest(name: str, kind: type[msgspec.Struct]) -> str | None:
 
 @lru_cache
 def _pairs_of_fields(kind: type[msgspec.Struct]) -> dict[str, frozenset[str]]:
-    return {name: _pairs(name) for name in _known_fields(kind)}
+    return {name: _pairs(name) for name in known_fields(kind)}
 
 
 def _pairs(name: str) -> frozenset[str]:

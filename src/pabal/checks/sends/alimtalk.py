@@ -1,6 +1,7 @@
 """From the body of an Alimtalk to a checked `Sending`."""
 
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 from pabal.checks.body.call import ApiCall
 from pabal.checks.body.fields import clean_values, read_expire_minutes, read_fallback, read_send_date
@@ -29,7 +30,7 @@ async def check_alimtalk(call: ApiCall) -> Sending:
     Raises Refused.
     """
     fields = check_alimtalk_fields(call.form, call.context.policy, call.now)
-    profile = await get_usable_profile(call.context, call.account_id, fields.sender_key)
+    profile = await get_usable_profile(call.context, call.account_id, call.form.body.senderKey)
     template = await get_usable_template(call.context, profile, fields.template_code)
     return fields.complete(profile, template)
 
@@ -48,31 +49,19 @@ def check_alimtalk_fields(form: Form[bodies.SendAlimtalk], policy: Policy, now: 
     read_receivers(form, policy)
     form.raise_problems()
     receivers = check_receivers(form, form.body.receivers, accept_unchanged)
-    return AlimtalkFields(form, code, scheduled_at, expire_minutes, fallback, receivers, is_code=is_code)
+    return AlimtalkFields(form, code, scheduled_at, expire_minutes, fallback, receivers, is_code)
 
 
-class AlimtalkFields:
+class AlimtalkFields(NamedTuple):
     """The checked fields of an Alimtalk; `complete` adds profile and template."""
 
-    def __init__(
-        self,
-        form: Form[bodies.SendAlimtalk],
-        template_code: str,
-        scheduled_at: Instant | None,
-        expire_minutes: int | None,
-        fallback: Fallback | None,
-        receivers: Sequence[Receiver],
-        *,
-        is_code: bool,
-    ) -> None:
-        self.sender_key = form.body.senderKey
-        self.template_code = template_code
-        self._form = form
-        self._scheduled_at = scheduled_at
-        self._expire_minutes = expire_minutes
-        self._fallback = fallback
-        self._receivers = receivers
-        self._is_code = is_code
+    form: Form[bodies.SendAlimtalk]
+    template_code: str
+    scheduled_at: Instant | None
+    expire_minutes: int | None
+    fallback: Fallback | None
+    receivers: Sequence[Receiver]
+    is_code: bool
 
     def complete(self, profile: Profile, template: TemplateContent) -> Sending:
         """Return the send of a template's text.
@@ -80,32 +69,32 @@ class AlimtalkFields:
         Raises Refused: MISSING_VARIABLE, CONTENT_TOO_LONG, INVALID_BUTTON, INVALID_PARAMETER.
         """
         buttons = template.buttons
-        fallback_content = self._fallback.content if self._fallback else None
+        fallback_content = self.fallback.content if self.fallback else None
         title = template.title
         names = variables.find_names(*template.texts, fallback_content)
-        receivers = self._receivers
+        receivers = self.receivers
         if names:
             check = make_talk_checker(
                 Product.ALIMTALK, template.content, buttons, names, title, fallback_content, template.parts
             )
             receivers = self._read_values(check)
-        if self._is_code:
+        if self.is_code:
             texts = {"templateCode": template.content, "resendContent": fallback_content}
             refuse_advertising(texts, names, receivers)
         return Sending(
             Product.ALIMTALK,
             template.content,
             receivers,
-            self._scheduled_at,
+            self.scheduled_at,
             subject=title,
             buttons=buttons,
-            fallback=self._fallback,
+            fallback=self.fallback,
             profile_id=profile.id,
             template_code=self.template_code,
             variables=names,
-            expire_minutes=self._expire_minutes,
+            expire_minutes=self.expire_minutes,
             parts=template.parts,
-            is_code=self._is_code,
+            is_code=self.is_code,
         )
 
     def _read_values(self, check: Callable[[bodies.ReceiverBody], CheckedText]) -> Sequence[Receiver]:
@@ -113,14 +102,14 @@ class AlimtalkFields:
 
         Raises Refused naming every bad receiver, by index.
         """
-        given = self._form.body.receivers
+        given = self.form.body.receivers
         try:
             return [
                 Receiver(known.phone, check(receiver)[0], None, known.reference)
-                for known, receiver in zip(self._receivers, given, strict=True)
+                for known, receiver in zip(self.receivers, given, strict=True)
             ]
         except Refused:
-            return check_receivers(self._form, given, check)
+            return check_receivers(self.form, given, check)
 
 
 def make_talk_checker(

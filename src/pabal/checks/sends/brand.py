@@ -1,8 +1,7 @@
 """Checks the body of a brand message and returns it as a `Sending`."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import islice
-from typing import Any
 
 import msgspec
 from msgspec import structs
@@ -22,6 +21,7 @@ from pabal.checks.body.fields import (
 from pabal.checks.body.forms import Form
 from pabal.checks.sends.friendtalk import apply_ad_hours
 from pabal.checks.sends.receivers import CheckedText, check_receivers, read_receivers, read_values
+from pabal.checks.sends.talk_texts import TalkTexts
 from pabal.domain.base.codes import MAX_PROBLEMS, Code, Problem, Refused, Text
 from pabal.domain.base.dates import Instant
 from pabal.domain.brand import limits, rules
@@ -31,7 +31,7 @@ from pabal.domain.brand.report import Report, check_line_breaks
 from pabal.domain.content import button, text, variables
 from pabal.domain.content.button import Button
 from pabal.domain.people import phone
-from pabal.domain.sends.filled import ButtonChecker, LengthChecker, LineBreakChecker, compose_within
+from pabal.domain.sends.filled import LengthChecker
 from pabal.domain.sends.message import Product
 from pabal.domain.sends.sending import Sending
 from pabal.models.bodies import FriendtalkReceiverBody
@@ -179,7 +179,7 @@ def _check_free_form(form: Form[SendBrandMessage], policy: Policy, shared: Sendi
         form.add(Problem(Code.MISSING_PARAMETER, "resendContent"))
     form.raise_problems()
 
-    texts = _FreeTexts(kind, content, buttons, fallback.content if fallback else None)
+    texts = brand_texts(kind, content, buttons, fallback.content if fallback else None)
     has_own_texts = any(each.content for each in receivers)
     names = texts.find_names(has_own_texts=has_own_texts)
     return shared._replace(
@@ -288,70 +288,15 @@ def _refuse_own_texts(
     ]
 
 
-def make_brand_checker(
-    kind: BrandType,
-    content: str,
-    buttons: Sequence[Button],
-    fallback_content: str | None,
-    names: Sequence[str],
-) -> Callable[[Any], CheckedText]:
-    """Return a function that reads a receiver's values and refuses them if a text or link is then invalid."""
-    return _FreeTexts(kind, content, buttons, fallback_content).make_checker(names)
-
-
-class _FreeTexts:
-    """The texts of a brand message in free form that may contain variables."""
-
-    def __init__(
-        self, kind: BrandType, content: str | None, buttons: Sequence[Button], fallback_content: str | None
-    ) -> None:
-        self._rules = rules.RULES[kind]
-        self._content = content
-        self._buttons = buttons
-        self._fallback_content = fallback_content
-        self._others = variables.find_names(*button.links_of(buttons), fallback_content)
-
-    def find_names(self, *, has_own_texts: bool) -> tuple[str, ...]:
-        """Return the names of the variables; a receiver with its own text has values of the first ones only."""
-        own = variables.find_names(self._content)
-        return tuple(dict.fromkeys((*self._others, *own) if has_own_texts else (*own, *self._others)))
-
-    def make_checker(self, names: Sequence[str]) -> Callable[[Any], CheckedText]:
-        """Return a function that reads a receiver's values and refuses them if a text or link is then invalid."""
-        shared = self._checkers(self._content or "", names)
-        others = self._checkers("", self._others)
-
-        def check(receiver: FriendtalkReceiverBody) -> CheckedText:
-            if getattr(receiver, "content", None):
-                return self._check_own_text(receiver, others)
-            values = read_values(receiver, names, clean_values) if names else ()
-            for checker in shared if names else ():
-                checker(values)
-            return values, None
-
-        return check
-
-    def _checkers(self, content: str, names: Sequence[str]) -> list[Callable[[Sequence[str]], None]]:
-        found: list[Callable[[Sequence[str]], None]] = []
-        if content:
-            found.append(LengthChecker(content, names, self._rules.max_characters).check)
-            found.append(LineBreakChecker(content, names, self._rules.max_line_breaks).check)
-        if self._fallback_content:
-            found.append(LengthChecker(self._fallback_content, names, text.MAX_INPUT_CHARACTERS).check)
-        if self._buttons:
-            found.append(ButtonChecker(self._buttons, names, limits.MAX_LINK_CHARACTERS).check)
-        return found
-
-    def _check_own_text(
-        self, receiver: FriendtalkReceiverBody, checkers: Sequence[Callable[[Sequence[str]], None]]
-    ) -> CheckedText:
-        content = clean_template(receiver.content or "")
-        pieces = variables.split(content)
-        names = tuple(dict.fromkeys((*self._others, *pieces[1::2])))
-        values = read_values(receiver, names, clean_values)
-        own_text = compose_within(pieces, dict(zip(names, values, strict=True)), self._rules.max_characters)
-        check_line_breaks(own_text.count("\n"), self._rules.max_line_breaks)
-        kept = values[: len(self._others)]
-        for checker in checkers:
-            checker(kept)
-        return kept, own_text
+def brand_texts(
+    kind: BrandType, content: str | None, buttons: Sequence[Button], fallback_content: str | None
+) -> TalkTexts:
+    """Return the texts of a brand message in free form, with the limits of its type."""
+    return TalkTexts(
+        content,
+        buttons,
+        fallback_content,
+        max_characters=rules.RULES[kind].max_characters,
+        max_line_breaks=rules.RULES[kind].max_line_breaks,
+        max_link=limits.MAX_LINK_CHARACTERS,
+    )

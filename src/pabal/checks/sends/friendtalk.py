@@ -1,14 +1,13 @@
 """Checks the body of a friend talk and returns it as a `Sending`."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 from pabal.checks.body.call import ApiCall
 from pabal.checks.body.fields import (
     check_shared_text,
     clean_template,
-    clean_values,
     one_of,
     parse_web_link,
     read_buttons,
@@ -18,18 +17,16 @@ from pabal.checks.body.fields import (
     read_send_date,
 )
 from pabal.checks.body.forms import Form
-from pabal.checks.sends.alimtalk import make_talk_checker
-from pabal.checks.sends.receivers import CheckedText, accept_unchanged, check_receivers, read_receivers, read_values
+from pabal.checks.sends.receivers import accept_unchanged, check_receivers, read_receivers
+from pabal.checks.sends.talk_texts import TalkTexts
 from pabal.domain.base import dates
 from pabal.domain.base.codes import Code, Problem, Refused, Text
 from pabal.domain.base.dates import Instant
 from pabal.domain.brand.message import BrandMessage, BrandType
 from pabal.domain.brand.rules import check_picture
 from pabal.domain.content import button, text, variables
-from pabal.domain.content.button import Button
 from pabal.domain.content.image import MAX_IMAGE_BYTES, Image
 from pabal.domain.sends.field_warning import FieldWarning, WarningCode
-from pabal.domain.sends.filled import ButtonChecker, LengthChecker, compose_within
 from pabal.domain.sends.message import BRAND_TYPE_OF_FRIEND_TALK, Product
 from pabal.domain.sends.sending import MAX_CHARACTERS, Fallback, Sending, check_text
 from pabal.models import bodies
@@ -44,28 +41,6 @@ FRIENDTALK_TYPES = {
     "friendTalkWideImage": Product.FRIENDTALK_WIDE_IMAGE,
     "FW": Product.FRIENDTALK_WIDE_IMAGE,
 }
-
-
-class _Texts(NamedTuple):
-    """The texts of a friend talk that may contain variables."""
-
-    product: Product
-    content: str | None
-    buttons: Sequence[Button]
-    fallback_content: str | None
-    add_label: Callable[[str], str]
-    """Puts the advertisement label in front of a text, or returns it as it is."""
-
-    @property
-    def other_texts(self) -> tuple[str | None, ...]:
-        """Button links and the fallback text."""
-        return (*button.links_of(self.buttons), self.fallback_content)
-
-    def find_names(self, *, has_own_texts: bool) -> tuple[str, ...]:
-        """Return the names of the variables; a receiver with its own text has values of the first ones only."""
-        if has_own_texts:
-            return variables.find_names(*self.other_texts, self.content)
-        return variables.find_names(self.content, *self.other_texts)
 
 
 async def check_friendtalk(call: ApiCall) -> Sending:
@@ -111,16 +86,16 @@ def check_friendtalk_fields(form: Form[bodies.SendFriendtalk], policy: Policy, n
         check_shared_text(form, content, partial(check_text, product), "content")
     form.raise_problems()
 
-    texts = _Texts(product, content, buttons, fallback.content if fallback else None, add_label)
+    texts = TalkTexts(
+        content,
+        buttons,
+        fallback.content if fallback else None,
+        max_characters=MAX_CHARACTERS[product],
+        add_label=add_label,
+    )
     has_own_texts = any(each.content for each in receivers)
     names = texts.find_names(has_own_texts=has_own_texts)
-    check: Callable[[Any], CheckedText] = make_talk_checker(
-        product, content or "", buttons, names, None, texts.fallback_content
-    )
-    if has_own_texts:
-        check = _make_own_text_checker(texts, check)
-    elif not names:
-        check = accept_unchanged
+    check = texts.make_checker(names) if names or has_own_texts else accept_unchanged
     return Sending(
         product,
         content or "",
@@ -185,31 +160,3 @@ def _label_fallback(fallback: Fallback | None, add_label: Callable[[str], str]) 
     if fallback and fallback.content:
         return fallback._replace(content=add_label(fallback.content))
     return fallback
-
-
-def _make_own_text_checker(
-    texts: _Texts, check_shared: Callable[[Any], CheckedText]
-) -> Callable[[bodies.FriendtalkReceiverBody], CheckedText]:
-    """Return a checker for a request in which some receivers have their own text.
-
-    An own text is composed here, so that its receiver stores no variables but those of links and fallback.
-    """
-    others = variables.find_names(*texts.other_texts)
-    button_checker = ButtonChecker(texts.buttons, others)
-    fallback_checker = LengthChecker(texts.fallback_content or "", others, text.MAX_INPUT_CHARACTERS)
-
-    def check(receiver: bodies.FriendtalkReceiverBody) -> CheckedText:
-        if not receiver.content:
-            return check_shared(receiver)
-        content = texts.add_label(clean_template(receiver.content))
-        pieces = variables.split(content)
-        names = tuple(dict.fromkeys((*others, *pieces[1::2])))
-        values = read_values(receiver, names, clean_values)
-        own_text = compose_within(pieces, dict(zip(names, values, strict=True)), MAX_CHARACTERS[texts.product])
-        kept = values[: len(others)]
-        if others:
-            fallback_checker.check(kept)
-            button_checker.check(kept)
-        return kept, own_text
-
-    return check

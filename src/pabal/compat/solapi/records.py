@@ -6,12 +6,12 @@ from typing import Any
 
 import msgspec
 
+from pabal.answers.message_records import shown_texts
 from pabal.compat.solapi import codes
 from pabal.compat.solapi.call import format_group_id, format_message_id
 from pabal.compat.solapi.translation import TYPES, decode_custom_fields
 from pabal.domain.base import dates, identifiers
 from pabal.domain.base.identifiers import MESSAGE_ID_BYTES
-from pabal.domain.content.text import mask_digits
 from pabal.domain.events.event import format_event_id
 from pabal.domain.sends.message import Outcome, Status
 from pabal.service.outgoing import ForeignFormat
@@ -42,9 +42,7 @@ def describe_message(policy: Policy, message: Message, request: Request, group_i
     """Return a message with the fields of Solapi's lists."""
     created = dates.format_iso(identifiers.requested_at(message.id), policy.zone)
     ended = dates.format_iso(message.completed_at, policy.zone) if message.completed_at is not None else None
-    content, subject = compose.content_of(message, request), compose.subject_of(message, request)
-    if compose.hides_digits(request, policy, has_ended=message.completed_at is not None):
-        content, subject = mask_digits(content), mask_digits(subject or "")
+    subject, content = shown_texts(message, request, policy)
     code = codes.status_code(message.status, message.outcome)
     return {
         "_id": format_message_id(message.id),

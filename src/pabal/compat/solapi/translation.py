@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from pabal.carriers.relay.kakao import CHAT_BUBBLE_TYPES
+from pabal.carriers.relay.kakao import BUTTON_TYPES, CHAT_BUBBLE_TYPES
 from pabal.compat.differences import MAX_READ_ITEMS, CallDifference, decode_short, list_ignored
 from pabal.compat.own_values import image_body
 from pabal.compat.solapi import codes
@@ -48,16 +48,7 @@ PRODUCTS = {
 TYPES = {**{product: name for name, product in PRODUCTS.items()}, Product.FRIENDTALK_WIDE_IMAGE: "CTI"}
 _TEXT = "text"
 """The variable that holds a receiver's whole text, in which nothing else is filled in."""
-_BUTTON_TYPES = {
-    "WL": "webLink",
-    "AL": "appLink",
-    "DS": "deliveryTracking",
-    "BK": "botKeyword",
-    "MD": "messageDelivery",
-    "BC": "counselingTalkConversion",
-    "BT": "botConversion",
-    "AC": "channelAddition",
-}
+_BUTTON_TYPES = {remote: ours for ours, remote in BUTTON_TYPES.items()}
 _BUTTON_FIELDS = {
     "buttonName": "name",
     "name": "name",

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from pabal.checks.body.fields import parse_buttons
 from pabal.checks.sends.alimtalk import make_talk_checker
-from pabal.checks.sends.brand import make_brand_checker
+from pabal.checks.sends.brand import brand_texts
 from pabal.checks.sends.receivers import CheckedText, accept_unchanged
 from pabal.checks.sends.text_messages import make_text_checker, make_text_cleaner, make_value_cleaner
 from pabal.console.history.phone import BrandPreview, preview_attachment
@@ -142,9 +142,8 @@ def length_check(draft: MessageDraft, message: ComposedMessage) -> Callable[[bod
     if not message.variables:
         return accept_unchanged
     if draft.is_brand:
-        return make_brand_checker(
-            draft.brand_type, message.content, message.buttons, message.fallback_content, message.variables
-        )
+        texts = brand_texts(draft.brand_type, message.content, message.buttons, message.fallback_content)
+        return texts.make_checker(message.variables)
     if draft.product.is_text:
         return make_text_checker(
             draft.product, message.content, message.subject or None, message.variables, message.clean

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from pabal.answers.message_records import shown_texts
 from pabal.compat.nhncloud.call import (
     KIND,
     NhnCall,
@@ -30,7 +31,6 @@ from pabal.domain.base import identifiers
 from pabal.domain.base.codes import Refused
 from pabal.domain.base.dates import DAY, SECOND, Period
 from pabal.domain.base.identifiers import MAX_MESSAGE_NUMBER
-from pabal.domain.content.text import mask_digits
 from pabal.domain.people import phone
 from pabal.domain.people.phone import NumberState
 from pabal.domain.sends.message import Outcome, Product, Status
@@ -218,9 +218,7 @@ async def _describe_all(call: NhnCall, found: Sequence[tuple[Message, Request]])
 
 def _describe(call: NhnCall, message: Message, request: Request, origin: CompatRequest | None) -> dict[str, Any]:
     """Return a row of a list."""
-    content, title = compose.content_of(message, request), compose.subject_of(message, request)
-    if compose.hides_digits(request, call.context.policy, has_ended=message.completed_at is not None):
-        content, title = mask_digits(content), mask_digits(title or "")
+    title, content = shown_texts(message, request, call.context.policy)
     is_fallback, code = compose.is_fallback(message, request), None
     state, state_name = MESSAGE_STATES[message.status]
     if message.outcome is not None:

@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from pabal.answers.message_records import shown_texts
 from pabal.carriers.nhncloud.templates import buttons_to_remote, parts_to_remote
 from pabal.carriers.relay.kakao import CHAT_BUBBLE_TYPES
 from pabal.compat.nhncloud.call import NhnCall, format_request_id, format_time
@@ -11,7 +12,6 @@ from pabal.compat.nhncloud.talk.codes import message_result, result_name
 from pabal.domain.base import identifiers
 from pabal.domain.brand.buttons import from_button
 from pabal.domain.brand.message import Targeting, to_documented
-from pabal.domain.content.text import mask_digits
 from pabal.domain.sends.message import Outcome, Product, Status
 from pabal.service.sending import compose
 from pabal.store.engine.base import Tx
@@ -106,7 +106,7 @@ def describe_message(call: NhnCall, message: Message, request: Request, beside: 
         "plusFriendId": request.channel_id or "",
         "senderKey": request.sender_key or "",
         "recipientNo": message.receiver,
-        "content": _shown(call, message, request, compose.content_of(message, request)),
+        "content": shown_texts(message, request, call.context.policy)[1],
         "createUser": known.caller if known else None,
         **_describe_names(message, request, beside),
     }
@@ -150,12 +150,12 @@ def describe_brand_message(call: NhnCall, message: Message, request: Request, be
 
 def describe_whole_alimtalk(call: NhnCall, message: Message, request: Request, beside: Beside) -> dict[str, Any]:
     """Return an Alimtalk with all that it showed."""
-    title = compose.subject_of(message, request)
+    title, _ = shown_texts(message, request, call.context.policy)
     parts = parts_to_remote(compose.parts_of(message, request))
     return {
         **describe_alimtalk(call, message, request, beside),
         **_describe_resent(message, request, beside),
-        "templateTitle": _shown(call, message, request, title) if title else None,
+        "templateTitle": title or None,
         "buttons": buttons_to_remote(compose.buttons_of(message, request)),
         "quickReplies": [],
         **parts,
@@ -187,7 +187,7 @@ def describe_whole_brand_message(
     parameters = compose.parameters_of(message, request)
     found = {
         **describe_brand_message(call, message, request, beside),
-        "content": _shown(call, message, request, compose.content_of(message, request)),
+        "content": shown_texts(message, request, call.context.policy)[1],
         "adult": bool(brand and brand.is_adult),
         "buttons": [to_documented(each) for each in buttons if each is not None],
         "templateParameter": None if parameters is None else json.dumps(parameters, ensure_ascii=False),
@@ -218,8 +218,3 @@ def _resend_status(message: Message, request: Request, fallback: Message | None)
     if not request.fallback_sender:
         return NO_RESEND
     return RESEND_FAILED if message.status is Status.FAIL else RESEND
-
-
-def _shown(call: NhnCall, message: Message, request: Request, text: str) -> str:
-    has_ended = message.completed_at is not None
-    return mask_digits(text) if compose.hides_digits(request, call.context.policy, has_ended=has_ended) else text
