@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from pabal.domain.people.user import Role
+from pabal.web.endpoints.table import ENDPOINTS
 from tests.fixtures.console import Browser, make_user, signed_in_browser
 from tests.fixtures.console_upload import send_campaign, upload_file
 from tests.fixtures.planted import (
@@ -111,6 +112,8 @@ def test_no_canary_is_in_logs_metrics_or_refusals(
     run_scenario(scenario, log_requests="all")
 
     check_no_secrets(lines, *OWN, *secrets)
+    called = {json.loads(line).get("path") for line in lines[1].getvalue().splitlines()}
+    assert {endpoint.path for endpoint in ENDPOINTS} <= called
 
 
 def test_no_canary_of_the_console_is_in_logs_or_metrics(
@@ -170,3 +173,6 @@ def test_no_canary_is_in_what_a_crash_leaves(
 
     check_no_secrets(lines, *OWN)
     check_text("".join(capfd.readouterr()))
+    assert lines[0].getvalue().count("unhandled error") >= 4
+    assert "error=RuntimeError" in lines[0].getvalue()
+    assert "web.py" in lines[0].getvalue(), "the place in the code"

@@ -1,7 +1,6 @@
 """Every limit of a field: the longest value is accepted, one more and ten times as much is refused by name."""
 
-import base64
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from pabal.domain.brand import limits
 from pabal.domain.content import button, image, text
@@ -11,9 +10,7 @@ from pabal.domain.people import opt_out
 from pabal.domain.sends import sending
 from tests.fixtures.cases import with_each
 from tests.fixtures.full_bodies import FULL_BODIES, replace_value
-from tests.fixtures.pictures import JPEG
 from tests.fixtures.virtual import Caller
-from tests.fixtures.web import receivers_of
 
 
 class FieldLimit(NamedTuple):
@@ -109,40 +106,3 @@ async def test_longest_value_is_accepted_and_a_longer_one_refused_by_name(
         assert answer.status == 400, answer.body
         (error,) = answer.body["errors"]
         assert error["field"] in (limit.path, limit.refused_as), answer.body
-
-
-def _image_of(size_bytes: int) -> dict[str, Any]:
-    body = base64.b64encode(JPEG.ljust(size_bytes, b"\0")).decode()
-    return {"contentType": "image/jpeg", "fileName": "photo.jpg", "body": body}
-
-
-async def test_largest_image_is_accepted_and_a_larger_one_refused_by_name(call: Caller) -> None:
-    given = FULL_BODIES["message/sendMMS"]
-    sizes = (307_200, 307_201, 3_072_000)
-
-    answers = [await call("message/sendMMS", {**given, "image": _image_of(size)}) for size in sizes]
-
-    assert [answer.result for answer in answers] == ["SUCCESS", "INVALID_IMAGE", "INVALID_IMAGE"]
-
-
-async def test_largest_list_of_receivers_is_accepted_and_a_larger_one_refused(call: Caller) -> None:
-    given = {**FULL_BODIES["message/sendSMS"], "purpose": None}  # a code has at most ten
-    counts = (1000, 1001, 10_000)
-    lists = [receivers_of(*(f"010-{1000 + n // 10000}-{n % 10000:04}" for n in range(count))) for count in counts]
-
-    answers = [await call("message/sendSMS", {**given, "receivers": receivers}) for receivers in lists]
-
-    assert [answer.result for answer in answers] == ["SUCCESS", "TOO_MANY_RECEIVERS", "TOO_MANY_RECEIVERS"]
-
-
-async def test_most_buttons_are_accepted_and_one_more_is_refused(call: Caller, sender_key: str) -> None:
-    given = {**FULL_BODIES["message/sendFriendtalk"], "senderKey": sender_key}
-    (one,) = given["buttons"]
-    lists = [
-        [{**one, "orderNo": number + 1} for number in range(count)]
-        for count in (button.MAX_BUTTONS, button.MAX_BUTTONS + 1, 10 * button.MAX_BUTTONS)
-    ]
-
-    answers = [await call("message/sendFriendtalk", {**given, "buttons": buttons}) for buttons in lists]
-
-    assert [answer.result for answer in answers] == ["SUCCESS", "INVALID_BUTTON", "INVALID_BUTTON"]

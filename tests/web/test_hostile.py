@@ -150,33 +150,6 @@ def test_long_bodies_are_decoded_like_short_ones(endpoint: Endpoint) -> None:
     assert _without_nulls(msgspec.to_builtins(long.body)) == _without_nulls(msgspec.to_builtins(short.body))
 
 
-@pytest.mark.parametrize("fields", [{"content": "가" * 10_001}, {"content": f"#{{{'a' * 10_001}}}"}])
-async def test_text_beyond_all_limits_is_refused_before_processing(call: Caller, fields: dict[str, str]) -> None:
-    answer = await call("message/sendLMS", sms_body(**fields))
-
-    assert answer.result == "CONTENT_TOO_LONG"
-    assert answer.body["errors"][0]["field"] == "content"
-
-
-async def test_text_of_a_fallback_and_a_value_of_a_variable_are_limited(call: Caller, sender_key: str) -> None:
-    resend = {"resend": True, "resendPhoneNumber": "02-123-4567"}
-
-    long_text = await call(
-        "message/sendFriendtalk", friendtalk_body(sender_key, **resend, resendContent="a" * 10_001)
-    )
-    long_value = await call(
-        "message/sendFriendtalk",
-        friendtalk_body(
-            sender_key,
-            **resend,
-            resendContent="#{a}",
-            receivers=receivers_of(PHONE, templateData={"a": "a" * 10_001}),
-        ),
-    )
-
-    assert long_text.result == long_value.result == "CONTENT_TOO_LONG"
-
-
 @pytest.mark.parametrize("name", [unicodedata.normalize("NFD", "이름"), "a\r\nb"])
 async def test_variable_in_a_receivers_own_text_may_have_any_spelling(
     call: Caller, sender_key: str, name: str

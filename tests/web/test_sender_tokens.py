@@ -1,6 +1,5 @@
 """Tokens that approve a channel."""
 
-import re
 from typing import Any
 
 import pytest
@@ -10,16 +9,6 @@ from tests.fixtures.virtual import Caller, Environment
 from tests.fixtures.web import call_ok, channel_body, get_latest_token, list_phone_messages, summarize_refusal
 
 ADMIN = "010-9999-0000"
-
-
-async def test_token_is_the_only_six_digit_number_on_the_phone(call: Caller) -> None:
-    await call_ok(call, "sender/create", channel_body(channelId="@shop123456"))
-
-    (item,) = await list_phone_messages(call, ADMIN)
-    assert item["kind"] == "token"
-    assert item["from"] == "@shop123456"
-    assert len(re.findall(r"[0-9]{6}", item["content"])) == 1
-    assert (item["buttons"], item["image"]) == ([], False)
 
 
 async def test_token_is_not_in_the_answer_and_not_in_the_store(env: Environment, call: Caller) -> None:

@@ -1,8 +1,6 @@
 """CoolSMS's older client from npm, coolsms-node-sdk, unchanged but for its address, against the running service."""
 
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,10 +9,8 @@ from pabal.testing.account import TemporaryAccount
 from tests.compat.clients.conftest import Solapi
 from tests.fakes.solapi.judge import ClientFailed, Judge, judging
 from tests.fixtures import live
-from tests.fixtures.pictures import JPEG
 
 SENDER = "0212345678"
-TOMORROW = (datetime.now(UTC) + timedelta(days=1)).replace(microsecond=0)
 
 
 @pytest.fixture(scope="module")
@@ -60,16 +56,6 @@ def test_many_are_sent_as_a_group(client: Judge) -> None:
 
 
 @pytest.mark.torture
-@pytest.mark.parametrize("method", ["sendOneFuture", "sendManyFuture"])
-def test_schedule_is_made_and_cancelled(client: Judge, method: str) -> None:
-    message = text("01050000021")
-    sent = client.call(method, message if method == "sendOneFuture" else [message], TOMORROW.isoformat())
-    cancelled = client.call("removeReservationToGroup", sent["groupId"])
-
-    assert (sent["status"], cancelled["status"]) == ("SCHEDULED", "FAILED")
-
-
-@pytest.mark.torture
 def test_group_is_filled_sent_and_another_deleted(client: Judge) -> None:
     group, other = client.call("createGroup"), client.call("createGroup")
     added = client.call("addMessagesToGroup", group, [text("01050000031"), text("1")])
@@ -79,15 +65,6 @@ def test_group_is_filled_sent_and_another_deleted(client: Judge) -> None:
     assert (added["errorCount"], sent["groupId"], sent["count"]["total"]) == (1, group, 1)
     with pytest.raises(ClientFailed, match="ResourceNotFound"):
         client.call("sendGroup", other)
-
-
-@pytest.mark.torture
-def test_picture_is_uploaded_and_sent(client: Judge, tmp_path: Path) -> None:
-    picture = tmp_path / "picture.jpg"
-    picture.write_bytes(JPEG)
-    file = client.call("uploadFile", str(picture), "MMS")
-
-    assert client.call("sendOne", text("01050000041", imageId=file["fileId"]))["type"] == "MMS"
 
 
 def test_thousands_are_listed_by_pages_of_a_thousand(client: Judge) -> None:

@@ -119,25 +119,6 @@ def test_call_of_refused_messages_throws(client: Judge) -> None:
     assert [each["statusCode"] for each in caught.value.facts["failed"]] == ["1011"]
 
 
-@pytest.mark.torture
-def test_thousands_are_listed_by_pages_of_a_thousand(client: Judge) -> None:
-    receivers = [f"0103{number:07}" for number in range(1500)]
-    sent = client.call("send", [text(receivers), text("01030009999", text="다른 글")])
-    group = sent["groupInfo"]["groupId"]
-    found: list[str] = []
-    sizes: list[int] = []
-    key: str | None = None
-    while True:
-        page = client.call("getGroupMessages", group, {"limit": 1000, **({"startKey": key} if key else {})})
-        sizes.append(len(page["messageList"]))
-        found += [row["to"] for row in page["messageList"].values()]
-        if (key := page["nextKey"]) is None:
-            break
-
-    assert (sent["groupInfo"]["count"]["registeredSuccess"], sizes) == (1501, [1000, 501])
-    assert sorted(found) == sorted([*receivers, "01030009999"])
-
-
 def test_schedule_is_listed_and_cancelled(client: Judge) -> None:
     sent = client.call("send", [text(["01020000031", "01020000032"])], {"scheduledDate": TOMORROW.isoformat()})
     group = sent["groupInfo"]["groupId"]

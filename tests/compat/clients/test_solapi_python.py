@@ -1,7 +1,5 @@
 """Solapi's own client from PyPI, unchanged but for its address, against the running service."""
 
-from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,13 +8,11 @@ from solapi.error.MessageNotReceiveError import MessageNotReceivedError
 from solapi.model import RequestMessage, SendRequestConfig
 from solapi.model.kakao.kakao_option import KakaoOption
 from solapi.model.message_type import MessageType
-from solapi.model.request.groups.get_groups import GetGroupsRequest
 from solapi.model.request.kakao.bms import Bms
 from solapi.model.request.messages.get_messages import GetMessagesRequest
 
 from pabal.testing.account import TemporaryAccount
 from tests.compat.clients.conftest import Solapi
-from tests.fixtures.pictures import JPEG
 from tests.fixtures.solapi_brand import BUBBLES
 
 SENDER = "0212345678"
@@ -54,15 +50,6 @@ def test_group_is_looked_up(client: SolapiMessageService) -> None:
 
 
 @pytest.mark.torture
-def test_picture_is_uploaded_and_sent(client: SolapiMessageService, tmp_path: Path) -> None:
-    picture = tmp_path / "picture.jpg"
-    picture.write_bytes(JPEG)
-    file = client.upload_file(str(picture))
-
-    assert client.send(text("01040000021", image_id=file.file_id)).failed_message_list == []
-
-
-@pytest.mark.torture
 def test_balance_is_read(client: SolapiMessageService) -> None:
     assert client.get_balance().balance > 0
 
@@ -70,28 +57,6 @@ def test_balance_is_read(client: SolapiMessageService) -> None:
 def test_refused_call_raises(client: SolapiMessageService) -> None:
     with pytest.raises(MessageNotReceivedError):
         client.send(text("12345"))
-
-
-@pytest.mark.torture
-def test_schedule_is_made_looked_up_and_cancelled(client: SolapiMessageService) -> None:
-    tomorrow = datetime.now(UTC) + timedelta(days=1)
-    asked = SendRequestConfig(scheduled_date=tomorrow, allow_duplicates=True)
-    group = client.send([text("01040000031"), text("01040000031")], asked).group_info
-    cancelled = client.cancel_scheduled_message(group.group_id)
-    (listed,) = client.get_groups(GetGroupsRequest(limit=1)).group_list.values()
-
-    assert (group.status, group.count.registered_success) == ("SCHEDULED", 2)
-    assert (cancelled.status, listed.group_id) == ("FAILED", group.group_id)
-
-
-@pytest.mark.torture
-def test_thousand_is_sent_and_listed_on_one_page(client: SolapiMessageService) -> None:
-    receivers = [f"0106{number:07}" for number in range(1000)]
-    group = client.send([text(each) for each in receivers]).group_info
-    listed = client.get_messages(GetMessagesRequest(group_id=group.group_id, limit=1000)).message_list
-
-    assert group.count.registered_success == 1000
-    assert sorted(row.to for row in listed.values()) == receivers
 
 
 def test_alimtalk_and_friend_talk_are_sent(client: SolapiMessageService, relay: Solapi) -> None:

@@ -130,20 +130,6 @@ async def test_calls_of_one_name_are_listed_together(env: Environment) -> None:
     assert len(await caller.list("sms", senderGroupingKey="batch 1", **TODAY)) == 3
 
 
-async def test_names_of_other_accounts_are_not_found(env: Environment) -> None:
-    _, data = await prepare(env)
-    other = await nhn_caller(env, "other", "OTHER-APP-KEY")
-    queries: list[dict[str, str]] = [{"senderGroupingKey": "batch 1"}, {"recipientGroupingKey": "member 1"}, {}]
-    cancel = {"reservationList": [{"requestId": data["requestId"], "recipientSeq": 1}]}
-    cancelled = await other("PUT", "reservations/cancel", cancel)
-
-    assert [await other.list("sms", **TODAY, **query) for query in queries] == [[], [], []]
-    assert await other.list("sms", requestId=data["requestId"]) == []
-    assert await refusal(other, f"sender/sms/{data['requestId']}", recipientSeq=1) == -2012
-    assert (await other("GET", "message-results", query=UPDATED)).body["body"]["totalCount"] == 0
-    assert cancelled.body["body"]["data"]["canceledCount"] == 0
-
-
 async def test_single_text_is_shown_by_request_and_sequence(env: Environment) -> None:
     caller, data = await prepare(env)
     path = f"sender/sms/{data['requestId']}"

@@ -1,4 +1,4 @@
-"""Our own carrier for NHN Cloud delivers KakaoTalk messages through the endpoints of a second service."""
+"""Our own carrier for NHN Cloud delivers messages through the endpoints of a second service, each once."""
 
 from collections import Counter
 from pathlib import Path
@@ -6,9 +6,11 @@ from typing import Any
 
 import pytest
 
+from pabal.domain.sends.message import Product
 from tests.carriers.relay.delivery_fixture import MANY, NAMED, outcomes_for
 from tests.fakes.nhncloud.channel import SENDER_KEY
 from tests.fixtures.brand_bodies import BRAND_BODIES, brand_body, sized_image
+from tests.fixtures.relay_delivery import OPT_OUT
 from tests.fixtures.two_services import TwoServices
 from tests.fixtures.virtual import Caller, Environment, run_in_virtual_time
 from tests.fixtures.web import (
@@ -21,10 +23,11 @@ from tests.fixtures.web import (
     image_body,
     list_messages,
     receivers_of,
+    sms_body,
 )
 
 pytestmark = pytest.mark.slow
-KINDS = ["alimTalk", "friendTalkText", "brandMessage"]
+KINDS = ["sms", "alimTalk", "friendTalkText", "brandMessage"]
 
 
 @pytest.fixture
@@ -42,6 +45,40 @@ async def received_by(env: Environment, number: str) -> list[tuple[str, str]]:
 async def count_by_receiver(env: Environment) -> Counter[int]:
     rows = await env.store.read(lambda tx: tx.fetch_all("select receiver from messages"))
     return Counter(row[0] for row in rows)
+
+
+def test_texts_of_every_kind_are_delivered_as_they_are(services: TwoServices) -> None:
+    async def scenario() -> None:
+        async with services.running() as (first, second):
+            call = await first.caller()
+            literal = {"content": "#{a} #", "receivers": receivers_of(MANY[1], templateData={"a": "#{b} 그대로"})}
+            code = {"content": "인증번호 123456", "purpose": "code"}
+            sent = [
+                ("SMS", sms_body(MANY[0])),
+                ("SMS", sms_body(**literal)),
+                ("LMS", sms_body(MANY[2], subject="제목", content="긴 글" * 100)),
+                ("MMS", sms_body(MANY[3], image=image_body(40_000))),
+                ("SMS", sms_body(MANY[4], adFlag=True, optOutNumber=OPT_OUT)),
+                ("LMS", sms_body(MANY[5], adFlag=True, optOutNumber=OPT_OUT)),
+                ("SMS", sms_body(MANY[6], **code)),
+            ]
+            for kind, body in sent:
+                await call_ok(call, f"message/send{kind}", body)
+            await first.wait(60)
+            rows = await second.store.read(
+                lambda tx: tx.fetch_all("select product, is_ad, is_code, count(*) from requests group by 1, 2, 3")
+            )
+
+            for number, (kind, _) in zip(MANY, sent, strict=False):
+                assert await outcomes_for(call, number) == [f"{kind.lower()} completed 1000"]
+            assert await received_by(second, MANY[1]) == [("sms", "#{b} 그대로 #")]
+            assert {tuple(map(int, row)) for row in rows} == {
+                *((Product.SMS.number, 0, 0, 2), (Product.LMS.number, 0, 0, 1), (Product.MMS.number, 0, 0, 1)),
+                *((Product.SMS.number, 1, 0, 1), (Product.LMS.number, 1, 0, 1), (Product.SMS.number, 0, 1, 1)),
+            }
+        assert services.wire.differences == []
+
+    run_in_virtual_time(scenario())
 
 
 def test_alimtalk_is_delivered_to_the_receipt(services: TwoServices) -> None:
@@ -125,6 +162,8 @@ def test_brand_messages_of_every_type_are_delivered(services: TwoServices) -> No
 def bodies_of(kind: str, size: int) -> list[tuple[str, dict[str, Any]]]:
     """Return sends of a kind to forty receivers, so many each."""
     parts = [MANY[place : place + size] for place in range(0, 40, size)]
+    if kind == "sms":
+        return [("message/sendSMS", sms_body(*part)) for part in parts]
     if kind == "alimTalk":
         return [
             ("message/sendAlimtalk", alimtalk_body(SENDER_KEY, receivers=receivers_of(*part, **NAMED)))

@@ -1,6 +1,7 @@
 """Every endpoint of Solapi's table: other accounts' ids, keys without the scope, any body, what a call may cost."""
 
 import asyncio
+import base64
 import json
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -9,6 +10,7 @@ import pytest
 
 from pabal.compat.relay_api import Route
 from pabal.compat.solapi.app import ROUTES
+from tests.fixtures.pictures import JPEG
 from tests.fixtures.solapi_brand import FILE
 from tests.fixtures.solapi_calls import SENDER, SETTINGS, SolapiCaller, solapi_caller
 from tests.fixtures.virtual import Caller, Environment
@@ -17,19 +19,24 @@ from tests.hostile.cost import NOISE_S, measure
 from tests.hostile.mutate import mutations
 
 pytestmark = pytest.mark.settings(**SETTINGS)
-ROUNDS = 60
+ROUNDS = 150
 COSTLY = 400
 MESSAGE: dict[str, Any] = {"to": "01012345678", "from": SENDER, "text": "안녕하세요"}
+KAKAO = {"pfId": "x", "templateId": "T1", "variables": {"#{name}": 1}, "disableSms": False, "buttons": [{"a": 1}]}
+OTHERS: list[dict[str, Any]] = [
+    {**MESSAGE, "to": ["01012345679"], "subject": "제목", "country": "82", "customFields": {"a": "b"}},
+    {**MESSAGE, "kakaoOptions": KAKAO, "type": "ATA"},
+]
 WHEN = "2026-11-16T10:00:00+09:00"
 BODIES: dict[str, Any] = {
     "POST messages/v4/send": {"message": MESSAGE},
-    "POST messages/v4/send-many/detail": {"messages": [MESSAGE], "scheduledDate": WHEN},
+    "POST messages/v4/send-many/detail": {"messages": [MESSAGE, *OTHERS], "scheduledDate": WHEN},
     "POST messages/v4/send-many": {"messages": [MESSAGE]},
     "POST messages/v4/groups": {"allowDuplicates": True},
     "PUT messages/v4/groups/*/messages": {"messages": [MESSAGE]},
     "POST messages/v4/groups/*/send": {},
     "POST messages/v4/groups/*/schedule": {"scheduledDate": WHEN},
-    "POST storage/v1/files": {"file": "AAAA", "type": "MMS"},
+    "POST storage/v1/files": {"file": base64.b64encode(JPEG).decode(), "type": "MMS", "name": "a.jpg"},
 }
 """The body of each endpoint that reads one."""
 

@@ -181,17 +181,6 @@ async def test_a_limit_out_of_range_is_refused(env: Environment, limit: str) -> 
     assert (answer.status, answer.result) == (400, "INVALID_PARAMETER")
 
 
-async def test_the_cursor_of_another_account_shows_nothing_of_it(env: Environment) -> None:
-    theirs, ours = await env.caller("theirs"), await env.caller("ours")
-    _, cursor = await read(theirs)
-    await send(theirs)
-    mine = await send(ours)
-    await env.wait(5)
-
-    assert [each["requestId"] for each in (await read(ours, cursor))[0]] == [mine]
-    assert [each["requestId"] for each in (await read(ours))[0]] == [mine]
-
-
 async def test_a_cursor_older_than_the_retention_is_refused(env: Environment, call: Caller) -> None:
     _, oldest = await read(call)
     for _ in range(2):

@@ -180,23 +180,6 @@ async def test_scheduled_messages_are_cancelled_by_number(env: Environment, call
     assert await caller.code("DELETE", path) == await caller.code("DELETE", "messages/x") == -2029
 
 
-async def test_another_account_finds_and_cancels_nothing(env: Environment, call: Caller, sender_key: str) -> None:
-    caller, template = await prepare(env, call, sender_key)
-    other = await talk_caller(env, "other", "OTHER-APP-KEY")
-    tomorrow = day(env, "Request", 1)["startRequestDate"]
-    body = {**template, "recipientList": [recipient("01010000001", recipientGroupingKey="a")]}
-    request_id = (await caller.ok("POST", "messages", {**body, "requestDate": tomorrow}))["message"]["requestId"]
-
-    for query in ({"requestId": request_id}, {**day(env, "Create"), "recipientGroupingKey": "a"}):
-        assert rows_of(await other.ok("GET", "messages", query=query)) == []
-    assert await other.code("GET", f"messages/{request_id}/1") == -1016
-    assert await other.code("DELETE", f"messages/{request_id}") == -2029
-    assert await other.code("GET", f"senders/{sender_key}") == -2017
-    assert await other.code("GET", f"senders/{sender_key}/templates/T2") == -2017
-    assert await other.code("POST", "messages", body) == -2017
-    assert (await other.ok("GET", "senders"))["totalCount"] == 0
-
-
 NEAREST = {"3008", "3018", "3020", "4131", "4143", "9999"}
 """Codes that stand for outcomes which NHN Cloud does not tell apart."""
 
