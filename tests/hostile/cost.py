@@ -1,18 +1,15 @@
-"""Measures what a call costs in CPU time and memory, and searches for the shape of input that costs most."""
+"""Measures what a call costs in CPU time and memory."""
 
 import gc
 import os
 import tracemalloc
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from random import Random
 from statistics import median
 from time import process_time
 from typing import Any, NamedTuple
 
 from tests.fixtures.virtual import Environment, build_environment, run_in_virtual_time
-from tests.hostile import shapes
-from tests.hostile.shapes import Genes
 
 IS_TORTURE = bool(os.environ.get("PABAL_TORTURE"))
 MAX_FACTOR = 10
@@ -86,27 +83,6 @@ async def excess_factor(work: Call, decode: Callable[[], object], plain: Plain) 
     if _excess(peak, allowed.peak_bytes, NOISE_BYTES) / decoding.peak_bytes > MAX_FACTOR:
         peak = (await measure(work)).peak_bytes  # the first one may have filled a cache
     return max(factor, _excess(peak, allowed.peak_bytes, NOISE_BYTES) / decoding.peak_bytes)
-
-
-async def search(
-    choices: dict[str, tuple[Any, ...]],
-    factor_of: Callable[[Genes], Awaitable[float]],
-    rounds: int,
-    most_seconds: float,
-) -> tuple[float, Genes]:
-    """Return the highest factor of random shapes and of changes of the worst of them, and its shape."""
-    rng = Random(rounds)
-    worst: tuple[float, Genes] = (0.0, shapes.random_genes(choices, rng))
-    began = process_time()
-    for number in range(rounds):
-        is_new = number < rounds // 2
-        genes = shapes.random_genes(choices, rng) if is_new else shapes.mutate(worst[1], choices, rng)
-        factor = await factor_of(genes)
-        if factor > worst[0]:
-            worst = factor, genes
-        if process_time() - began > most_seconds:
-            break
-    return worst
 
 
 async def _time_beside(work: Call, decode: Callable[[], object], decodings: int, plain: Plain) -> float:

@@ -1,217 +1,163 @@
-"""Shapes of bodies for the search of the most expensive one: genes, and the bodies that they stand for."""
+"""Shapes of sends that could be expensive, each by its name, and the bodies that they stand for."""
 
 import json
-from collections.abc import Mapping
-from random import Random
-from typing import Any
+from typing import Any, NamedTuple
 
 from tests.fixtures.brand_bodies import brand_body, card_of_feed, typed_body
-from tests.fixtures.web import alimtalk_body, friendtalk_body, image_body, sms_body, template_body
-
-Genes = dict[str, Any]
+from tests.fixtures.web import SENDER, alimtalk_body, friendtalk_body, image_body, sms_body, template_body
 
 _DIFFERENT = "".join(map(chr, range(ord("가"), ord("가") + 2000)))
 """Every character once, so that nothing is gained by remembering some."""
 PLAIN_TEMPLATE = "PLAIN"
 """The code of a template without variables."""
-MAX_CONTENT_CHARACTERS = 9000
-"""Of the variables in a text: with a literal it may exceed the limit, but not by far."""
+LINKS = "#{n0}" * 490
 
-_COMMON: dict[str, tuple[Any, ...]] = {
-    "unknown_fields": (0, 3000),
-    "nesting": (0, 400),
-    "numbers": (0, 5000),
-    "wrong_type": ("", "sendDate", "content", "buttons", "receivers"),
-    "is_escaped": (False, True),
+
+class SendShape(NamedTuple):
+    """How a send differs from a plain one."""
+
+    receivers: int = 1000
+    names: int = 1
+    """Variables, each so often in the text."""
+    repeats: int = 1
+    literal: str = ""
+    value: Any = "x"
+    key: str = "{}"
+    """How the values spell the names of variables."""
+    receiver: dict[str, Any] = {}  # noqa: RUF012 - never written to
+    """What each receiver has besides."""
+    has_own_texts: bool = False
+    buttons: int = 0
+    link: str = "https://a/#{n0}"
+    fallback: str = ""
+    body: dict[str, Any] = {}  # noqa: RUF012 - never written to
+    """What the body has besides."""
+    is_escaped: bool = False
+
+
+SEND_SHAPES = {
+    "one variable": SendShape(),
+    "many receivers": SendShape(receivers=4000),
+    "many variables": SendShape(names=200, repeats=5),
+    "many variables of few": SendShape(receivers=10, names=200, repeats=5, value="가" * 300),
+    "one variable often": SendShape(repeats=1000, value="x" * 300),
+    "long values": SendShape(value="가" * 9000),
+    "every character": SendShape(literal=f"{_DIFFERENT}😀", value=f"{_DIFFERENT}😀"),
+    "long literal": SendShape(literal="가" * 9000),
+    "combining characters": SendShape(literal="x\u0301" * 400, value="\u0301"),
+    "half syllables": SendShape(repeats=250, value="\u11ab"),
+    "emoji": SendShape(literal="😀" * 300, value="😀"),
+    "numbers": SendShape(repeats=250, value=1.5),
+    "wrong values": SendShape(value={"a": []}),
+    "absent values": SendShape(names=20, key="{}가"),
+    "spelled keys": SendShape(names=20, key="#{{{}}}"),
+    "more keys": SendShape(receiver={"templateData": {f"더{each}": "x" for each in range(300)}}),
+    "bad numbers": SendShape(receiver={"phoneNumber": "1"}),
+    "blank numbers": SendShape(receiver={"phoneNumber": ""}),
+    "long numbers": SendShape(receiver={"phoneNumber": "0" * 2000}),
+    "long references": SendShape(receiver={"reference": "x" * 2000}),
+    "own texts": SendShape(names=20, has_own_texts=True),
+    "own texts of one variable": SendShape(repeats=250, value="가", has_own_texts=True),
+    "buttons": SendShape(buttons=5, link=LINKS),
+    "links of every value": SendShape(buttons=5, link="#{n0}://x", value="가" * 300),
+    "many buttons": SendShape(buttons=3000),
+    "fallback": SendShape(fallback="#{n0}" * 200, value="x" * 300),
+    "long fallback": SendShape(fallback="가" * 3000),
+    "image": SendShape(body={"image": image_body(60_000)}),
+    "unknown fields": SendShape(receivers=10, body={f"unknown{number}": "x" for number in range(3000)}),
+    "nesting": SendShape(receivers=10, body={"nesting": json.loads("[" * 400 + "]" * 400)}),
+    "unknown numbers": SendShape(receivers=10, body={"numbers": [1.5] * 5000}),
+    "wrong type": SendShape(body={"sendDate": 5}),
+    "escaped": SendShape(value="가" * 50, is_escaped=True),
 }
-"""What any body may have; the first choice of each is harmless."""
-
-SEND_GENES: dict[str, tuple[Any, ...]] = {
-    **_COMMON,
-    "receivers": (1000, 1, 10, 300, 1001, 4000),
-    "has_own_texts": (False, True),
-    "names": (1, 0, 20, 200),
-    "repeats": (1, 5, 250),
-    "name_characters": (1, 200, 4000),
-    "literal": ("", "x" * 500, "가" * 900, "😀" * 300, "가" * 9000, "x\u0301" * 400, f"{_DIFFERENT}😀"),
-    "value": (
-        *("x", "", "가", "x" * 300, "가" * 9000, f"{_DIFFERENT}😀", "😀", "\u0301", "\u11ab"),
-        *(1, 1.5, True, None, [], {"a": []}),
-    ),
-    "key": ("", "#", "decomposed", "absent"),
-    "more_keys": (0, 20, 300),
-    "phone": ("good", "spelled", "bad", "blank", "long"),
-    "reference": ("", "x" * 64, "x" * 2000),
-    "buttons": (0, 1, 5, 3000),
-    "link": ("https://a/", "https://a/#{n0}", "#{n0}", "#{n0}://x", "https://" + "#{n0}" * 100, "#{n0}" * 490),
-    "fallback": ("", "#{n0}" * 200, "가" * 3000),
-    "image_bytes": (0, 1000, 60_000),
-    "attachment": ("", "buttons", "template", "many cards", "long cards", "many items"),
+BRAND_SHAPES = {
+    "buttons of the relay": {
+        "attachment": {"buttons": [{"name": "가", "type": "WL", "linkMo": LINKS}] * 500, "coupon": {"title": LINKS}}
+    },
+    "many cards": typed_body("carouselFeed", {"carousel": {"list": [card_of_feed()] * 500}}),
+    "long cards": typed_body("carouselFeed", {"carousel": {"list": [card_of_feed(message="가" * 9000)] * 6}}),
+    "many items": typed_body("wideList", {"header": "가" * 9000, "item": {"list": [{"title": "가"}] * 3000}}),
 }
-"""What differs between sends."""
-
-FIELD_GENES: dict[str, tuple[Any, ...]] = {
-    **_COMMON,
-    "characters": (1, 20, 1000, 10_000, 300_000),
-    "alphabet": ("x", "가", "😀", " ", "0", "#{a}", "\u0301", "\u0000", "\n", "/", "{", "2026-11-15~", "%"),
-    "fields": (1, 2, 100),
-    "items": (0, 5, 3000),
-}
-"""What differs between bodies without receivers."""
+"""What only a brand message has."""
 
 
-def random_genes(choices: Mapping[str, tuple[Any, ...]], rng: Random) -> Genes:
-    """Return any shape, of which about half is harmless: else the first error would hide the rest."""
-    return {name: rng.choice(values if rng.random() < 0.5 else values[:1]) for name, values in choices.items()}
-
-
-def mutate(genes: Genes, choices: Mapping[str, tuple[Any, ...]], rng: Random) -> Genes:
-    """Return a shape that differs in one or two genes."""
-    changed = rng.sample(sorted(choices), rng.randint(1, 2))
-    return genes | {name: rng.choice(choices[name]) for name in changed}
-
-
-def build_send(operation: str, sender_key: str, genes: Genes, max_bytes: int) -> tuple[bytes, int]:
+def build_send(operation: str, sender_key: str, shape: SendShape, max_bytes: int) -> tuple[bytes, int]:
     """Return the body of a send, with as many receivers as fit, and their number."""
-    one, three = (len(_encode(_send_body(operation, sender_key, genes, few), genes)) for few in (1, 3))
-    count = max(1, min(int(genes["receivers"]), (max_bytes - one) * 2 // max(1, three - one)))
-    return _encode(_send_body(operation, sender_key, genes, count), genes), count
+    one, three = (len(_encode(operation, sender_key, shape, few)) for few in (1, 3))
+    count = max(1, min(shape.receivers, (max_bytes - one) * 2 // max(1, three - one)))
+    return _encode(operation, sender_key, shape, count), count
 
 
-def build_fields(fields: Mapping[str, Any], genes: Genes, max_bytes: int) -> bytes:
-    """Return the body of another endpoint, with some of its fields replaced."""
-    return _encode(change_fields(fields, genes, max_bytes), genes)
-
-
-def change_fields(fields: Mapping[str, Any], genes: Genes, max_bytes: int) -> dict[str, Any]:
-    """Return the fields with the first of them replaced by long texts, and with lists of many items."""
-    long = _text(genes, max_bytes // 4)
-    body = dict(fields)
-    for name in list(body)[: genes["fields"]]:
-        if isinstance(body[name], str):
-            body[name] = long
-    for name, value in body.items():
-        if isinstance(value, list) and value and isinstance(value[0], str) and genes["items"]:
-            body[name] = [long[:100]] * min(genes["items"], max_bytes // 100)
-    if "buttons" in body:
-        body["buttons"] = [{"name": long[:100], "mobileUrl": long[:2000]}] * min(genes["items"], max_bytes // 3000)
-    return body
-
-
-def _text(genes: Genes, max_characters: int) -> str:
-    alphabet = str(genes["alphabet"])
-    return alphabet * (min(int(genes["characters"]), max_characters) // len(alphabet) or 1)
-
-
-def _send_body(operation: str, sender_key: str, genes: Genes, count: int) -> dict[str, Any]:
-    names = [f"n{number}" + "n" * (genes["name_characters"] - 1) for number in range(genes["names"])]
-    content = _content(genes, names)
-    receivers = [_receiver(genes, names, number) for number in range(count)]
-    if operation.endswith("Alimtalk"):
-        body = alimtalk_body(sender_key, receivers=receivers)
-    elif operation.endswith("Friendtalk"):
-        if genes["has_own_texts"]:
-            for number, each in enumerate(receivers):
-                each["content"] = content.replace("#{n", f"#{{{number}n")
-                each["templateData"] |= {f"{number}{name}": genes["value"] for name in names}
-        body = friendtalk_body(sender_key, content=content, receivers=receivers)
-        button = {"buttonType": "appLink", "name": "a", "mobileUrl": genes["link"], "pcUrl": genes["link"]}
-        body["buttons"] = [button | {"androidUrl": genes["link"], "iosUrl": f"a:{genes['link']}"}] * genes[
-            "buttons"
-        ]
-    elif operation.endswith("BrandMessage"):
-        body = _brand_body(sender_key, genes, content, receivers)
+def _encode(operation: str, sender_key: str, shape: SendShape, count: int) -> bytes:
+    names = [f"n{number}" for number in range(shape.names)]
+    content = shape.literal + "".join(f"#{{{name}}}" for name in names) * shape.repeats
+    receivers = [_receiver(shape, names, number, content) for number in range(count)]
+    fields: dict[str, Any] = {"content": content[:9500], "receivers": receivers}
+    if operation.endswith(("talk", "BrandMessage")):
+        fields |= {"senderKey": sender_key, "templateCode": "T1"}
+        link = {"buttonType": "appLink", "name": "a", "mobileUrl": shape.link, "androidUrl": f"a:{shape.link}"}
+        fields["buttons"] = [link] * shape.buttons
+        if shape.fallback:
+            fields |= {"resend": True, "resendPhoneNumber": SENDER, "resendContent": shape.fallback}
     else:
-        body = sms_body(content=content, receivers=receivers)
-        if not operation.endswith("SMS"):
-            body["subject"] = content[:60]
-    if genes["image_bytes"] and not operation.endswith(("Alimtalk", "SMS", "LMS")):
-        body["image"] = image_body(genes["image_bytes"])
-    if genes["fallback"] and operation.endswith(("talk", "BrandMessage")):
-        body |= {"resend": True, "resendPhoneNumber": "02-1234-5678", "resendContent": genes["fallback"]}
-    return body
+        fields |= {"sender": SENDER} | ({} if operation.endswith("SMS") else {"subject": content[:60]})
+    if operation.endswith("BrandMessage"):
+        del fields["templateCode"]
+    body = json.dumps({**fields, **shape.body}, ensure_ascii=shape.is_escaped)
+    return body.encode("utf-8", "surrogatepass")
 
 
-def _brand_body(sender_key: str, genes: Genes, content: str, receivers: list[dict[str, Any]]) -> dict[str, Any]:
-    kind = genes["attachment"]
-    if kind == "template":
-        return {"senderKey": sender_key, "templateCode": "B1", "receivers": receivers}
-    if kind in ("many cards", "long cards"):
-        cards = (
-            [card_of_feed()] * 500 if kind == "many cards" else [card_of_feed(message=str(genes["literal"]))] * 6
-        )
-        return typed_body("carouselFeed", {"carousel": {"list": cards}}, senderKey=sender_key, receivers=receivers)
-    if kind == "many items":
-        items = {"header": str(genes["literal"]), "item": {"list": [{"title": "가"}] * 3000}}
-        return typed_body("wideList", items, senderKey=sender_key, receivers=receivers)
-    if genes["has_own_texts"]:
-        for each in receivers:
-            each["content"] = content
-    body = brand_body(sender_key, content=content, receivers=receivers)
-    link = str(genes["link"])
-    if kind == "buttons":
-        many = [{"name": "가", "type": "WL", "linkMo": link, "schemeIos": link}] * genes["buttons"]
-        return body | {"attachment": {"buttons": many, "coupon": {"title": link}}}
-    button = {"buttonType": "appLink", "name": "a", "mobileUrl": link, "androidUrl": f"a:{link}"}
-    return body | {"buttons": [button] * genes["buttons"]}
+def _receiver(shape: SendShape, names: list[str], number: int, content: str) -> dict[str, Any]:
+    data = {shape.key.format(name): shape.value for name in (*names, "n0")}
+    receiver: dict[str, Any] = {"phoneNumber": f"010{number:08}", "templateData": data}
+    if shape.has_own_texts:
+        receiver["content"] = content.replace("#{n", f"#{{{number}n")
+        data |= {f"{number}{name}": shape.value for name in names}
+    return {**receiver, **shape.receiver}
 
 
-def _content(genes: Genes, names: list[str]) -> str:
-    variables = "".join(f"#{{{name}}}" for name in names)[:MAX_CONTENT_CHARACTERS]
-    repeats = min(int(genes["repeats"]), MAX_CONTENT_CHARACTERS // (len(variables) or 1))
-    return str(genes["literal"]) + variables * repeats
-
-
-def _receiver(genes: Genes, names: list[str], number: int) -> dict[str, Any]:
-    phone = {
-        "good": f"010{number:08}",
-        "spelled": f"+82 10-{number // 10_000:04}-{number % 10_000:04}",
-        "bad": "1",
-        "blank": "",
-        "long": "0" * 2000,
-    }[genes["phone"]]
-    spelling = {"": "{}", "#": "#{{{}}}", "decomposed": "{}", "absent": "{}가"}[genes["key"]]
-    data = {spelling.format(name): genes["value"] for name in (*names, "n0")}
-    data |= {f"더{each}": "x" for each in range(genes["more_keys"])}
-    receiver = {"phoneNumber": phone, "templateData": data}
-    return receiver | ({"reference": genes["reference"]} if genes["reference"] else {})
-
-
-def _encode(body: dict[str, Any], genes: Genes) -> bytes:
-    body = body | {f"unknown{number}": "x" for number in range(genes["unknown_fields"])}
-    if genes["nesting"]:
-        body["nesting"] = json.loads("[" * genes["nesting"] + "]" * genes["nesting"])
-    if genes["numbers"]:
-        body["numbers"] = [1.5] * genes["numbers"]
-    if genes["wrong_type"] in body:
-        body[genes["wrong_type"]] = 5
-    elif genes["wrong_type"]:
-        body["sendDate"] = 5
-    return json.dumps(body, ensure_ascii=genes["is_escaped"]).encode("utf-8", "surrogatepass")
-
-
-def plain_send(operation: str, sender_key: str, count: int) -> bytes:
+def plain_send(operation: str, sender_key: str, count: int) -> dict[str, Any]:
     """Return a send of a short text without variables to so many receivers."""
     receivers = [{"phoneNumber": f"010{number:08}"} for number in range(count)]
     if operation.endswith("Alimtalk"):
-        body = alimtalk_body(sender_key, receivers=receivers, templateCode=PLAIN_TEMPLATE)
-    elif operation.endswith("Friendtalk"):
-        body = friendtalk_body(sender_key, receivers=receivers)
-    elif operation.endswith("BrandMessage"):
-        body = brand_body(sender_key, receivers=receivers)
-    else:
-        body = sms_body(receivers=receivers)
-        if operation.endswith("MMS"):
-            body["image"] = image_body()
-    return json.dumps(body, ensure_ascii=False).encode()
+        return alimtalk_body(sender_key, receivers=receivers, templateCode=PLAIN_TEMPLATE)
+    if operation.endswith("Friendtalk"):
+        return friendtalk_body(sender_key, receivers=receivers)
+    if operation.endswith("BrandMessage"):
+        return brand_body(sender_key, receivers=receivers)
+    return sms_body(receivers=receivers) | ({"image": image_body()} if operation.endswith("MMS") else {})
 
 
 def template_with_variables(sender_key: str) -> dict[str, Any]:
     """Return a template whose variables the shapes of an Alimtalk fill."""
     link = {"buttonType": "webLink", "name": "a", "mobileUrl": "https://a/#{n0}", "pcUrl": "https://a/#{n0}"}
-    return template_body(sender_key, content="가" * 900 + "#{n0}", buttons=[link] * 5)
+    return template_body(sender_key, content="가" * 900 + "#{n0}", buttons=[link] * 5, templateCode="T1")
 
 
-def describe(genes: Genes) -> str:
-    """Return a shape for a message, with long values cut."""
-    return ", ".join(f"{name}: {str(value)[:20]!r}" for name, value in genes.items())
+FIELD_SHAPES: dict[str, Any] = {
+    "long": "x" * 300_000,
+    "Korean": "가" * 10_000,
+    "emoji": "😀" * 10_000,
+    "blanks": " " * 300_000,
+    "digits": "0" * 10_000,
+    "variables": "#{a}" * 2500,
+    "combining characters": "x\u0301" * 10_000,
+    "line breaks": "\n" * 10_000,
+    "braces": "{" * 10_000,
+    "periods": "2026-11-15~" * 1000,
+}
+"""Texts in place of the fields of other endpoints."""
+
+
+def change_fields(fields: dict[str, Any], text: str, max_bytes: int) -> dict[str, Any]:
+    """Return fields with a long text in place of each text, and lists of many items."""
+    long = text[: max_bytes // (4 * max(1, len(fields)))]
+    changed: dict[str, Any] = {}
+    for name, value in fields.items():
+        is_list_of_texts = isinstance(value, list) and value and isinstance(value[0], str)
+        changed[name] = [long[:100]] * (max_bytes // 1000) if is_list_of_texts else value
+        if isinstance(value, str):
+            changed[name] = long
+    if "buttons" in fields:
+        changed["buttons"] = [{"name": long[:100], "mobileUrl": long[:2000]}] * (max_bytes // 6000)
+    return changed

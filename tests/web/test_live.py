@@ -7,31 +7,22 @@ import shlex
 import shutil
 import subprocess
 from collections.abc import Iterator
-from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
-from zoneinfo import ZoneInfo
 
 import httpx
 import pytest
 
 from pabal.web.endpoints.table import ENDPOINTS
-from tests.fixtures.brand_bodies import brand_body
 from tests.fixtures.engines import sqlite_only
 from tests.fixtures.live import LiveService, run, serving, wait_until
 from tests.fixtures.web import (
     PHONE,
-    alimtalk_body,
-    channel_body,
-    friendtalk_body,
-    image_body,
     receivers_of,
     sms_body,
-    template_body,
 )
 
 pytestmark = pytest.mark.slow
-SEOUL = ZoneInfo("Asia/Seoul")
 BUSY_AT_FIRST = "010-0000-0005"
 """It takes seconds to be reached: what is sent to it is surely under way when the service stops."""
 RECEIVERS = [*[PHONE] * 24, BUSY_AT_FIRST]
@@ -43,13 +34,6 @@ def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveService]:
     """A fresh service."""
     with serving(tmp_path_factory.mktemp("live") / "data", key_rate=0) as running:
         yield running
-
-
-def _create_key(live: LiveService, *scopes: str) -> str:
-    """Return a new key of the first account, made on the command line."""
-    words = [word for scope in scopes for word in ("--scope", scope)]
-    created = run("key", "create", "--account", "first", *words, data=live.data)
-    return created.stdout.strip()
 
 
 def _call(client: httpx.Client, operation: str, body: Any = None, **query: Any) -> Any:
@@ -121,78 +105,6 @@ def test_start_without_a_first_account_prints_the_commands_that_make_one(tmp_pat
         assert not re.search(r"pb_|password", live.greeting)
     with serving(tmp_path / "data", first_account=False) as again:
         assert "no account" not in again.greeting
-
-
-def _use_webhook(client: httpx.Client) -> tuple[Any, Any]:
-    """Call every endpoint of webhooks; return what came back from a test, and the deliveries."""
-    hook = {"url": "https://localhost:1/", "events": ["message.result"]}
-    webhook = {"webhookId": _call(client, "webhook/create", hook)["item"]["webhookId"]}
-    _call(client, "webhook/update", {**webhook, "products": ["sms"]})
-    tested = _call(client, "webhook/test", webhook)["item"]
-    _call(client, "webhook/replay", {**webhook, "since": datetime.now(SEOUL).strftime("%Y-%m-%d %H:%M")})
-    tries = _call(client, "webhook/deliveries", **webhook)["items"]
-    _call(client, "webhook/events")
-    _call(client, "webhook/list")
-    _call(client, "webhook/delete", webhook)
-    return tested, tries
-
-
-def test_every_endpoint_answers_over_real_http(live: LiveService) -> None:
-    asked: set[str] = set()
-    with live.client() as client:
-        client.event_hooks["request"].append(lambda request: asked.add(request.url.path))
-        phone, admin = "010-1234-5678", "010-9999-0000"
-
-        categories = _call(client, "sender/categories")["items"]
-        _call(client, "sender/create", channel_body(category=categories[0]["code"]))
-        token = re.findall(r"[0-9]{6}", _call(client, "simulator/phone", phoneNumber=admin)["items"][0]["content"])
-        _call(client, "sender/auth", {"channelId": "@shop", "token": token[0]})
-        sender_key = _call(client, "sender/list", channelId="@shop")["items"][0]["senderKey"]
-        template_category = _call(client, "template/categories")["items"][0]["code"]
-        design = template_body(sender_key, category=template_category)
-        _call(client, "template/create", design)
-        _call(client, "template/update", design)
-        _call(client, "template/request", {"senderKey": sender_key, "templateCode": "T1"})
-        _call(client, "template/create", {**design, "templateCode": "T2"})
-        _call(client, "template/delete", {"senderKey": sender_key, "templateCode": "T2"})
-        codes = [each["templateCode"] for each in _call(client, "template/list")["items"]]
-        _call(client, "message/sendSMS", sms_body())
-        _call(client, "message/sendLMS", sms_body(subject="제목"))
-        _call(client, "message/sendMMS", sms_body(image=image_body(51_200)))
-        _call(client, "message/sendAlimtalk", alimtalk_body(sender_key))
-        morning = (datetime.now(SEOUL) + timedelta(days=1)).strftime("%Y-%m-%d 10:00")
-        later = _call(client, "message/sendBrandMessage", brand_body(sender_key, sendDate=morning))["item"]
-        last = _call(client, "message/sendFriendtalk", friendtalk_body(sender_key))["item"]["requestId"]
-        wait_until(
-            lambda: _call(client, "message/list", {"receivers": phone, "sendingStatus": "completed"}),
-            lambda seen: seen["totalCount"] == 5,
-        )
-        looked_up = _call(client, "message/request", requestId=last)
-        _call(client, "message/results")
-        detail = _call(client, "message/detail", messageId=looked_up["items"][0]["messageId"])["item"]
-        today = datetime.now(ZoneInfo("Asia/Seoul")).strftime("%Y-%m-%d")
-        counted = _call(client, "statistics/list", **{"from": today, "groupBy": "product"})["items"]
-        cancelled = [_call(client, "message/cancel", {"requestId": each}) for each in (last, later["requestId"])]
-        _call(client, "sender/delete", {"senderKey": sender_key})
-        for operation in ("optOut/add", "optOut/remove"):
-            _call(client, operation, {"phoneNumber": "010-7777-7777"})
-        _call(client, "optOut/list")
-        _call(client, "message/inbound")
-        tested, tries = _use_webhook(client)
-        client.headers["apiKey"] = _create_key(live, "privacy", "read")
-        _call(client, "privacy/export", {"phoneNumber": "010-7777-7777"})
-        _call(client, "privacy/erase", {"phoneNumber": "010-7777-7777"})
-
-        kinds = {each["kind"] for each in _call(client, "simulator/phone", phoneNumber=phone)["items"]}
-        assert asked == {endpoint.path for endpoint in ENDPOINTS}
-        assert codes == ["T1"]
-        assert tested["error"].startswith("address_not_allowed")
-        assert tested["error"] in {each.get("error") for each in tries}
-        assert kinds == {"sms", "lms", "mms", "alimTalk", "friendTalkText"}
-        assert looked_up["item"]["counts"]["completed"] == 1
-        assert [each["event"] for each in detail["events"]][-1] == "ended"
-        assert "sms" in {each["product"]["value"] for each in counted}
-        assert [each["item"]["canceledCount"] for each in cancelled] == [0, 1]
 
 
 def test_other_paths_are_answered_in_the_envelope_over_real_http(live: LiveService) -> None:

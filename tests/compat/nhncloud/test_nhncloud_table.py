@@ -9,7 +9,7 @@ from pabal.compat.nhncloud.app import SERVICES
 from pabal.compat.nhncloud.call import Endpoints
 from pabal.compat.nhncloud.routes import TALK
 from pabal.compat.relay_api import Route
-from tests.fixtures.nhncloud_talk_calls import SETTINGS, TalkCaller, day, talk_caller
+from tests.fixtures.nhncloud_talk_calls import SENDER, SETTINGS, TalkCaller, day, talk_caller
 from tests.fixtures.virtual import Caller, Environment
 from tests.fixtures.web import approve_template
 from tests.hostile.cost import NOISE_S, measure
@@ -53,6 +53,8 @@ def name_of(entry: Entry) -> str:
 
 def body_of(sender_key: str, path: str) -> dict[str, Any]:
     """Return a body with which a call is accepted, if the key is that of the account."""
+    if path == "sender/sms":
+        return {"body": "#{a}" * 22, "sendNo": SENDER, "senderGroupingKey": "group-of-a"}
     recipient = {"recipientNo": PHONE, "recipientGroupingKey": NAME, "targeting": "I"}
     text = {"templateParameter": {"name": SECRET}} if "raw" not in path and "free" not in path else {}
     return {
@@ -119,6 +121,9 @@ async def test_no_endpoint_leads_from_one_account_to_another(
 
 
 SHAPES: dict[str, tuple[str, Callable[[int], dict[str, Any]]]] = {
+    "texts with names": ("sms/v3.0 sender/sms", lambda number: {"recipientGroupingKey": f"이{number}" * 15}),
+    "texts to bad numbers": ("sms/v3.0 sender/sms", lambda number: {"recipientNo": "1"}),
+    "texts abroad": ("sms/v3.0 sender/sms", lambda number: {"countryCode": "1"}),
     "finished texts": ("alimtalk/v2.3 raw-messages", lambda number: {"content": f"인증 {'가' * 500}{number}님께"}),
     "texts that do not fit": ("alimtalk/v2.3 raw-messages", lambda number: {"content": "인증 " * 300}),
     "many values": (

@@ -17,7 +17,6 @@ from tests.fixtures.webhook_calls import create, get_only, poster_of, verify
 pytestmark = pytest.mark.settings(**SETTINGS)
 NOT_ASSIGNED = "01000000001"
 RESULTS: dict[str, Any] = {"events": ["message.result"]}
-KEY_SENT_WITH = "shop-app-key"
 
 
 def reports_of(post: ReceivedPost) -> list[SingleReport]:

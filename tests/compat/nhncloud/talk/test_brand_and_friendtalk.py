@@ -22,7 +22,6 @@ from tests.fixtures.web import list_messages
 
 pytestmark = pytest.mark.settings(**SETTINGS, opt_out_number="0801234567")
 FRIENDTALK, BRAND = "friendtalk/v2.4", "brand-message/v1.0"
-LINK = "https://a.example/#{x}"
 BUTTON = {"name": "보기", "type": "WL", "linkMo": "https://a.example/x"}
 FREESTYLE = {"chatBubbleType": "TEXT", "content": "새 상품 #{x}", "buttons": [BUTTON]}
 RESEND = {"isResend": True, "resendSendNo": SENDER, "resendContent": "(광고) 새 상품"}
