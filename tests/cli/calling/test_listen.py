@@ -3,9 +3,6 @@
 import json
 import signal
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from queue import Queue
-from threading import Thread
 
 import pytest
 
@@ -13,41 +10,30 @@ from pabal.client import CreateWebhook, read_post
 from pabal.client.errors import InvalidPostError
 from pabal.models.webhook_posts import MessageResultPost
 from tests.fixtures.calling import SENDER, CallingLine
+from tests.fixtures.live import wait_until
+from tests.fixtures.scripted_service import ScriptedAnswer, ScriptedService
 
 PHONE = "010-1234-5678"
 
 
-class LocalServer(ThreadingHTTPServer):
-    """A developer's own server, which answers 204 and keeps what it got."""
-
-    def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), _Handler)
-        self.posts: Queue[tuple[dict[str, str], bytes]] = Queue()
-
-    @property
-    def url(self) -> str:
-        return f"http://localhost:{self.server_port}/hook"
-
-
-class _Handler(BaseHTTPRequestHandler):
-    server: LocalServer
-
-    def do_POST(self) -> None:
-        body = self.rfile.read(int(self.headers["content-length"]))
-        self.server.posts.put((dict(self.headers.items()), body))
-        self.send_response(204)
-        self.end_headers()
-
-    def log_message(self, *_: object) -> None:
-        pass
+SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 
 
 @pytest.fixture
-def server() -> Iterator[LocalServer]:
-    with LocalServer() as running:
-        Thread(target=running.serve_forever).start()
+def server() -> Iterator[ScriptedService]:
+    """A developer's own server, which answers 204."""
+    with ScriptedService(lambda _: ScriptedAnswer(204)) as running:
         yield running
-        running.shutdown()
+
+
+def url_of(server: ScriptedService) -> str:
+    return f"{server.base_url.replace('127.0.0.1', 'localhost')}/hook"
+
+
+def wait_for_post(server: ScriptedService, number: int = 1) -> tuple[dict[str, str], bytes]:
+    """Return the head and the body of a post once it has come."""
+    seen = wait_until(lambda: server.seen, lambda posts: len(posts) >= number)[number - 1]
+    return seen.headers, seen.body
 
 
 def send(line: CallingLine, text: str) -> None:
@@ -60,15 +46,15 @@ def contents(post: object) -> list[object]:
     return [each.content for each in post.data.items]
 
 
-def test_results_are_passed_on_signed_until_it_is_stopped(line: CallingLine, server: LocalServer) -> None:
-    with line.start("webhook", "listen", "--forward-to", server.url, "--json") as process:
+def test_results_are_passed_on_signed_until_it_is_stopped(line: CallingLine, server: ScriptedService) -> None:
+    with line.start("webhook", "listen", "--forward-to", url_of(server), "--json") as process:
         assert process.stdout
         assert process.stderr
         secret = process.stderr.readline().split()[-1]
-        assert process.stderr.readline() == f"Forwarding events to {server.url}. Stop with Ctrl-C.\n"
+        assert process.stderr.readline() == f"Forwarding events to {url_of(server)}. Stop with Ctrl-C.\n"
         try:
             send(line, "하나")
-            headers, body = server.posts.get(timeout=30)
+            headers, body = wait_for_post(server)
             told = json.loads(process.stdout.readline())
             process.send_signal(signal.SIGINT)
             assert process.wait(10) == 130
@@ -82,28 +68,21 @@ def test_results_are_passed_on_signed_until_it_is_stopped(line: CallingLine, ser
         read_post(secret, headers, body + b" ")
 
 
-def test_events_of_the_past_are_posted_again_with_the_same_ids(line: CallingLine, server: LocalServer) -> None:
+def test_events_of_the_past_are_posted_again_with_the_same_ids(line: CallingLine, server: ScriptedService) -> None:
     send(line, "둘")
     (result,) = line.account.client.list_results().items
     since = result.requestDate[:16]
+    options = ("--forward-to", url_of(server), "--since", since, "--secret", SECRET)
     got = []
-    for _ in range(2):
-        options = (
-            "--forward-to",
-            server.url,
-            "--since",
-            since,
-            "--secret",
-            "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
-        )
+    for number in (1, 2):
         with line.start("webhook", "listen", *options) as process:
             try:
-                got.append(server.posts.get(timeout=30))
+                got.append(wait_for_post(server, number))
             finally:
                 process.kill()
 
     assert got[0][0]["webhook-id"] == got[1][0]["webhook-id"]
-    assert contents(read_post("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", *got[1])) == ["둘"]
+    assert contents(read_post(SECRET, *got[1])) == ["둘"]
 
 
 @pytest.mark.parametrize(
@@ -122,8 +101,8 @@ def test_wrong_option_is_named(line: CallingLine, options: tuple[str, ...], stat
     assert error in refused.err
 
 
-def test_local_service_posts_to_a_webhook_on_this_machine(line: CallingLine, server: LocalServer) -> None:
-    made = line.client.create_webhook(CreateWebhook(url=server.url, events=["message.result"])).item
+def test_local_service_posts_to_a_webhook_on_this_machine(line: CallingLine, server: ScriptedService) -> None:
+    made = line.client.create_webhook(CreateWebhook(url=url_of(server), events=["message.result"])).item
     send(line, "셋")
 
-    assert contents(read_post(made.secret, *server.posts.get(timeout=30))) == ["셋"]
+    assert contents(read_post(made.secret, *wait_for_post(server))) == ["셋"]

@@ -1,10 +1,8 @@
 """`pabal doctor` checks the OpenID Connect provider, and the operator who may use a password."""
 
 import json
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -12,33 +10,20 @@ import pytest
 
 from tests.fakes.openid.provider import KEYS
 from tests.fixtures.cli import CommandLine
+from tests.fixtures.scripted_service import ScriptedAnswer, ScriptedService, SeenRequest
 
 
 @contextmanager
 def answering(documents: dict[str, Any]) -> Iterator[str]:
     """Serve documents by their paths on this machine, and yield the address; `ISSUER` in them becomes it."""
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            found = documents.get(self.path)
-            text = json.dumps(found).replace("ISSUER", address).encode()
-            self.send_response(200 if found else 404)
-            self.send_header("content-length", str(len(text)))
-            self.end_headers()
-            self.wfile.write(text)
+    def respond(request: SeenRequest) -> ScriptedAnswer:
+        found = documents.get(request.path)
+        text = json.dumps(found).replace("ISSUER", service.base_url)
+        return ScriptedAnswer(200 if found else 404, text.encode())
 
-        def log_message(self, format: str, *args: object) -> None:
-            pass
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        address = f"http://127.0.0.1:{server.server_port}"
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        try:
-            yield address
-        finally:
-            server.shutdown()
-            thread.join()
+    with ScriptedService(respond) as service:
+        yield service.base_url
 
 
 def documents(**changes: Any) -> dict[str, Any]:

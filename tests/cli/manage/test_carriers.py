@@ -49,51 +49,44 @@ def statuses(tx: Tx) -> list[int]:
     return [row[0] for row in tx.fetch_all("select status from messages order by id")]
 
 
-@pytest.mark.parametrize("kind", ["smpp", None])
-def test_serve_without_its_settings_leaves_the_real_queue_alone(
-    command_line: CommandLine, kind: str | None
+NOT_CONFIGURED = "this store has real carriers (telco), but only a simulator is configured"
+
+
+@pytest.mark.parametrize(
+    ("kind", "is_queued", "settings", "said"),
+    [
+        ("smpp", True, "", [NOT_CONFIGURED, "Messages in the queue: for telco.", "--config FILE"]),
+        (None, True, "", [NOT_CONFIGURED, "Messages in the queue: for telco.", "--config FILE"]),
+        ("smpp", False, "", [NOT_CONFIGURED]),
+        (
+            "smpp",
+            True,
+            '[carriers.telco]\nkind = "simulator"\n[routes]\nsms = ["telco"]\n',
+            ["the carrier telco is smpp in this store, and simulator in these settings"],
+        ),
+        (
+            "simulator",
+            True,
+            SMPP.format(name="telco") + '[routes]\nsms = ["telco"]\n',
+            ["the carrier telco was a simulator", "`pabal carrier cancel telco`"],
+        ),
+    ],
+    ids=["real", "unknown", "empty queue", "became a simulator", "became real"],
+)
+def test_service_does_not_start_with_carriers_that_the_messages_must_not_get(
+    command_line: CommandLine, kind: str | None, is_queued: bool, settings: str, said: list[str]
 ) -> None:
-    queue_for(command_line, "telco", kind)
+    if is_queued:
+        queue_for(command_line, "telco", kind)
+    elif kind:
+        command_line.run_in_store(register_carriers, {"telco": kind})
+    command_line.configure(settings)
 
     refused = command_line("serve", "--port", "0")
 
     assert refused.status == 2
-    assert "this store has real carriers (telco), but only a simulator is configured" in refused.err
-    assert "Messages in the queue: for telco." in refused.err
-    assert "--config FILE" in refused.err
-    assert command_line.run_in_store(queue_admin.carriers_in_queue) == ["telco"]
-
-
-def test_serve_without_its_settings_is_refused_with_an_empty_queue_too(command_line: CommandLine) -> None:
-    command_line.run_in_store(register_carriers, {"telco": "smpp"})
-
-    refused = command_line("serve", "--port", "0")
-
-    assert refused.status == 2
-    assert "this store has real carriers (telco)" in refused.err
-
-
-def test_real_carrier_does_not_become_a_simulator_of_the_same_name(command_line: CommandLine) -> None:
-    queue_for(command_line, "telco", "smpp")
-    command_line.configure('[carriers.telco]\nkind = "simulator"\n[routes]\nsms = ["telco"]\n')
-
-    refused = command_line("serve", "--port", "0")
-
-    assert refused.status == 2
-    assert "the carrier telco is smpp in this store, and simulator in these settings" in refused.err
-
-
-def test_simulated_messages_are_not_sent_when_their_carrier_becomes_real(
-    command_line: CommandLine, tmp_path: Path
-) -> None:
-    queue_for(command_line, "telco", "simulator")
-    config = config_of(tmp_path, "telco")
-
-    refused = command_line("serve", "--port", "0", "--config", config)
-
-    assert refused.status == 2
-    assert "the carrier telco was a simulator" in refused.err
-    assert "`pabal carrier cancel telco`" in refused.err
+    assert [each for each in said if each not in refused.err] == []
+    assert command_line.run_in_store(queue_admin.carriers_in_queue) == ["telco"] * is_queued
 
 
 def test_doctor_says_that_a_service_would_not_start(command_line: CommandLine) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from pabal import __version__
 from tests.fixtures import postgres
-from tests.fixtures.live import LiveService, run, serving, wait_until, working
+from tests.fixtures.live import LiveService, serving, wait_until, working
 from tests.fixtures.postgres_store import query_outside
 
 pytestmark = pytest.mark.slow
@@ -94,16 +94,3 @@ def test_worker_delivers_tells_its_figures_alone_and_stops_on_signal(tmp_path: P
             "service stopped",
         ]
     assert query_outside(store, "select name from workers") == []
-
-
-def test_worker_reports_a_port_in_use(tmp_path: Path, store: str) -> None:
-    with closing(socket.create_server(("127.0.0.1", 0))) as taken:
-        busy = taken.getsockname()[1]
-
-        said = run("work", "--port", str(busy), data=tmp_path, store=store)
-
-    assert said.returncode == 2
-    assert said.stdout == ""
-    assert re.fullmatch(
-        rf"pabal: cannot listen on 127\.0\.0\.1 port {busy} \(.*in use\); choose another with --port\n", said.stderr
-    )
