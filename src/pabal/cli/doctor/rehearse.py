@@ -20,7 +20,7 @@ from pabal.cli.doctor.rehearsal import (
     build_carrier,
     documents_of,
 )
-from pabal.cli.doctor.rehearsal_messages import Choices, Planner, Unsent
+from pabal.cli.doctor.rehearsal_messages import Choices, plan
 from pabal.cli.serving.serve import listen
 from pabal.cli.shared.command import WORLD
 from pabal.cli.shared.language import CommandError, choose, say
@@ -88,11 +88,11 @@ def _listen(settings: Settings) -> socket.socket:
 
 async def _plan(
     settings: Settings, relay: RelaySettings, choices: Choices, observer: Observer
-) -> tuple[list[Attempt], list[Unsent]]:
+) -> tuple[list[Attempt], list[tuple[Product, Text]]]:
     provider = build_carrier(relay, WORLD, observer, None).provider
     assert provider is None or isinstance(provider, RelayProvider)
     try:
-        return await Planner(choices, provider, WORLD, settings.zone).plan()
+        return await plan(choices, provider, WORLD, settings.zone)
     finally:
         if provider:
             await provider.close()
@@ -164,7 +164,7 @@ def describe(
     relay: RelaySettings,
     day: str,
     followed: Sequence[Followed],
-    unsent: Sequence[Unsent],
+    unsent: Sequence[tuple[Product, Text]],
     observer: Observer,
     *,
     has_webhook: bool,
@@ -174,9 +174,8 @@ def describe(
     yield Text(f"중계사 점검: {head}", f"Rehearsal: {head}")
     for each in followed:
         yield from _describe_message(each, has_webhook=has_webhook)
-    for one in unsent:
-        ko, en = one.reason
-        yield Text(f"{one.product.code}: 보내지 않음. {ko}", f"{one.product.code}: not sent: {en}")
+    for product, reason in unsent:
+        yield Text(f"{product.code}: 보내지 않음. {reason.ko}", f"{product.code}: not sent: {reason.en}")
     if not has_webhook:
         yield Text("웹훅은 점검하지 않았습니다", "Webhooks were not tried")
     elif not observer.webhooks:
@@ -191,7 +190,7 @@ def describe(
 
 
 def exit_status(
-    followed: Sequence[Followed], unsent: Sequence[Unsent], observer: Observer, *, has_webhook: bool
+    followed: Sequence[Followed], unsent: Sequence[tuple[Product, Text]], observer: Observer, *, has_webhook: bool
 ) -> int:
     """Return 0 if every kind arrived, was reported in every way, and nothing differs."""
     is_complete = all(each.is_complete(has_webhook=has_webhook) for each in followed)

@@ -31,22 +31,21 @@ def declare_carrier(group: CommandParser) -> None:
         "모든 발송 경로와 대기열의 메시지 수를 보여 줍니다.",
         "List all known carriers, and how many messages each has in the queue.",
     )
-    parser = group.add_command(
+    move = group.add_command(
         "move",
         _move,
         "발송 경로의 대기 메시지를 다른 발송 경로로 옮깁니다.",
         "Move the waiting messages of a carrier to another one.",
     )
-    parser.add_option("name", "설정에서 빠진 발송 경로", "the carrier that is not configured any more")
-    parser.add_option("--to CARRIER", "설정에 있는 발송 경로", "a configured carrier", required=True)
-    parser = group.add_command(
+    move.add_option("--to CARRIER", "설정에 있는 발송 경로", "a configured carrier", required=True)
+    cancel = group.add_command(
         "cancel", _cancel, "발송 경로의 대기 메시지를 취소합니다.", "Cancel the waiting messages of a carrier."
     )
-    parser.add_option("name", "설정에서 빠진 발송 경로", "the carrier that is not configured any more")
-    parser = group.add_command(
+    forget = group.add_command(
         "forget", _forget, "메시지가 없는 발송 경로를 지웁니다.", "Forget a carrier that has no messages any more."
     )
-    parser.add_option("name", "설정에서 빠진 발송 경로", "the carrier that is not configured any more")
+    for parser in (move, cancel, forget):
+        parser.add_option("name", "설정에서 빠진 발송 경로", "the carrier that is not configured any more")
     declare_rehearse(group)
 
 

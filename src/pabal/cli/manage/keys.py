@@ -3,7 +3,6 @@
 import argparse
 import sys
 from ipaddress import ip_network
-from typing import NamedTuple
 
 from pabal.cli.shared.command import (
     WORLD,
@@ -146,19 +145,10 @@ def _create(settings: Settings, given: argparse.Namespace) -> None:
     print(with_store(settings, lambda store: store.write(issue), may_create=True))
 
 
-class _CompatKey(NamedTuple):
-    """Id and secret of a key for programs that were written for another relay."""
+def _read_compat_key(given: argparse.Namespace) -> tuple[PublicId, str | None, bool] | None:
+    """Return the id and the secret that an operator has chosen, or new ones, and whether they are new.
 
-    public_id: PublicId
-    secret: str | None
-    """None: the id is the secret, and is made when the key is."""
-    is_generated: bool
-
-
-def _read_compat_key(given: argparse.Namespace) -> _CompatKey | None:
-    """Return the id and the secret that an operator has chosen, or new ones; None for a key of our own.
-
-    Raises CommandError.
+    None: for a key of our own; as the secret: the id is the secret, made when the key is. Raises CommandError.
     """
     if given.kind is None:
         if given.id is not None or given.secret is not None or given.without_secret:
@@ -177,12 +167,12 @@ def _read_compat_key(given: argparse.Namespace) -> _CompatKey | None:
                 "--without-secret: 앱키를 새로 만듭니다. --id와 --secret을 빼세요",
                 "--without-secret: the app key is made; leave out --id and --secret",
             )
-        return _CompatKey(PublicId(given.kind, ""), None, is_generated=True)
+        return PublicId(given.kind, ""), None, True
     public_id = PublicId(given.kind, new_app_key(WORLD) if given.id is None else given.id)
     if given.secret is None:
-        return _CompatKey(public_id, new_app_key(WORLD), is_generated=True)
+        return public_id, new_app_key(WORLD), True
     secret = sys.stdin.readline().rstrip("\n") if given.secret == "-" else given.secret
-    return _CompatKey(public_id, secret, is_generated=False)
+    return public_id, secret, False
 
 
 def _expiry(spelling: str, settings: Settings) -> Instant:

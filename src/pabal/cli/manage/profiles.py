@@ -276,12 +276,7 @@ def _add_mapping(settings: Settings, given: argparse.Namespace) -> None:
 
     async def work(store: Store) -> Text | None:
         context = make_context(settings, store)
-        if given.carrier not in context.relays:
-            known = ", ".join(sorted(context.relays)) or "none"
-            raise CommandError(
-                f"--carrier {given.carrier}: 중계사가 아닙니다. 중계사: {known}",
-                f"--carrier {given.carrier}: is not a relay; these are: {known}",
-            )
+        _relay_named(given.carrier, context)
         account_id = await find_account_id(store, given.account)
         entry = _audit_entry(given, account_id, channel_id, "mapping.add")
         try:

@@ -9,7 +9,7 @@ import os
 import socket
 import sys
 from collections.abc import AsyncIterator, Coroutine, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from pabal import logs
 from pabal.app import build_service
@@ -93,8 +93,7 @@ def serve_all(settings: Settings, words: Sequence[str], *, delivers: bool) -> in
     with contextlib.ExitStack() as sockets:
         shared = sockets.enter_context(serve.listen(settings.host, settings.port))
         commands = [
-            _child_command(words, _Descriptors(shared, own))
-            for own in _own_listeners(settings, count, "work_port", sockets)
+            _child_command(words, shared, own) for own in _own_listeners(settings, count, "work_port", sockets)
         ]
         return _run(_serve_all(settings, shared, commands, deliverers=count if delivers else 0))
 
@@ -121,10 +120,8 @@ def _serve_on_sqlite(settings: Settings, words: Sequence[str], *, delivers: bool
         shared = sockets.enter_context(serve.listen(settings.host, settings.port))
         own = _own_listeners(settings, count, "work_port", sockets)
         pair = [sockets.enter_context(each) for each in socket.socketpair(type=socket.SOCK_DGRAM)]
-        commands = [
-            _child_command([*words, "--no-deliver"], _Descriptors(shared, each, pair[0], lock)) for each in own[:-1]
-        ]
-        commands.append(_child_command(words, _Descriptors(None, own[-1], pair[1], lock)))
+        commands = [_child_command([*words, "--no-deliver"], shared, each, pair[0], lock) for each in own[:-1]]
+        commands.append(_child_command(words, None, own[-1], pair[1], lock))
         return _run(_serve_all(settings, shared, commands, deliverers=1))
 
 
@@ -138,7 +135,7 @@ def work_all(settings: Settings, words: Sequence[str]) -> int:
     count = settings.processes or count_cores()
     with contextlib.ExitStack() as sockets:
         listeners = _own_listeners(settings, count, "--port", sockets)
-        return _run(_work_all(settings, [_child_command(words, _Descriptors(None, own)) for own in listeners]))
+        return _run(_work_all(settings, [_child_command(words, None, own) for own in listeners]))
 
 
 def _run(main: Coroutine[Any, Any, int]) -> int:
@@ -169,25 +166,23 @@ def _own_listeners(
     return [sockets.enter_context(serve.listen(settings.host, port, option)) for port in ports]
 
 
-class _Descriptors(NamedTuple):
-    """What a child inherits: the sockets of `InheritedSockets`, and the lock of a SQLite store.
+def _child_command(
+    words: Sequence[str],
+    shared: socket.socket | None,
+    own: socket.socket | None,
+    beside: socket.socket | None = None,
+    lock: int = NO_SOCKET,
+) -> ChildCommand:
+    """Return the words of a child: those of its parent, and its `InheritedSockets`; its link is added.
 
-    The lock is free only when the last of them has ended: none is left over while the next command starts.
+    It also inherits the lock of a SQLite store, which is free only when the last child has ended: none is left over
+    while the next command starts.
     """
-
-    shared: socket.socket | None
-    own: socket.socket | None
-    beside: socket.socket | None = None
-    lock: int = NO_SOCKET
-
-
-def _child_command(words: Sequence[str], inherited: _Descriptors) -> ChildCommand:
-    """Return the words of a child: those of its parent, and the sockets that it inherits; its link is added."""
-    descriptors = [each.fileno() if each else NO_SOCKET for each in inherited[:3]]
+    descriptors = [each.fileno() if each else NO_SOCKET for each in (shared, own, beside)]
     program = [sys.executable, "-P", "-m", "pabal.cli"]
     return ChildCommand(
         [*program, *words, "--child", *map(str, descriptors)],
-        tuple(each for each in (*descriptors, inherited.lock) if each != NO_SOCKET),
+        tuple(each for each in (*descriptors, lock) if each != NO_SOCKET),
     )
 
 
