@@ -5,7 +5,7 @@ import os
 import re
 import signal
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
 from zoneinfo import ZoneInfo
@@ -56,12 +56,9 @@ def source(tmp_path: Path) -> Path:
 @pytest.fixture
 def on_target(tmp_path: Path, target: str, capsys: pytest.CaptureFixture[str]) -> CommandLine:
     """A command line whose settings name the database."""
-    (tmp_path / "pabal.toml").write_text(f'store = "{target}"\n', encoding="utf-8")
-    return CommandLine(tmp_path / "unused", capsys)
-
-
-def config(source: Path) -> tuple[str, str]:
-    return "--config", str(source.parents[1] / "pabal.toml")
+    line = CommandLine(tmp_path / "unused", capsys)
+    line.configure(f'store = "{target}"\n')
+    return line
 
 
 def tables_of(source: Path) -> list[MovedTable]:
@@ -106,7 +103,7 @@ def test_every_row_of_every_table_is_moved_and_compared(
     fill_every_table(source, has_nulls=has_nulls)
     tables = tables_of(source)
 
-    moved = on_target("move", source, *config(source))
+    moved = on_target("move", source)
 
     assert (moved.status, moved.err) == (0, "")
     assert count_rows(target, tables) == expected_rows(tables)
@@ -117,9 +114,9 @@ def test_every_row_of_every_table_is_moved_and_compared(
 
 
 def test_no_service_starts_on_a_moved_store(source: Path, on_target: CommandLine) -> None:
-    assert on_target("move", source, *config(source)).status == 0
+    assert on_target("move", source).status == 0
 
-    again = on_target("move", source, *config(source))
+    again = on_target("move", source)
     refused = run("serve", "--port", "0", data=source.parent)
     examined = run("doctor", data=source.parent)
 
@@ -137,10 +134,10 @@ def test_move_whose_file_cannot_be_marked_is_not_finished(
     tables = tables_of(source)
     with contextlib.closing(apsw.Connection(str(source))) as other:
         other.execute("begin immediate")  # of a program that is not Pabal
-        refused = on_target("move", source, *config(source))
+        refused = on_target("move", source)
         other.execute("rollback")
-    started = on_target("account", "list", *config(source))
-    moved = on_target("move", source, *config(source))
+    started = on_target("account", "list")
+    moved = on_target("move", source)
 
     assert (refused.status, refused.out) == (2, "")
     assert f"{source} cannot be marked as moved (BusyError" in refused.err
@@ -153,7 +150,7 @@ def test_moved_store_goes_on_where_the_other_has_stopped(source: Path, target: s
     with apsw.Connection(str(source)) as connection:
         connection.execute("delete from contacts where id = 3")
 
-    assert on_target("move", source, *config(source)).status == 0
+    assert on_target("move", source).status == 0
 
     made = query_outside(
         target,
@@ -165,7 +162,7 @@ def test_moved_store_goes_on_where_the_other_has_stopped(source: Path, target: s
     assert [slot for slot, *_ in keys] == [identifiers.slot_of_key(account, key, SLOTS) for _, account, key in keys]
     assert query_outside(target, "select slot from slots where is_orphaned = 1") == [(0,)]
     assert query_outside(target, "select count(*) from messages_default") == [(0,)], "its month has a partition"
-    assert on_target("account", "list", *config(source)).status == 0
+    assert on_target("account", "list").status == 0
 
 
 def test_keys_are_moved_to_the_slots_of_a_store_whose_numbers_have_gaps(
@@ -174,7 +171,7 @@ def test_keys_are_moved_to_the_slots_of_a_store_whose_numbers_have_gaps(
     numbers = [0, 3, 17, 4095]
     query_outside(target, f"insert into slots (slot) values {', '.join(f'({each})' for each in numbers)}")
 
-    assert on_target("move", source, *config(source)).status == 0
+    assert on_target("move", source).status == 0
 
     keys = query_outside(target, "select slot, account_id, key from idempotency_keys")
     assert [slot for slot, *_ in keys] == [
@@ -186,9 +183,9 @@ def test_move_that_was_broken_off_is_continued(source: Path, target: str, on_tar
     tables = tables_of(source)
     copy_first_rows(target, source)
 
-    refused = on_target("account", "list", *config(source))
-    examined = on_target("doctor", *config(source))
-    moved = on_target("move", source, *config(source))
+    refused = on_target("account", "list")
+    examined = on_target("doctor")
+    moved = on_target("move", source)
 
     assert (refused.status, refused.out) == (2, "")
     assert "a move from SQLite into this database is not finished" in refused.err
@@ -198,38 +195,48 @@ def test_move_that_was_broken_off_is_continued(source: Path, target: str, on_tar
     assert count_rows(target, tables) == expected_rows(tables)
 
 
-def test_unfinished_move_of_another_store_is_refused(
-    tmp_path: Path, source: Path, target: str, on_target: CommandLine
-) -> None:
-    other = tmp_path / "other" / "pabal.db"
+def begin_to_move_another_store(source: Path, target: str) -> None:
+    other = source.with_name("other.db")
     fill_every_table(other, has_nulls=False)
     with apsw.Connection(str(other)) as connection:
         connection.execute("update accounts set created_at = 77")
     copy_first_rows(target, other)
 
-    refused = on_target("move", source, *config(source))
 
-    assert refused.status == 2
-    assert "a move of another store into this database is not finished" in refused.err
-    assert source.exists()
-
-
-def test_rows_that_differ_are_noticed(source: Path, target: str, on_target: CommandLine) -> None:
+def change_moved_rows(source: Path, target: str) -> None:
     copy_first_rows(target, source)
     query_outside(target, "update accounts set created_at = created_at + 1")
 
-    refused = on_target("move", source, *config(source))
+
+def add_a_zero_byte(source: Path, target: str) -> None:
+    with apsw.Connection(str(source)) as connection:
+        connection.execute("update accounts set name = 'zero' || char(0) where id = 2")
+
+
+@pytest.mark.parametrize(
+    ("spoil", "said"),
+    [
+        (begin_to_move_another_store, "a move of another store into this database is not finished"),
+        (change_moved_rows, r"accounts differs: 3 rows with checksum \w{16} in SQLite, 3 with \w{16} in"),
+        (add_a_zero_byte, "PostgreSQL does not take one of the 3 rows behind the first 0 of accounts"),
+    ],
+)
+def test_move_that_cannot_be_right_is_refused(
+    source: Path, target: str, on_target: CommandLine, spoil: Callable[[Path, str], None], said: str
+) -> None:
+    spoil(source, target)
+
+    refused = on_target("move", source)
 
     assert refused.status == 2
-    assert re.search(r"accounts differs: 3 rows with checksum \w{16} in SQLite, 3 with \w{16} in", refused.err)
+    assert re.search(said, refused.err)
     assert source.exists()
-    assert on_target("account", "list", *config(source)).status == 2, "no service starts on it"
 
 
 def test_database_that_is_not_empty_is_refused(source: Path, target: str, on_target: CommandLine) -> None:
-    on_target("key", "create", "--account", "acme", *config(source))
+    on_target("key", "create", "--account", "acme")
 
-    refused = on_target("move", source, *config(source))
+    refused = on_target("move", source)
 
     assert refused.status == 2
     assert "the database is not empty: accounts, keys" in refused.err
@@ -237,11 +244,11 @@ def test_database_that_is_not_empty_is_refused(source: Path, target: str, on_tar
 
 
 @pytest.fixture
-def without_tables(source: Path) -> Iterator[str]:
+def without_tables(on_target: CommandLine) -> Iterator[str]:
     """The name of a database without any table, which the settings name."""
     name = f"without_tables_{os.getpid()}"
     address = postgres.create_database(name, "template1")
-    Path(config(source)[1]).write_text(f'store = "{address}"\n', encoding="utf-8")
+    on_target.configure(f'store = "{address}"\n')
     yield address
     postgres.drop_database(name)
 
@@ -249,8 +256,8 @@ def without_tables(source: Path) -> Iterator[str]:
 def test_database_that_was_only_migrated_is_empty(
     source: Path, on_target: CommandLine, without_tables: str
 ) -> None:
-    migrated = on_target("migrate", *config(source))
-    moved = on_target("move", source, *config(source))
+    migrated = on_target("migrate")
+    moved = on_target("move", source)
 
     assert migrated.out.startswith("applied")
     assert query_outside(without_tables, "select count(*) from audit_log") == [(ROWS + 1,)]
@@ -260,7 +267,7 @@ def test_database_that_was_only_migrated_is_empty(
 def test_move_is_audited(source: Path, target: str, on_target: CommandLine) -> None:
     rows = ROWS * len(tables_of(source))
 
-    assert on_target("move", source, *config(source)).status == 0
+    assert on_target("move", source).status == 0
 
     found = query_outside(target, "select actor, action, target from audit_log order by id desc limit 1")
     assert found == [(current_actor().name, "store.move", f"{rows:,}")]
@@ -271,7 +278,7 @@ def test_move_is_refused_while_a_worker_is_alive(
     source: Path, target: str, on_target: CommandLine, tmp_path: Path
 ) -> None:
     with working(tmp_path / "work", store=target) as worker:
-        refused = on_target("move", source, *config(source))
+        refused = on_target("move", source)
         assert worker.stop() == 0
 
     assert refused.status == 2
@@ -282,30 +289,21 @@ def test_move_is_refused_while_a_worker_is_alive(
 
 def test_move_is_refused_while_a_service_uses_the_store(source: Path, on_target: CommandLine) -> None:
     with process_lock(load({}, data=source.parent)):
-        refused = on_target("move", source, *config(source))
+        refused = on_target("move", source)
 
     assert refused.status == 2
     assert refused.err.startswith("pabal: stop the service first: another pabal is running on")
 
 
-def test_row_that_postgresql_does_not_take_is_reported(source: Path, target: str, on_target: CommandLine) -> None:
-    with apsw.Connection(str(source)) as connection:
-        connection.execute("update accounts set name = 'zero' || char(0) where id = 2")
-
-    refused = on_target("move", source, *config(source))
-
-    assert refused.status == 2
-    assert "PostgreSQL does not take one of the 3 rows behind the first 0 of accounts" in refused.err
-    assert source.exists()
-
-
-def test_move_needs_postgresql_and_a_store(tmp_path: Path, source: Path, on_target: CommandLine) -> None:
+def test_move_needs_postgresql_and_a_store(
+    tmp_path: Path, source: Path, on_target: CommandLine, capsys: pytest.CaptureFixture[str]
+) -> None:
     other = tmp_path / "other.db"
     other.write_bytes(b"not a database at all" * 500)
 
-    to_sqlite = on_target("move", source)
-    absent = on_target("move", tmp_path / "absent.db", *config(source))
-    no_store = on_target("move", other, *config(source))
+    to_sqlite = CommandLine(tmp_path / "unused", capsys)("move", source)
+    absent = on_target("move", tmp_path / "absent.db")
+    no_store = on_target("move", other)
 
     assert "`store` must be the PostgreSQL database to move to" in to_sqlite.err
     assert "absent.db does not exist" in absent.err

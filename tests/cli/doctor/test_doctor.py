@@ -20,12 +20,6 @@ from tests.fixtures.scripted_service import ScriptedAnswer, ScriptedService
 from tests.fixtures.virtual import NOON
 
 
-@pytest.fixture(autouse=True)
-def no_port(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have no port by default: whatever listens on this machine is none of a test's business."""
-    monkeypatch.setenv("PABAL_PORT", "0")
-
-
 def seen(new_command_line: CommandLine, state: CarrierState) -> None:
     """Keep a state of a carrier as a running service does."""
     new_command_line.run_in_context(lambda context: context.store.write(carriers.save_state, state))

@@ -19,7 +19,6 @@ WRONG_CERTIFICATE = MailResult(MailOutcome.UNAVAILABLE, "the server's certificat
 
 @pytest.fixture(autouse=True)
 def mail_settings(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PABAL_PORT", "0")
     for name, value in MAIL_SETTINGS.items():
         monkeypatch.setenv(f"PABAL_{name.upper()}", value)
 

@@ -1,7 +1,5 @@
 """`pabal doctor` names the carriers that owe receipts, and since when."""
 
-import pytest
-
 from pabal.domain.base.dates import HOUR, MINUTE, format_timestamp
 from pabal.domain.sends.message import Outcome
 from pabal.settings.settings import load
@@ -13,12 +11,6 @@ from tests.fixtures.cli import CommandLine
 from tests.fixtures.rows import message_id, store_request
 
 CARRIER = "simulator"
-
-
-@pytest.fixture(autouse=True)
-def no_port(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have no port: whatever listens on this machine is none of a test's business."""
-    monkeypatch.setenv("PABAL_PORT", "0")
 
 
 def submit(tx: Tx, number: int, at: int) -> None:

@@ -37,11 +37,6 @@ def settings_of(relays: tuple[FakeNhnCloud, FakeSolapi], routes: str) -> str:
     return "".join(tables) + f"[routes]\n{routes}"
 
 
-@pytest.fixture(autouse=True)
-def no_port(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PABAL_PORT", "0")
-
-
 @pytest.fixture(scope="module")
 def relays() -> Iterator[tuple[FakeNhnCloud, FakeSolapi]]:
     with relay_in_thread(serving_nhncloud, seed=1) as nhncloud, relay_in_thread(serving_solapi, seed=1) as solapi:

@@ -67,11 +67,11 @@ def test_old_heartbeats_of_dead_workers_are_no_wrong_clocks() -> None:
 
 @pytest.mark.slow
 def test_due_messages_are_reported_where_all_workers_have_died(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setenv("PABAL_PORT", "0")
     address = postgres.empty_database()
-    (tmp_path / "pabal.toml").write_text(f'store = "{address}"\n', encoding="utf-8")
+    line = CommandLine(tmp_path / "unused", capsys)
+    line.configure(f'store = "{address}"\n')
 
     async def leave_a_due_message() -> None:
         async with open_postgres(address) as store:
@@ -81,7 +81,7 @@ def test_due_messages_are_reported_where_all_workers_have_died(
 
     asyncio.run(leave_a_due_message())
 
-    found = CommandLine(tmp_path / "unused", capsys)("doctor", "--config", tmp_path / "pabal.toml")
+    found = line("doctor")
 
     assert found.status == 1
     assert "WRONG messages have been due since" in found.out

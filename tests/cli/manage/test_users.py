@@ -1,7 +1,7 @@
 """`pabal user`: makes people who may sign in to the console, and stops them."""
 
+import io
 import re
-import subprocess
 
 import pytest
 
@@ -9,7 +9,6 @@ from pabal.service.access.users import passwords, throttle
 from pabal.store.users import openid_identities, second_factors, users
 from pabal.store.users.openid_identities import Identity
 from tests.fixtures.cli import CommandLine
-from tests.fixtures.live import command
 
 PASSWORD = re.compile(r"([2-9a-z]{5}-){3}[2-9a-z]{5}\n")
 
@@ -31,16 +30,15 @@ def test_generated_password_is_printed_alone_and_works(command_line: CommandLine
     assert (name, account, role, state) == ("kim", "acme", "sender", "enabled")
 
 
-def create_with(command_line: CommandLine, password: str) -> "subprocess.CompletedProcess[str]":
-    """Make an operator as a script does, which hands the password over."""
-    asked = command("user", "create", "op", "--role", "operator", "--password-stdin", data=command_line.data)
-    return subprocess.run(**asked, input=f"{password}\n", capture_output=True, timeout=60, check=False)
+OPERATOR = ("user", "create", "op", "--role", "operator", "--password-stdin")
 
 
-def test_password_can_be_read_from_stdin(command_line: CommandLine) -> None:
-    made = create_with(command_line, "correct horse battery")
+def test_password_can_be_read_from_stdin(command_line: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO("correct horse battery\n"))
 
-    assert (made.returncode, made.stdout, made.stderr) == (0, "user op is created\n", "")
+    made = command_line(*OPERATOR)
+
+    assert (made.status, made.out, made.err) == (0, "user op is created\n", "")
     assert passwords.verify(hash_of(command_line, "op"), "correct horse battery")
     assert "all accounts" in command_line("user", "list").out
 
@@ -94,11 +92,15 @@ def test_invalid_user_is_refused_with_advice(command_line: CommandLine, words: l
     assert [line.split("\t")[0] for line in command_line("user", "list").out.splitlines()] == ["lee"]
 
 
-def test_a_password_that_is_too_short_is_refused(command_line: CommandLine) -> None:
-    refused = create_with(command_line, "short")
+def test_a_password_that_is_too_short_is_refused(
+    command_line: CommandLine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO("short\n"))
 
-    assert refused.returncode == 1
-    assert "10 to 200 characters" in refused.stderr
+    refused = command_line(*OPERATOR)
+
+    assert refused.status == 1
+    assert "10 to 200 characters" in refused.err
     assert command_line("user", "list").out == ""
 
 

@@ -3,10 +3,8 @@
 import contextlib
 import json
 import re
-import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterator
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -20,7 +18,7 @@ from pabal.models.answers import MessageItem
 from pabal.testing.account import TemporaryAccount
 from pabal.testing.plugin import pabal, pabal_service
 from pabal.testing.service import LocalService
-from tests.fixtures.live import command
+from tests.fixtures.cli import run_command
 from tests.fixtures.scripted_service import LOST, ScriptedService, refuse, succeed
 
 __all__ = ["pabal", "pabal_service"]
@@ -211,7 +209,6 @@ async def test_send_without_an_answer_is_repeated_with_the_same_idempotency_key(
     assert len({each.headers["idempotency-key"] for each in scripted.seen[2:]}) == 1
 
 
-@pytest.mark.first_case
 @pytest.mark.parametrize(
     ("url", "key", "expected"),
     [
@@ -222,16 +219,20 @@ async def test_send_without_an_answer_is_repeated_with_the_same_idempotency_key(
     ids=["key", "address", "nothing"],
 )
 def test_command_that_cannot_call_says_so_and_ends(
-    pabal_service: LocalService, url: str | None, key: str, expected: str
+    pabal_service: LocalService,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    url: str | None,
+    key: str,
+    expected: str,
 ) -> None:
-    arguments = command(data=Path(), url=url or pabal_service.base_url, api_key=key)
-    arguments["args"] = [sys.executable, "-m", "pabal.cli", "mcp"]
+    monkeypatch.setenv("LC_ALL", "C.UTF-8")
 
-    done = subprocess.run(**arguments, input="", capture_output=True, timeout=60, check=False)
+    done = run_command(capsys, "mcp", "--url", url or pabal_service.base_url, "--key", key)
 
-    assert done.returncode != 0
-    assert done.stdout == ""
-    assert expected in done.stderr
+    assert done.status != 0
+    assert done.out == ""
+    assert expected in done.err
 
 
 def test_every_failure_has_advice() -> None:

@@ -130,7 +130,8 @@ def run_call(given: argparse.Namespace) -> int:
         settings = load_client(file=given.config, **options)
         if given.needs_key and not settings.api_key:
             raise CommandError(*_NO_KEY)
-        with Client(settings.url, settings.api_key, locale=language, retries=_choose_retries(given)) as client:
+        retries = USUAL_RETRIES if getattr(given, "csv", None) else FEW_RETRIES
+        with Client(settings.url, settings.api_key, locale=language, retries=retries) as client:
             status: int = given.run_call(Call(given, client, settings, language))
             sys.stdout.flush()
             return status
@@ -153,10 +154,6 @@ def run_call(given: argparse.Namespace) -> int:
         return ExitStatus.BROKEN_PIPE
     except KeyboardInterrupt:
         return ExitStatus.INTERRUPTED
-
-
-def _choose_retries(given: argparse.Namespace) -> Retries:
-    return USUAL_RETRIES if getattr(given, "csv", None) else FEW_RETRIES
 
 
 def status_of(error: ApiError) -> ExitStatus:
