@@ -99,7 +99,7 @@ def keep_own_user(case: Case) -> Iterator[Step]:
 
 def sign_in_with_code(case: Case, name: str, code: str) -> None:
     """Sign in in another browser with a recovery code, which works once."""
-    with case.env.open_page(case.language, case.screen, expects_failures=True) as page:
+    with case.env.open_page(case.way, expects_failures=True) as page:
         other = case._replace(page=page)
         page.goto("/console/login")
         page.locator("[name=name]").fill(name)
@@ -116,7 +116,7 @@ def join_team(case: Case) -> Iterator[Step]:
     page.goto("/console/team")
     yield Step("invite.create", form(page, "/console/team/invite").locator(SUBMIT), page.locator("code.secret"))
     link = page.locator("code.secret").inner_text().removeprefix(case.env.base_url)
-    with case.env.open_page(case.language, case.screen, expects_failures=True) as there:
+    with case.env.open_page(case.way, expects_failures=True) as there:
         newcomer = case._replace(page=there)
         there.goto(link)
         there.locator("[name=name]").fill(name)
@@ -140,7 +140,7 @@ def decide_large_sends(case: Case) -> Iterator[Step]:
     """Approve and refuse what another user has written, and withdraw what one has written oneself."""
     page, approved, refused = case.page, f"승인 {case.word}", f"거절 {case.word}"
     set_threshold(case, "2")
-    with case.env.signed_in(Role.SENDER, language=case.language, screen=case.screen) as there:
+    with case.env.signed_in(Role.SENDER, way=case.way) as there:
         for text in (approved, refused):
             submit_large_send(case._replace(page=there), text)
     page.goto("/console/requests/approvals")
@@ -177,11 +177,11 @@ def set_threshold(case: Case, receivers: str) -> None:
 
 def end_sessions(case: Case) -> Iterator[Step]:
     page = case.page
-    with case.env.signed_in():
+    with case.env.signed_in(has_own_session=True):
         page.goto("/console/me")
         one = form(page, "/console/me/sessions/end").locator(SUBMIT).first
         yield Step("session.revoke", one, page.locator(".good"))
-    with case.env.signed_in():
+    with case.env.signed_in(has_own_session=True):
         page.goto("/console/me")
         page.locator("details.ask", has=form(page, "/console/me/sessions/others")).locator("summary").click()
         others = form(page, "/console/me/sessions/others").locator(SUBMIT)

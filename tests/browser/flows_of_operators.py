@@ -71,7 +71,7 @@ def review_templates(case: Case) -> Iterator[Step]:
 def decide_numbers(case: Case) -> Iterator[Step]:
     """Approve one number that an owner has registered, and reject another."""
     page, numbers = case.page, [f"02-888-{case.digits}0{place}" for place in range(2)]
-    with case.env.signed_in(Role.OWNER, language=case.language, screen=case.screen) as there:
+    with case.env.signed_in(Role.OWNER, way=case.way) as there:
         for number in numbers:
             there.goto("/console/numbers")
             there.locator("[name=number]").fill(number)

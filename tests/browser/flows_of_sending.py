@@ -142,7 +142,7 @@ def send_campaign(case: Case) -> Iterator[Step]:
     expect(page.locator("#columns select").first).to_be_visible()
     with case.network.losing(Loss.ANSWER):
         page.locator("#upload-it").click()
-        told = {"ko": "아무것도 발송되지 않았습니다", "en": "Nothing was sent"}[case.language]
+        told = {"ko": "아무것도 발송되지 않았습니다", "en": "Nothing was sent"}[case.way.language]
         expect(page.locator("form[data-upload] [role=alert]:not([hidden])")).to_contain_text(told)
     page.locator("#upload-it").click()
     expect(page.locator("#found")).to_be_visible()

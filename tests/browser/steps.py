@@ -7,7 +7,7 @@ from typing import NamedTuple
 from playwright.sync_api import Locator, Page, expect
 
 from pabal.domain.people.user import Role
-from tests.fixtures.browser import BrowserEnvironment, check_page
+from tests.fixtures.browser import BrowserEnvironment, Way, check_page
 from tests.fixtures.failing_network import FailingNetwork, Loss
 
 TOLD = {
@@ -43,16 +43,15 @@ class Case(NamedTuple):
     env: BrowserEnvironment
     network: FailingNetwork
     page: Page
-    language: str
-    screen: str
+    way: Way
 
     @property
     def word(self) -> str:
-        return f"{self.language}-{self.screen}"
+        return self.way.word
 
     @property
     def digits(self) -> str:
-        return f"{['ko', 'en'].index(self.language)}{['desktop', 'phone'].index(self.screen)}"
+        return self.way.digits
 
 
 class Step(NamedTuple):
@@ -89,7 +88,7 @@ def run(flow: Flow, case: Case) -> None:
             _try_offline(case, step)
         target = lose_request(case, step.button, step.risk)
         if not number:
-            check_page(case.page, f"lost-{flow.name}-{case.word}")
+            check_page(case.page, f"lost-{flow.name}")
         assert count() == before, f"{step.action}: done without a request"
         lose_answer(case, target, step.risk)
         assert case.page.evaluate(READ_FIELDS) == typed, f"{step.action}: what was typed is lost"
@@ -120,7 +119,7 @@ def lose_request(case: Case, button: Locator, risk: str) -> str:
     with case.network.losing(Loss.REQUEST) as lost:
         button.click()
         lost.wait_for(target)
-        expect(case.page.locator("#failed")).to_contain_text(TOLD[risk][case.language])
+        expect(case.page.locator("#failed")).to_contain_text(TOLD[risk][case.way.language])
     return target
 
 
@@ -130,7 +129,7 @@ def lose_answer(case: Case, target: str, risk: str) -> None:
         try_again(case)
         lost.wait_for(target)
         expect(case.page.locator("#busy")).to_be_hidden()
-        expect(case.page.locator("#failed")).to_contain_text(TOLD[risk][case.language])
+        expect(case.page.locator("#failed")).to_contain_text(TOLD[risk][case.way.language])
 
 
 def try_again(case: Case) -> None:
@@ -140,6 +139,6 @@ def try_again(case: Case) -> None:
 def _try_offline(case: Case, step: Step) -> None:
     case.page.context.set_offline(True)
     step.button.click()
-    expect(case.page.locator("#failed")).to_contain_text(OFFLINE[case.language])
+    expect(case.page.locator("#failed")).to_contain_text(OFFLINE[case.way.language])
     case.page.context.set_offline(False)
     case.page.wait_for_function(REACHES_SERVICE)

@@ -1,4 +1,4 @@
-"""The console in a browser: sign-in, phone, history and templates, in both languages and on two screens."""
+"""The console in a browser: sign-in, the simulated phone, the keyboard, and templates with their pictures."""
 
 import re
 from pathlib import Path
@@ -7,22 +7,11 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from pabal.domain.people.user import Role
-from tests.fixtures.browser import BrowserEnvironment, check_page
-from tests.fixtures.sheets import read_sheets
+from tests.fixtures.browser import BrowserEnvironment, Way, check_page, in_both_ways
 from tests.fixtures.web import channel_body, image_body, receivers_of, sms_body
 
 pytestmark = pytest.mark.slow
 
-in_each_language_and_screen = pytest.mark.parametrize(
-    ("language", "screen"),
-    [
-        ("ko", "desktop"),
-        pytest.param("en", "desktop", marks=pytest.mark.torture),
-        pytest.param("ko", "phone", marks=pytest.mark.torture),
-        ("en", "phone"),
-    ],
-)
-FIRST_PAGE_BYTES = 100_000
 HEAD_PX = 40
 """How far from the top of the window a page begins at most."""
 HAVE_WHOLE_TIMES = """(all) => all.every((each) =>
@@ -30,27 +19,20 @@ HAVE_WHOLE_TIMES = """(all) => all.every((each) =>
 HOSTILE = '"><script>alert(1)</script><img src=x onerror=alert(2)>'
 
 
-def send(env: BrowserEnvironment, *numbers: str, **changes: object) -> str:
-    """Send an SMS and return its request's id when it has ended."""
-    request_id = str(env.call("message/sendSMS", sms_body(*numbers, **changes))["item"]["requestId"])
-    env.wait_until_final(request_id)
-    return request_id
-
-
-@in_each_language_and_screen
-def test_user_signs_in_and_out(env: BrowserEnvironment, language: str, screen: str) -> None:
+@in_both_ways
+def test_user_signs_in_and_out(env: BrowserEnvironment, way: Way) -> None:
     name = env.user(Role.OWNER)
-    with env.open_page(language=language, screen=screen) as page:
+    with env.open_page(way=way) as page:
         page.goto("/console/history?status=fail")
         expect(page).to_have_url(re.compile("/console/login"))
         assert page.locator(".brand").evaluate("(brand) => brand.getBoundingClientRect().top") < HEAD_PX
-        check_page(page, f"sign-in-{language}-{screen}")
+        check_page(page, "sign-in")
         page.locator("[name=name]").fill(name)
         page.locator("[name=password]").fill("wrong")
         page.keyboard.press("Enter")
         expect(page.get_by_role("alert")).to_be_visible()
         expect(page.locator("[name=name]")).to_have_value(name)
-        check_page(page, f"sign-in-wrong-{language}-{screen}")
+        check_page(page, "sign-in-wrong")
         page.locator("[name=password]").fill(env.password(name))
         page.keyboard.press("Enter")
         expect(page).to_have_url(re.compile(r"/console/history\?status=fail"))
@@ -60,21 +42,10 @@ def test_user_signs_in_and_out(env: BrowserEnvironment, language: str, screen: s
         expect(page).to_have_url(re.compile("/console/login"))
 
 
-def test_language_switch_keeps_page_and_persists(env: BrowserEnvironment) -> None:
-    with env.signed_in() as page:
-        page.goto("/console/history?status=fail")
-        page.get_by_role("button", name="English").click()
-        expect(page).to_have_url(re.compile(r"/console/history\?status=fail"))
-        expect(page.locator("h1")).to_have_text("History")
-        expect(page.locator("html")).to_have_attribute("lang", "en")
-        page.goto("/console/phone")
-        expect(page.locator("h1")).to_have_text("Simulated phone")
-
-
-@in_each_language_and_screen
-def test_new_messages_appear_on_open_phone_page(env: BrowserEnvironment, language: str, screen: str) -> None:
-    number = f"010-7777-{['ko', 'en'].index(language)}{['desktop', 'phone'].index(screen)}00"
-    with env.signed_in(language=language, screen=screen) as page:
+@in_both_ways
+def test_new_messages_appear_on_open_phone_page(env: BrowserEnvironment, way: Way) -> None:
+    number = f"010-7777-{way.digits}00"
+    with env.signed_in(way=way) as page:
         page.goto("/console/phone")
         page.locator("[name=number]").fill(number)
         page.keyboard.press("Enter")
@@ -84,7 +55,7 @@ def test_new_messages_appear_on_open_phone_page(env: BrowserEnvironment, languag
         expect(page.locator(".bubble")).to_have_count(1)
         env.call("message/sendLMS", sms_body(number, content="둘째 줄\n셋째 줄", subject="제목"))
         expect(page.locator(".bubble")).to_have_count(2)
-        env.call("sender/create", channel_body(channelId=f"@{language}{screen}", cellphone=number))
+        env.call("sender/create", channel_body(channelId=f"@phone-{way.word}", cellphone=number))
         expect(page.locator(".bubble.token")).to_have_count(1)
         image = image_body()
         env.call("message/sendMMS", sms_body(number, subject="제목", images=[image, image]))
@@ -93,66 +64,12 @@ def test_new_messages_appear_on_open_phone_page(env: BrowserEnvironment, languag
         assert page.locator(".bubble > time").evaluate_all(HAVE_WHOLE_TIMES)
 
         expect(page.locator("#news")).not_to_be_empty()
-        check_page(page, f"phone-{language}-{screen}")
-
-
-@pytest.mark.torture
-@in_each_language_and_screen
-def test_failed_message_is_found_in_history_with_reason_and_advice(
-    env: BrowserEnvironment, language: str, screen: str
-) -> None:
-    send(env, "010-1111-2222", content="무사히 도착")
-    send(env, "010-0000-0001", content="없는 번호로")
-    with env.signed_in(language=language, screen=screen) as page:
-        page.goto("/console/history")
-        page.locator("form.search summary").press("Enter")
-        page.locator("[name=status]").select_option("fail")
-        page.locator("form.search details .actions button").click()
-        expect(page.locator("tbody tr").first).to_contain_text("010-0000-0001")
-        expect(page.locator(".state.completed")).to_have_count(0)
-        page.locator("form.search .seg a").first.click()
-        expect(page.locator(".chip.chosen")).to_have_count(2)
-        check_page(page, f"history-{language}-{screen}")
-        page.locator("tbody a").first.click()
-        expect(page.locator(".advice")).to_be_visible()
-        expect(page.locator(".story li")).to_have_count(4)
-        check_page(page, f"message-{language}-{screen}")
-        page.locator("main > p > a").first.click()  # back to what was searched for
-        page.locator(".chip.chosen").first.click()
-        expect(page.locator(".chip.chosen")).to_have_count(1)
-        page.locator(".chips .quiet").click()
-        expect(page).to_have_url(re.compile("/console/history$"))
-
-
-def test_searched_history_is_exported_as_csv(env: BrowserEnvironment) -> None:
-    send(env, "010-3333-4444", content="=HYPERLINK(1)")
-    with env.signed_in() as page:
-        page.goto("/console/history?receiver=010-3333-4444")
-        with page.expect_download() as download:
-            page.get_by_role("link", name="CSV").click()
-        text = download.value.path().read_text(encoding="utf-8")
-
-    assert text.startswith("\ufeff요청 시각,")
-    assert len(text.splitlines()) == 2
-    assert "'=HYPERLINK(1)" in text
-
-
-@pytest.mark.torture
-def test_searched_history_is_exported_as_xlsx(env: BrowserEnvironment) -> None:
-    send(env, "010-3333-5555", content="=HYPERLINK(1)")
-    with env.signed_in() as page:
-        page.goto("/console/history?receiver=010-3333-5555")
-        with page.expect_download() as download:
-            page.locator("a[href^='/console/history.xlsx']").click()
-        ((head, row),) = read_sheets(download.value.path().read_bytes()).values()
-
-    assert head[0] == "요청 시각"
-    assert "=HYPERLINK(1)" in row
+        check_page(page, "phone")
 
 
 def test_stored_content_never_runs_as_script(env: BrowserEnvironment) -> None:
     hostile = receivers_of("010-5555-6666", reference=HOSTILE)
-    request_id = send(env, content=HOSTILE, receivers=hostile)
+    request_id = env.send(content=HOSTILE, receivers=hostile)
     dialogs: list[str] = []
     with env.signed_in() as page:
         page.on("dialog", lambda dialog: dialogs.append(dialog.message))
@@ -177,32 +94,15 @@ def test_page_is_usable_by_keyboard(env: BrowserEnvironment) -> None:
         assert page.evaluate("document.activeElement.name") == "receiver"
 
 
-@pytest.mark.torture
-def test_operator_switches_account(env: BrowserEnvironment) -> None:
-    env.user(Role.VIEWER, "second")
-    send(env, "010-1111-2222")
-    with env.signed_in(Role.OPERATOR) as page:
-        page.goto("/console/history")
-        expect(page.locator("tbody tr").first).to_be_visible()
-        page.locator(".whose a").click()
-        check_page(page, "accounts")
-        page.get_by_role("button", name="second").click()
-        expect(page.locator(".whose")).to_contain_text("second")
-        page.goto("/console/history")
-        expect(page.locator("tbody tr")).to_have_count(0)
-
-
 def _focused(page: Page) -> str:
     return str(page.evaluate("document.activeElement.getAttribute('href')"))
 
 
-@in_each_language_and_screen
-def test_template_is_written_with_preview_reviewed_and_approved(
-    env: BrowserEnvironment, language: str, screen: str
-) -> None:
+@in_both_ways
+def test_template_is_written_with_preview_reviewed_and_approved(env: BrowserEnvironment, way: Way) -> None:
     env.approve_channel("@templates", "010-8888-0000")
-    code = f"T-{language}-{screen}"
-    with env.signed_in(Role.SENDER, language=language, screen=screen) as page:
+    code = f"T-{way.word}"
+    with env.signed_in(Role.SENDER, way=way) as page:
         page.goto("/console/templates/new")
         page.locator("[name=templateCode]").fill(code)
         page.locator("[name=name]").fill("보류: 배송 안내")
@@ -216,39 +116,39 @@ def test_template_is_written_with_preview_reviewed_and_approved(
         expect(rows).to_have_count(2)
         expect(page.locator("[name='buttons[0].androidUrl']")).to_be_hidden()
         page.locator("[name='buttons[0].name']").fill("배송 조회")
-        if screen == "desktop":
+        if way.screen == "desktop":
             expect(page.locator("#preview")).to_be_in_viewport()
         page.locator("button.main").click()
         expect(page.get_by_role("alert")).to_be_visible()
-        check_page(page, f"template-form-{language}-{screen}")
+        check_page(page, "template-form")
         page.locator("[name='buttons[0].mobileUrl']").fill("https://shop.example/#{번호}")
         page.locator("#save").click()
         expect(page.locator(".state.registered")).to_be_visible()
         page.locator("form[action$='/request'] button").click()
         expect(page.locator(".state.inspecting")).to_be_visible()
         address = page.url
-        check_page(page, f"template-{language}-{screen}")
-    with env.signed_in(Role.OPERATOR, language=language, screen=screen) as page:
+        check_page(page, "template")
+    with env.signed_in(Role.OPERATOR, way=way) as page:
         page.goto(address)
-        check_page(page, f"template-review-{language}-{screen}")
+        check_page(page, "template-review")
         page.locator("[value=approve]").click()
         expect(page.locator(".state.approved")).to_be_visible()
         page.goto("/console/templates")
         expect(page.locator("tbody")).to_contain_text(code)
-        check_page(page, f"templates-{language}-{screen}")
+        check_page(page, "templates")
 
 
 @pytest.mark.torture
-@in_each_language_and_screen
+@in_both_ways
 def test_template_image_is_previewed_and_shown_after_saving(
-    env: BrowserEnvironment, language: str, screen: str, tmp_path: Path
+    env: BrowserEnvironment, way: Way, tmp_path: Path
 ) -> None:
     env.approve_channel("@pictures", "010-8888-1111")
-    with env.signed_in(Role.SENDER, language=language, screen=screen) as page:
+    with env.signed_in(Role.SENDER, way=way) as page:
         page.goto("/console/templates/new")
         file = tmp_path / "picture.jpg"
         file.write_bytes(page.locator("h1").screenshot(type="jpeg", quality=50))
-        page.locator("[name=templateCode]").fill(f"P-{language}-{screen}")
+        page.locator("[name=templateCode]").fill(f"P-{way.word}")
         page.locator("[name=name]").fill("그림이 있는 안내")
         page.locator("[name=content]").fill("#{이름}님, 새 매장이 열렸습니다.")
         expect(page.locator("[name=image]")).to_be_hidden()
@@ -263,24 +163,8 @@ def test_template_image_is_previewed_and_shown_after_saving(
         expect(page.locator(".drop.scripted .chosen").first).not_to_be_empty()
         expect(page.locator("#preview canvas")).to_be_visible()
         expect(page.locator("#preview .picture")).to_be_hidden()
-        check_page(page, f"template-picture-form-{language}-{screen}")
+        check_page(page, "template-picture-form")
         page.locator("#save").click()
         expect(page.locator(".state.registered")).to_be_visible()
         assert page.locator("img.picture-shown").evaluate("image => image.decode().then(() => image.naturalWidth)")
-        check_page(page, f"template-picture-{language}-{screen}")
-
-
-@pytest.mark.torture
-@in_each_language_and_screen
-def test_audit_log_is_searched_by_user(env: BrowserEnvironment, language: str, screen: str) -> None:
-    with env.signed_in(Role.OPERATOR, language=language, screen=screen) as page:
-        if screen == "phone":
-            expect(page.locator(".menu")).to_be_hidden()
-            page.locator(".to-menu").click()
-            check_page(page, f"menu-{language}-{screen}")
-        page.locator(".menu a[href='/console/audit']").click()
-        expect(page.locator("tbody tr").first).to_be_visible()
-        check_page(page, f"audit-{language}-{screen}")
-        page.locator("[name=user]").fill("nobody")
-        page.keyboard.press("Enter")
-        expect(page.locator("tbody tr")).to_have_count(0)
+        check_page(page, "template-picture")

@@ -13,9 +13,11 @@ from playwright.sync_api import Browser, FilePayload, Page, ViewportSize, expect
 from pabal.console.pages import PAGES
 from pabal.console.shell.page_request import OPENID_CALLBACK
 from pabal.domain.people.user import Role
-from tests.browser.test_console import FIRST_PAGE_BYTES
 from tests.fixtures.browser import (
+    USUAL_WAY,
+    WAYS,
     BrowserEnvironment,
+    Way,
     downloaded_bytes,
     find_cut,
     find_violations,
@@ -35,12 +37,14 @@ ELSEWHERE = {
     "/console/login/again": "a part of a page whose session has ended",
     OPENID_CALLBACK: "leads on",
     "/console/profiles/categories": "a part of a page",
-    "/console/profiles/token": "follows a form, see test_manage",
-    "/console/me/notices/confirm": "a mail leads there, see test_notices",
-    "/console/invite": "an invitation leads there, see test_own_team",
+    "/console/profiles/token": "follows a form, see test_profiles",
+    "/console/me/notices/confirm": "a mail leads there, see test_mails",
+    "/console/invite": "an invitation leads there, see test_mails",
 }
 """Pages that no link leads to, for those who are signed in."""
 MAX_FETCHED = 400
+FIRST_PAGE_BYTES = 100_000
+"""What a page and its static files take on the way, at most."""
 RECEIVER = "010-1111-2222"
 Color = Literal["light", "dark"]
 DARK_ONLY: Sequence[Color] = ("dark",)
@@ -118,25 +122,6 @@ def find_pages(env: BrowserEnvironment, page: Page) -> dict[str, str]:
     return found
 
 
-def check_pages(env: BrowserEnvironment, language: str, screen: str, colors: Sequence[Color], step: int) -> None:
-    """Find every page, and look at each, or at one in `step`."""
-    wrong: dict[str, list[str]] = {}
-    with env.signed_in(Role.OPERATOR, language=language, screen=screen, color_scheme=colors[0]) as page:
-        found = find_pages(env, page)
-        missing = {
-            each.path
-            for each in PAGES
-            if each.method == "GET" and not each.is_polled and not NO_PAGE.search(each.path)
-        } - {*found, *ELSEWHERE}
-        assert missing == set()
-        cookies = {each["name"]: each["value"] for each in page.context.cookies()}
-        for url in list(found.values())[::step]:
-            wrong[url] = [*find_size(env, url, cookies), *look_at(page, url, colors)]
-    with env.open_page(language, screen) as page:
-        wrong["/console/login"] = [*find_size(env, "/console/login", {}), *look_at(page, "/console/login", colors)]
-    assert {url: told for url, told in wrong.items() if told} == {}
-
-
 def find_size(env: BrowserEnvironment, url: str, cookies: dict[str, str]) -> list[str]:
     """Return what is wrong with the size of a page and its static files."""
     size = downloaded_bytes(env.live, url, cookies)
@@ -166,16 +151,27 @@ def look_between(page: Page) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("language", "screen", "colors", "step"),
+    ("way", "colors", "step"),
     [
-        pytest.param("ko", "desktop", DARK_ONLY, 4, id="dark"),
-        pytest.param("ko", "desktop", BOTH, 1, id="ko-desktop", marks=pytest.mark.torture),
-        pytest.param("en", "desktop", BOTH, 1, id="en-desktop", marks=pytest.mark.torture),
-        pytest.param("ko", "phone", BOTH, 1, id="ko-phone", marks=pytest.mark.torture),
-        pytest.param("en", "phone", BOTH, 1, id="en-phone", marks=pytest.mark.torture),
+        pytest.param(USUAL_WAY, DARK_ONLY, 4, id="dark"),
+        *(pytest.param(way, BOTH, 1, id=way.word, marks=pytest.mark.torture) for way in WAYS),
     ],
 )
 def test_every_page_is_accessible_and_small(
-    env: BrowserEnvironment, language: str, screen: str, colors: Sequence[Color], step: int
+    env: BrowserEnvironment, way: Way, colors: Sequence[Color], step: int
 ) -> None:
-    check_pages(env, language, screen, colors, step)
+    wrong: dict[str, list[str]] = {}
+    with env.signed_in(Role.OPERATOR, way=way) as page:
+        found = find_pages(env, page)
+        missing = {
+            each.path
+            for each in PAGES
+            if each.method == "GET" and not each.is_polled and not NO_PAGE.search(each.path)
+        } - {*found, *ELSEWHERE}
+        assert missing == set()
+        cookies = {each["name"]: each["value"] for each in page.context.cookies()}
+        for url in list(found.values())[::step]:
+            wrong[url] = [*find_size(env, url, cookies), *look_at(page, url, colors)]
+    with env.open_page(way) as page:
+        wrong["/console/login"] = [*find_size(env, "/console/login", {}), *look_at(page, "/console/login", colors)]
+    assert {url: told for url, told in wrong.items() if told} == {}

@@ -14,7 +14,7 @@ from tests.browser import flows_of_operators as operators
 from tests.browser import flows_of_sending as sending
 from tests.browser.steps import Behind, Case, Flow, lose_answer, lose_request, run, try_again
 from tests.fakes.nhncloud import subprocess_server
-from tests.fixtures.browser import BrowserEnvironment
+from tests.fixtures.browser import USUAL_WAY, WAYS, BrowserEnvironment, Way
 from tests.fixtures.failing_network import failing_network
 from tests.fixtures.live import serving
 
@@ -46,7 +46,6 @@ FLOWS = (
     Flow("paused-webhooks", operators.resume_webhook, Role.OPERATOR),
 )
 MAPPINGS = Flow("mappings", operators.map_profile, Role.OPERATOR)
-WAYS = (("ko", "desktop"), ("en", "phone"), ("en", "desktop"), ("ko", "phone"))
 QUICK_WAYS = 2
 """Of these, some flows have one in the tests of every change, by turns."""
 QUICK_FLOWS = 3
@@ -88,31 +87,29 @@ def behind_network(browser: Browser, folder: Path, **settings: Any) -> Iterator[
 
 @pytest.mark.first_case
 @pytest.mark.parametrize(
-    ("flow", "language", "screen"),
+    ("flow", "way"),
     [
         pytest.param(
             flow,
-            *way,
-            id="-".join((flow.name, *way)),
+            way,
+            id=f"{flow.name}-{way.word}",
             marks=() if _is_quick(number, place) else pytest.mark.torture,
         )
         for number, flow in enumerate(FLOWS)
         for place, way in enumerate(WAYS)
     ],
 )
-def test_flow_goes_on_after_lost_requests_and_answers(
-    network: Behind, flow: Flow, language: str, screen: str
-) -> None:
+def test_flow_goes_on_after_lost_requests_and_answers(network: Behind, flow: Flow, way: Way) -> None:
     env, failing = network
-    with env.signed_in(flow.role, language=language, screen=screen, expects_failures=True) as page:
-        run(flow, Case(env, failing, page, language, screen))
+    with env.signed_in(flow.role, way=way, expects_failures=True) as page:
+        run(flow, Case(env, failing, page, way))
 
 
 @pytest.mark.torture
 def test_poll_leaves_the_page_while_a_form_is_to_be_tried_again(network: Behind) -> None:
     env, failing = network
     with env.signed_in(expects_failures=True) as page:
-        case = Case(env, failing, page, "ko", "desktop")
+        case = Case(env, failing, page, USUAL_WAY)
         accounts.set_threshold(case, "2")
         accounts.submit_large_send(case, "다시 시도")
         target = lose_request(case, page.locator("form[action$='/withdraw'] button"), "change")
@@ -130,13 +127,8 @@ def test_poll_leaves_the_page_while_a_form_is_to_be_tried_again(network: Behind)
 
 
 @pytest.mark.torture
-@pytest.mark.parametrize(
-    ("language", "screen"),
-    [pytest.param(*way, marks=() if not place else pytest.mark.torture) for place, way in enumerate(WAYS)],
-)
-def test_mapping_to_a_relay_goes_on_after_lost_requests_and_answers(
-    network_with_relay: Behind, language: str, screen: str
-) -> None:
+@pytest.mark.parametrize("way", WAYS, ids=[each.word for each in WAYS])
+def test_mapping_to_a_relay_goes_on_after_lost_requests_and_answers(network_with_relay: Behind, way: Way) -> None:
     env, failing = network_with_relay
-    with env.signed_in(MAPPINGS.role, language=language, screen=screen, expects_failures=True) as page:
-        run(MAPPINGS, Case(env, failing, page, language, screen))
+    with env.signed_in(MAPPINGS.role, way=way, expects_failures=True) as page:
+        run(MAPPINGS, Case(env, failing, page, way))

@@ -1,26 +1,20 @@
 """Nothing that was typed is lost, and a failure is told: drafts, ended sessions, and a network that fails."""
 
-from collections.abc import Callable
 from itertools import product
 
 import pytest
 from playwright.sync_api import Page, Route, expect
 
-from tests.fixtures.browser import BrowserEnvironment, check_page, open_send_page
-from tests.fixtures.web import SENDER
+from tests.fixtures.browser import BrowserEnvironment, Way, check_page, go_to_file, in_both_ways, send_it, write
 
 pytestmark = pytest.mark.slow
 
-in_both_ways = pytest.mark.parametrize(("language", "screen"), [("ko", "desktop"), ("en", "phone")])
 UNAVAILABLE = '<main id="content"><h1>-</h1><p>The store is away.</p><p>home</p></main>'
 
 
-def write(page: Page, text: str, receiver: str = "010-2000-0100") -> None:
+def keep(page: Page, text: str, receiver: str = "010-2000-0100") -> None:
     """Write a message and wait until it is kept."""
-    open_send_page(page)
-    page.locator("[name=sender]").fill(SENDER)
-    page.locator("[name=content]").fill(text)
-    page.locator("[name=receivers]").fill(receiver)
+    write(page, text, receiver)
     expect(page.locator("#kept")).not_to_be_empty()
     expect(page.locator("#arriving")).to_have_text(text)
 
@@ -29,10 +23,6 @@ def discard(page: Page) -> None:
     page.goto("/console/send")
     page.locator("#draft-loaded button").click()
     expect(page.locator("[name=content]")).to_have_value("")
-
-
-def review(page: Page) -> None:
-    page.locator("#review").click()
 
 
 def abort(route: Route) -> None:
@@ -44,42 +34,38 @@ def answer_503(route: Route) -> None:
 
 
 @in_both_ways
-def test_draft_survives_reload_menu_upload_and_language(
-    env: BrowserEnvironment, language: str, screen: str
-) -> None:
-    with env.signed_in(language=language, screen=screen) as page:
-        write(page, "여러 번 돌아옵니다")
+def test_draft_survives_reload_menu_upload_and_language(env: BrowserEnvironment, way: Way) -> None:
+    with env.signed_in(way=way) as page:
+        keep(page, "여러 번 돌아옵니다")
         page.reload()
         expect(page.locator("[name=content]")).to_have_value("여러 번 돌아옵니다")
         page.goto("/console/history")
         page.goto("/console/send")
         expect(page.locator("[name=content]")).to_have_value("여러 번 돌아옵니다")
-        page.locator("[name=whom][value=file]").check()
-        page.locator("#to-upload").click()
-        page.wait_for_url("**/console/send/upload/*")
+        go_to_file(page)
         page.go_back()
         expect(page.locator("[name=content]")).to_have_value("여러 번 돌아옵니다")
         page.locator("form[action='/console/language'] button").click()
-        expect(page.locator("html")).not_to_have_attribute("lang", language)
+        expect(page.locator("html")).not_to_have_attribute("lang", way.language)
         expect(page.locator("[name=content]")).to_have_value("여러 번 돌아옵니다")
         expect(page.locator("[name=receivers]")).to_have_value("010-2000-0100")
-        check_page(page, f"draft-{screen}")
+        check_page(page, "draft")
         page.locator("form[action='/console/language'] button").click()
-        expect(page.locator("html")).to_have_attribute("lang", language)
+        expect(page.locator("html")).to_have_attribute("lang", way.language)
         discard(page)
 
 
 @in_both_ways
-def test_ended_session_asks_for_the_password_in_place(env: BrowserEnvironment, language: str, screen: str) -> None:
-    with env.signed_in(language=language, screen=screen, expects_failures=True) as page:
-        write(page, "로그인이 끝나도")
+def test_ended_session_asks_for_the_password_in_place(env: BrowserEnvironment, way: Way) -> None:
+    with env.signed_in(way=way, expects_failures=True) as page:
+        keep(page, "로그인이 끝나도")
         expect(page.locator("#sum strong")).to_have_count(1)  # no request of the page comes before the button's
         name = str(page.locator("#again").get_attribute("data-user"))
         page.context.clear_cookies(name="pabal_session")
 
-        review(page)
+        page.locator("#review").click()
         expect(page.locator("#again")).to_be_visible()
-        check_page(page, f"sign-in-again-{screen}")
+        check_page(page, "sign-in-again")
         page.locator("#again [name=password]").fill("wrong password")
         page.locator("#again button").click()
         expect(page.locator("#again-told")).not_to_be_empty()
@@ -88,23 +74,18 @@ def test_ended_session_asks_for_the_password_in_place(env: BrowserEnvironment, l
 
         expect(page.locator("#last-look")).to_be_visible()
         expect(page.locator("[name=content]")).to_have_value("로그인이 끝나도")
-        page.locator("#send-it").click()
-        page.wait_for_url("**/console/send/done/*")
+        send_it(page)
 
 
-@pytest.mark.first_case
-@pytest.mark.parametrize(
-    ("language", "screen", "fail"), [("ko", "desktop", abort), ("en", "phone", answer_503)], ids=["offline", "503"]
-)
-def test_failed_request_says_whether_something_was_sent(
-    env: BrowserEnvironment, language: str, screen: str, fail: Callable[[Route], None]
-) -> None:
-    with env.signed_in(language=language, screen=screen, expects_failures=True) as page:
-        write(page, "끊겨도 한 번만", "010-2000-0101")
+@in_both_ways
+def test_failed_request_says_whether_something_was_sent(env: BrowserEnvironment, way: Way) -> None:
+    fail = abort if way.screen == "desktop" else answer_503
+    with env.signed_in(way=way, expects_failures=True) as page:
+        keep(page, "끊겨도 한 번만", "010-2000-0101")
         page.route("**/console/send/check", fail)
-        review(page)
-        expect(page.locator("#failed")).to_contain_text("아무것도" if language == "ko" else "Nothing was sent")
-        check_page(page, f"failed-{screen}")
+        page.locator("#review").click()
+        expect(page.locator("#failed")).to_contain_text("아무것도" if way.language == "ko" else "Nothing was sent")
+        check_page(page, "failed")
         page.unroute("**/console/send/check")
         page.locator("#failed button").click()
         expect(page.locator("#last-look")).to_be_visible()
@@ -112,7 +93,7 @@ def test_failed_request_says_whether_something_was_sent(
 
         page.route("**/console/send", fail)
         page.locator("#send-it").click()
-        expect(page.locator("#failed")).to_contain_text("한 번만" if language == "ko" else "only once")
+        expect(page.locator("#failed")).to_contain_text("한 번만" if way.language == "ko" else "only once")
         page.unroute("**/console/send")
         page.locator("#failed button").click()
         page.wait_for_url("**/console/send/done/*")
@@ -120,8 +101,8 @@ def test_failed_request_says_whether_something_was_sent(
 
 def test_corrected_field_is_no_longer_marked(env: BrowserEnvironment) -> None:
     with env.signed_in() as page:
-        write(page, "표시", "119")
-        review(page)
+        keep(page, "표시", "119")
+        page.locator("#review").click()
         receivers = page.locator("[name=receivers]")
         expect(receivers).to_have_attribute("aria-invalid", "true")
 
@@ -132,7 +113,7 @@ def test_corrected_field_is_no_longer_marked(env: BrowserEnvironment) -> None:
 
 
 def test_known_words_of_tables_are_not_broken_in_two(env: BrowserEnvironment) -> None:
-    with env.signed_in(language="en") as page:
+    with env.signed_in(way=Way("en")) as page:
         for path, width in product(("/console", "/console/requests", "/console/history"), (1280, 900, 720)):
             page.set_viewport_size({"width": width, "height": 800})
             page.goto(path)

@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, Page, expect
 from pabal.domain.people.user import Role
 from tests.browser.steps import Behind, Case, press_through_failures
 from tests.fakes.openid.server import OpenIdServer, running_provider
-from tests.fixtures.browser import BrowserEnvironment, check_page
+from tests.fixtures.browser import BrowserEnvironment, Way, check_page, in_both_ways
 from tests.fixtures.failing_network import failing_network
 from tests.fixtures.live import serving
 
@@ -46,20 +46,20 @@ def sign_in_there(page: Page, provider: OpenIdServer, subject: str) -> None:
     page.locator("form:has([name=prompt][value=consent]) button[type=submit]").click()
 
 
-def link(network: Behind, provider: OpenIdServer, account: str, language: str, screen: str) -> None:
+def link(network: Behind, provider: OpenIdServer, account: str, way: Way) -> None:
     """Have the owner of a new account link the own user, while the network fails."""
     env, failing = network
-    with env.signed_in(account=account, language=language, screen=screen, expects_failures=True) as page:
+    with env.signed_in(account=account, way=way, expects_failures=True) as page:
         stay_here(page)
         page.goto("/console/me")
-        check_page(page, f"openid-unlinked-{screen}")
+        check_page(page, "openid-unlinked")
         page.locator("[name=openid_password]").fill(env.password(env.user(Role.OWNER, account)))
-        case = Case(env, failing, page, language, screen)
+        case = Case(env, failing, page, way)
         press_through_failures(case, page.locator("form[action='/console/me/openid'] button"))
         sign_in_there(page, provider, f"kim-at-{account}")
         page.wait_for_url("**/console/me?linked=1")
         expect(page.get_by_text(f"kim-at-{account}")).to_be_visible()
-        check_page(page, f"openid-linked-{screen}")
+        check_page(page, "openid-linked")
 
 
 def invite(env: BrowserEnvironment, account: str) -> str:
@@ -71,27 +71,19 @@ def invite(env: BrowserEnvironment, account: str) -> str:
         return page.locator("code.secret").inner_text().removeprefix(env.base_url)
 
 
-@pytest.mark.parametrize(
-    ("language", "screen"),
-    [
-        ("ko", "desktop"),
-        pytest.param("en", "phone", marks=pytest.mark.torture),
-        pytest.param("en", "desktop", marks=pytest.mark.torture),
-        pytest.param("ko", "phone", marks=pytest.mark.torture),
-    ],
-)
+@in_both_ways
 def test_user_signs_in_joins_and_goes_on_through_the_provider(
-    network: Behind, provider: OpenIdServer, language: str, screen: str
+    network: Behind, provider: OpenIdServer, way: Way
 ) -> None:
     env, failing = network
-    account, name = f"acme-{language}-{screen}", f"lee-{language}-{screen}"
-    link(network, provider, account, language, screen)
-    with env.open_page(language, screen, expects_failures=True) as page:
+    account, name = f"acme-{way.word}", f"lee-{way.word}"
+    link(network, provider, account, way)
+    with env.open_page(way, expects_failures=True) as page:
         stay_here(page)
         page.goto("/console/history?status=fail")
         page.wait_for_url("**/console/login?next=*")
-        check_page(page, f"openid-sign-in-{screen}")
-        case = Case(env, failing, page, language, screen)
+        check_page(page, "openid-sign-in")
+        case = Case(env, failing, page, way)
         press_through_failures(case, page.locator("form[action='/console/login/openid'] button"))
         sign_in_there(page, provider, f"kim-at-{account}")
         page.wait_for_url("**/console/history?status=fail")
@@ -101,12 +93,12 @@ def test_user_signs_in_joins_and_goes_on_through_the_provider(
         page.goto(page.url)
         page.locator("form[action='/console/login/openid'] button").click()
         page.wait_for_url("**/console/history?status=fail")  # the provider knows the browser by now
-    with env.open_page(language, screen, expects_failures=True) as page:
+    with env.open_page(way, expects_failures=True) as page:
         stay_here(page)
         page.goto(invite(env, account))
         page.locator("[name=name]").fill(name)
-        check_page(page, f"openid-join-{screen}")
-        case = Case(env, failing, page, language, screen)
+        check_page(page, "openid-join")
+        case = Case(env, failing, page, way)
         press_through_failures(case, page.locator("button[formaction='/console/invite/openid']"))
         sign_in_there(page, provider, name)
         page.wait_for_url(re.compile("/console$"))

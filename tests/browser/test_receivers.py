@@ -3,57 +3,44 @@
 import re
 
 import pytest
-from playwright.sync_api import FilePayload, Page, Route, expect
+from playwright.sync_api import Page, Route, expect
 
-from tests.fixtures.browser import BrowserEnvironment, check_page, go_to_file, open_send_page, schedule
-from tests.fixtures.web import SENDER
+from tests.fixtures.browser import (
+    BrowserEnvironment,
+    Way,
+    check_page,
+    csv_file,
+    go_to_file,
+    import_contacts,
+    in_both_ways,
+    open_send_page,
+    review,
+    schedule,
+    write,
+)
 
 pytestmark = pytest.mark.slow
 
 GROUP = "단골"
-in_both_ways = pytest.mark.parametrize(
-    ("language", "screen"), [("ko", "desktop"), pytest.param("en", "phone", marks=pytest.mark.torture)]
-)
 
 
 @pytest.fixture(scope="module")
 def office(env: BrowserEnvironment) -> BrowserEnvironment:
     """A service whose account has a group of two contacts."""
     with env.signed_in() as page:
-        page.goto("/console/contacts/file")
-        page.locator("[name=file]").set_input_files(
-            csv("이름,연락처\n홍길동,010-2310-0001\n김철수,010-2310-0002\n")
-        )
-        expect(page.locator("#columns select")).to_have_count(2)
-        expect(page.locator(".drop .chosen")).to_contain_text("a.csv")
-        page.locator("[name=new_group]").fill(GROUP)
-        page.locator("form.card button.main").click()
-        expect(page.locator("#result")).to_be_visible()
+        import_contacts(page, "이름,연락처\n홍길동,010-2310-0001\n김철수,010-2310-0002\n", GROUP)
     return env
-
-
-def csv(rows: str) -> FilePayload:
-    return FilePayload(name="a.csv", mimeType="text/csv", buffer=rows.encode())
-
-
-def write(page: Page, content: str, receivers: str = "") -> None:
-    open_send_page(page)
-    page.locator("[name=sender]").fill(SENDER)
-    page.locator("[name=content]").fill(content)
-    page.locator("[name=receivers]").fill(receivers)
 
 
 def choose_file(page: Page, rows: str) -> None:
     go_to_file(page)
-    page.locator("input[type=file]").set_input_files(csv(rows))
+    page.locator("input[type=file]").set_input_files(csv_file(rows))
     expect(page.locator("#columns select").first).to_be_visible()
 
 
 @in_both_ways
-def test_main_button_goes_on_with_a_group_and_typed_receivers(
-    office: BrowserEnvironment, language: str, screen: str
-) -> None:
-    with office.signed_in(language=language, screen=screen) as page:
+def test_main_button_goes_on_with_a_group_and_typed_receivers(office: BrowserEnvironment, way: Way) -> None:
+    with office.signed_in(way=way) as page:
         write(page, "내일 쉽니다", "010-2310-0009")
         page.locator("[name=whom][value=group]").check()
         page.get_by_label(re.compile(GROUP)).check()
@@ -62,15 +49,13 @@ def test_main_button_goes_on_with_a_group_and_typed_receivers(
         page.wait_for_url("**/console/send/upload/*")
         expect(page.locator("#found")).to_be_visible()
         expect(page.locator("#send-it")).to_contain_text("3")
-        check_page(page, f"group-and-typed-{language}-{screen}")
+        check_page(page, "group-and-typed")
 
 
 @pytest.mark.torture
 @in_both_ways
-def test_column_that_is_not_mapped_costs_neither_file_nor_mapping(
-    office: BrowserEnvironment, language: str, screen: str
-) -> None:
-    with office.signed_in(language=language, screen=screen) as page:
+def test_column_that_is_not_mapped_costs_neither_file_nor_mapping(office: BrowserEnvironment, way: Way) -> None:
+    with office.signed_in(way=way) as page:
         write(page, "#{이름}님, #{상품} 도착")
         choose_file(page, "고객명,물건,연락처\n김,사과,010-2320-0001\n이,배,010-2320-0002\n")
         told, button = page.locator("#columns [data-needed]"), page.locator("#upload-it")
@@ -78,7 +63,7 @@ def test_column_that_is_not_mapped_costs_neither_file_nor_mapping(
         expect(told).to_contain_text("상품")
         expect(button).to_be_disabled()
         expect(page.locator("#upload-why")).to_contain_text("상품")  # the bar may hide the other place
-        check_page(page, f"unmapped-{language}-{screen}")
+        check_page(page, "unmapped")
         page.locator("#column1").select_option("field:상품")
         expect(told).to_be_hidden()
         expect(button).to_be_enabled()
@@ -96,6 +81,25 @@ def test_column_that_is_not_mapped_costs_neither_file_nor_mapping(
         expect(page.locator("#first-message")).to_contain_text("김님, 사과 도착")
 
 
+@in_both_ways
+def test_columns_of_files_and_pasted_tables_are_mapped(office: BrowserEnvironment, way: Way) -> None:
+    with office.signed_in(way=way) as page:
+        write(page, "#{이름}님께", "고객\t전화\n홍길동\t010-3300-0001")
+        expect(page.locator("#pasted")).to_have_attribute("open", "")
+        page.locator("#column0").select_option("field:이름")
+        expect(page.locator("#arriving")).to_have_text("홍길동님께")
+        expect(page.locator("#column0")).to_have_value("field:이름")
+        check_page(page, "pasted")
+        review(page)
+        expect(page.locator("#left-out")).to_have_count(0)
+        choose_file(page, "고객,전화\n김철수,010-3300-0002\n")
+        page.locator("#column0").select_option("field:이름")
+        page.locator("#column1").select_option("phone")
+        check_page(page, "columns")
+        page.locator("#upload-it").click()
+        expect(page.locator("#first-message")).to_contain_text("김철수님께")
+
+
 def test_progress_of_an_upload_is_told_beside_its_bar(office: BrowserEnvironment) -> None:
     with office.signed_in() as page:
         write(page, "#{이름}님")
@@ -111,26 +115,9 @@ def test_progress_of_an_upload_is_told_beside_its_bar(office: BrowserEnvironment
         expect(page.locator("#found")).to_be_visible()
 
 
-@pytest.mark.torture
 @in_both_ways
-def test_repeated_numbers_are_not_counted_as_rows_that_cannot_be_sent(
-    office: BrowserEnvironment, language: str, screen: str
-) -> None:
-    with office.signed_in(language=language, screen=screen) as page:
-        write(page, "안내")
-        choose_file(page, "연락처\n010-2340-0001\n010-2340-0001\n010-2340-0002\n123\n")
-        page.locator("#upload-it").click()
-        expect(page.locator("#found")).to_be_visible()
-        counts = page.locator("#found + dl dd")
-        expect(counts.nth(0)).to_contain_text("2")  # who gets it
-        expect(counts.nth(1)).to_contain_text("1")  # 123
-        expect(counts.nth(2)).to_contain_text("1")  # the repeated one
-        check_page(page, f"repeated-{language}-{screen}")
-
-
-@in_both_ways
-def test_button_names_the_time_of_a_scheduled_send(office: BrowserEnvironment, language: str, screen: str) -> None:
-    with office.signed_in(language=language, screen=screen) as page:
+def test_button_names_the_time_of_a_scheduled_send(office: BrowserEnvironment, way: Way) -> None:
+    with office.signed_in(way=way) as page:
         at = in_two_days(page)
         shown = f"{at[5:7]}/{at[8:10]} 10:00"
         write(page, "안내", "010-2350-0001")
@@ -152,7 +139,7 @@ def test_button_names_the_time_of_a_scheduled_send(office: BrowserEnvironment, l
 def test_button_that_works_is_disabled_and_counts_seconds(office: BrowserEnvironment) -> None:
     with office.signed_in() as page:
         page.goto("/console/contacts/file")
-        page.locator("[name=file]").set_input_files(csv("이름,연락처\n박영희,010-2360-0001\n"))
+        page.locator("[name=file]").set_input_files(csv_file("이름,연락처\n박영희,010-2360-0001\n"))
         expect(page.locator("#columns select")).to_have_count(2)
         held: list[Route] = []
         page.route("**/console/contacts/file", lambda route: held.append(route))
@@ -168,7 +155,7 @@ def test_button_that_works_is_disabled_and_counts_seconds(office: BrowserEnviron
 def test_refused_import_keeps_its_file(office: BrowserEnvironment) -> None:
     with office.signed_in() as page:
         page.goto("/console/contacts/file")
-        page.locator("[name=file]").set_input_files(csv("이름,전번\n박영희,없음\n"))
+        page.locator("[name=file]").set_input_files(csv_file("이름,전번\n박영희,없음\n"))
         told, button = page.locator("#columns [data-needed]"), page.locator("form.card button.main")
         expect(told).to_be_visible()
         expect(button).to_be_disabled()
@@ -179,47 +166,13 @@ def test_refused_import_keeps_its_file(office: BrowserEnvironment) -> None:
         assert page.locator("input[type=file]").evaluate("(input) => input.files.length") == 1
 
 
-@pytest.mark.torture
-@in_both_ways
-def test_scheduled_group_campaign_is_changed_and_replaces_the_old_one(
-    office: BrowserEnvironment, language: str, screen: str
-) -> None:
-    with office.signed_in(language=language, screen=screen) as page:
-        write(page, "#{이름}님, 옛말")
-        page.locator("[name=whom][value=group]").check()
-        page.get_by_label(re.compile(GROUP)).check()
-        schedule(page, in_two_days(page))
-        page.locator("#review").click()
-        page.locator("a[href*='/console/send?edit=']").click()  # the review leads back to the text
-        expect(page.locator("[name=content]")).to_have_value("#{이름}님, 옛말")
-        page.locator("[name=content]").fill("#{이름}님, 예약")
-        page.locator("#review").click()
-        expect(page.locator("#first-message")).to_contain_text("홍길동님, 예약")
-        page.locator("#send-it").click()
-        page.wait_for_url(re.compile("/console/requests/[0-9a-f]{26}"))
-        old = page.url
-        page.locator("a[href*='/console/send?edit=']").click()
-        expect(page.locator("[name=sendDate]")).not_to_have_value("")
-        check_page(page, f"edit-campaign-{language}-{screen}")
-        page.locator("[name=content]").fill("#{이름}님, 새말")
-        page.locator("#review").click()
-        expect(page.locator("#first-message")).to_contain_text("홍길동님, 새말")
-        page.locator("#send-it").click()
-        page.wait_for_url(lambda url: "/console/requests/" in url and url != old)
-        expect(page.locator("a[href*='/console/send?edit=']")).to_be_visible()
-        page.goto(old)
-        expect(page.locator("main .state.cancel").first).to_be_visible()
-
-
 def in_two_days(page: Page) -> str:
     return str(page.evaluate("new Date(Date.now() + 2 * 86400000).toISOString().slice(0, 10)")) + "T10:00"
 
 
 @in_both_ways
-def test_summary_beside_the_button_follows_receivers_and_time(
-    office: BrowserEnvironment, language: str, screen: str
-) -> None:
-    with office.signed_in(language=language, screen=screen) as page:
+def test_summary_beside_the_button_follows_receivers_and_time(office: BrowserEnvironment, way: Way) -> None:
+    with office.signed_in(way=way) as page:
         write(page, "안내", "010-2370-0001\n010-2370-0002\n12")
         expect(page.locator("#sum")).to_contain_text("2")
         page.locator("[name=whom][value=group]").check()
@@ -227,7 +180,7 @@ def test_summary_beside_the_button_follows_receivers_and_time(
         expect(page.locator("#sum")).to_contain_text("4")
         schedule(page, in_two_days(page))
         expect(page.locator("#sum")).to_contain_text("10:00")
-        check_page(page, f"summary-{language}-{screen}")
+        check_page(page, "summary")
 
 
 def test_chip_inserts_a_variable_where_the_cursor_is(office: BrowserEnvironment) -> None:

@@ -6,22 +6,27 @@ import re
 import pytest
 from playwright.sync_api import FilePayload, Page, Route, expect
 
-from tests.fixtures.browser import BrowserEnvironment, check_page, open_send_page
-from tests.fixtures.web import NO_USER, SENDER, channel_body, template_body
+from tests.fixtures.browser import (
+    BrowserEnvironment,
+    Way,
+    check_page,
+    in_both_ways,
+    open_send_page,
+    review,
+    send_it,
+    write,
+)
+from tests.fixtures.web import NO_USER, SENDER, template_body
 
 pytestmark = pytest.mark.slow
 
-in_both_ways = pytest.mark.parametrize(("language", "screen"), [("ko", "desktop"), ("en", "phone")])
 HOSTILE = '"><script>alert(1)</script><img src=x onerror=alert(2)>'
 
 
 @pytest.fixture(scope="module")
 def shop(env: BrowserEnvironment) -> str:
     """A channel with an approved template, and its sender key."""
-    env.call("sender/create", channel_body())
-    held = env.call("simulator/phone", phoneNumber="010-9999-0000")["items"]
-    (token,) = re.findall(r"[0-9]{6}", held[0]["content"])
-    env.call("sender/auth", {"channelId": "@shop", "token": token})
+    env.approve_channel("@shop", "010-9999-0000")
     key = str(env.call("sender/list", channelId="@shop")["items"][0]["senderKey"])
     link = {"buttonType": "webLink", "name": "조회", "mobileUrl": "https://shop.example/#{번호}"}
     design = template_body(key, content="#{이름}님, 배송이 시작되었습니다.", buttons=[link])
@@ -53,14 +58,6 @@ def begin(page: Page, kind: str, receivers: str) -> None:
     page.locator("[name=receivers]").fill(receivers)
 
 
-def send(page: Page) -> None:
-    """Review the message and send it."""
-    page.locator("#review").click()
-    expect(page.locator("#last-look")).to_be_focused()
-    page.locator("#send-it").click()
-    page.wait_for_url("**/console/send/done/*")
-
-
 def arrived(page: Page, number: str) -> None:
     """Check that one message arrives on a simulated phone."""
     page.goto(f"/console/phone?number={number}")
@@ -69,9 +66,9 @@ def arrived(page: Page, number: str) -> None:
 
 @pytest.mark.torture
 @in_both_ways
-def test_long_sms_is_changed_to_lms_and_sent(env: BrowserEnvironment, language: str, screen: str) -> None:
-    number = {"ko": "010-2000-0001", "en": "010-2000-0002"}[language]
-    with env.signed_in(language=language, screen=screen) as page:
+def test_long_sms_is_changed_to_lms_and_sent(env: BrowserEnvironment, way: Way) -> None:
+    number = f"010-2000-{way.digits}01"
+    with env.signed_in(way=way) as page:
         begin(page, "sms", f"{number}, 홍길동\n010-12, 김\n{number}, 이")
         page.locator("[name=sender]").fill(SENDER)
         page.locator("[name=content]").fill("#{이름}님 😀 " + "가" * 45)
@@ -79,7 +76,7 @@ def test_long_sms_is_changed_to_lms_and_sent(env: BrowserEnvironment, language: 
         expect(page.locator("#arriving mark.lost")).to_have_text("😀")
         expect(page.locator("tr.bad")).to_have_count(2)
         expect(page.locator("tr.again")).to_have_count(1)
-        check_page(page, f"send-sms-{language}-{screen}")
+        check_page(page, "send-sms")
 
         page.locator("[name=content]").fill("#{이름}님 " + "가" * 45)
         page.locator("[name=receivers]").fill(f"{number}, 홍길동")
@@ -88,12 +85,11 @@ def test_long_sms_is_changed_to_lms_and_sent(env: BrowserEnvironment, language: 
         expect(page.locator("[name=content]")).to_be_focused()
         page.locator("[name=subject]").fill("제목")
         expect(page.locator("#look .subject")).to_have_text("제목")
-        page.locator("#review").click()
+        review(page)
         expect(page.locator("#last-look")).to_be_focused()
-        check_page(page, f"send-last-{language}-{screen}")
-        page.locator("#send-it").click()
-        page.wait_for_url("**/console/send/done/*")
-        check_page(page, f"send-done-{language}-{screen}")
+        check_page(page, "send-last")
+        send_it(page)
+        check_page(page, "send-done")
 
         arrived(page, number)
         expect(page.locator(".bubble .text")).to_have_text("홍길동님 " + "가" * 45)
@@ -130,58 +126,27 @@ def test_sms_is_sent_by_keyboard_only(env: BrowserEnvironment) -> None:
 
 @pytest.mark.torture
 @in_both_ways
-def test_mms_is_sent_with_image(env: BrowserEnvironment, language: str, screen: str) -> None:
-    number = {"ko": "010-2000-0011", "en": "010-2000-0012"}[language]
-    with env.signed_in(language=language, screen=screen) as page:
-        begin(page, "mms", number)
-        page.locator("[name=sender]").fill(SENDER)
-        page.locator("[name=content]").fill("사진입니다")
-        file = page.locator("input[data-picture]")
-        file.set_input_files(FilePayload(name="big.jpg", mimeType="image/jpeg", buffer=b"\xff\xd8\xff" * 30_000))
-        expect(page.locator("#wrong-image")).not_to_be_empty()
-        page.locator("#unpicture").click()
-        expect(page.locator("#unpicture")).to_have_count(0)
-        file.set_input_files(picture(page))
-        expect(page.locator("#look canvas")).to_have_count(1)
-        expect(page.locator("#wrong-image")).to_be_empty()
-        expect(page.locator("#look canvas")).to_have_attribute("width", "200")
-        check_page(page, f"send-mms-{language}-{screen}")
-        page.locator("#review").click()
-        expect(page.locator("#last-look")).to_be_focused()
-        expect(page.locator("#look canvas")).to_have_attribute("width", "200")
-        page.locator("#send-it").click()
-        page.wait_for_url("**/console/send/done/*")
-
-        arrived(page, number)
-        expect(page.locator(".bubble .picture")).to_be_visible()
-
-
-@pytest.mark.torture
-@in_both_ways
-def test_fallback_of_failed_alimtalk_is_sent(
-    env: BrowserEnvironment, shop: str, language: str, screen: str
-) -> None:
-    with env.signed_in(language=language, screen=screen) as page:
+def test_fallback_of_failed_alimtalk_is_sent(env: BrowserEnvironment, shop: str, way: Way) -> None:
+    with env.signed_in(way=way) as page:
         begin(page, "alimtalk", f"{NO_USER}, 홍길동, 77")
         page.locator("[name=templateCode]").select_option("T1")
         expect(page.locator("#arriving")).to_have_text("홍길동님, 배송이 시작되었습니다.")
         page.locator("[name=resend]").check()
         page.locator("[name=resendPhoneNumber]").fill(SENDER)
         expect(page.locator("#instead")).to_contain_text("조회: https://shop.example/77")
-        check_page(page, f"send-alimtalk-{language}-{screen}")
+        check_page(page, "send-alimtalk")
         expected = page.locator("#instead .text").inner_text()
-        send(page)
+        review(page)
+        send_it(page)
 
         page.goto(f"/console/phone?number={NO_USER}")
         expect(page.locator(".bubble .text").first).to_have_text(expected)
 
 
 @in_both_ways
-def test_friend_talk_is_sent_with_image_and_buttons(
-    env: BrowserEnvironment, shop: str, language: str, screen: str
-) -> None:
-    number = {"ko": "010-2000-0021", "en": "010-2000-0022"}[language]
-    with env.signed_in(language=language, screen=screen) as page:
+def test_friend_talk_is_sent_with_image_and_buttons(env: BrowserEnvironment, shop: str, way: Way) -> None:
+    number = f"010-2022-{way.digits}01"
+    with env.signed_in(way=way) as page:
         begin(page, "friendtalk", number)
         page.locator("[name=messageType]").select_option("friendTalkImage")
         page.locator("input[data-picture]").set_input_files(picture(page))
@@ -199,8 +164,9 @@ def test_friend_talk_is_sent_with_image_and_buttons(
         page.locator("#button-up-1").click()
         expect(page.locator("#look .buttons li")).to_have_text(["첫째", "둘째"])
         expect(page.locator("#look canvas")).to_have_attribute("width", "200")
-        check_page(page, f"send-friendtalk-{language}-{screen}")
-        send(page)
+        check_page(page, "send-friendtalk")
+        review(page)
+        send_it(page)
 
         arrived(page, number)
         expect(page.locator(".bubble .buttons li")).to_have_text(["첫째", "둘째"])
@@ -226,44 +192,9 @@ def test_focus_and_scroll_stay_when_form_parts_change(env: BrowserEnvironment, s
         expect(page.get_by_role("alert")).to_be_focused()
 
 
-@pytest.mark.torture
-@pytest.mark.parametrize("type", ["friendTalkText", "friendTalkWideImage"])
-def test_other_friend_talk_types_are_sent(env: BrowserEnvironment, shop: str, type: str) -> None:
-    number = {"friendTalkText": "010-2000-0031", "friendTalkWideImage": "010-2000-0032"}[type]
-    with env.signed_in() as page:
-        begin(page, "friendtalk", number)
-        if type != "friendTalkText":
-            page.locator("[name=messageType]").select_option(type)
-            page.locator("input[data-picture]").set_input_files(picture(page))
-            expect(page.locator("#look canvas")).to_have_attribute("width", "200")
-        page.locator("[name=content]").fill("친구야")
-        send(page)
-        arrived(page, number)
-
-
-@pytest.mark.torture
-def test_test_message_is_sent_to_own_phone(env: BrowserEnvironment) -> None:
-    with env.signed_in() as page:
-        begin(page, "sms", "010-2000-0051, 홍길동")
-        page.locator("[name=sender]").fill(SENDER)
-        page.locator("[name=content]").fill("#{이름}님께 시험")
-        page.locator("#test > summary").click()
-        page.locator("[name=own_number]").fill("010-2000-0052")
-        page.locator("[formaction='/console/send/test']").click()
-        expect(page.locator("#tested .good")).to_be_visible()
-        expect(page.locator("[name=content]")).to_have_value("#{이름}님께 시험")
-        page.locator("#tested a").click()
-        expect(page.locator(".progress .state.completed")).to_be_visible()
-        arrived(page, "010-2000-0052")
-        page.goto("/console/send")
-        expect(page.locator("[name=own_number]")).to_have_value("010-2000-0052")
-
-
 def test_preview_after_a_pressed_button_is_only_a_preview(env: BrowserEnvironment) -> None:
     with env.signed_in() as page:
-        begin(page, "sms", "010-2000-0053")
-        page.locator("[name=sender]").fill(SENDER)
-        page.locator("[name=content]").fill("한 번만 시험")
+        write(page, "한 번만 시험", "010-2000-0053")
         page.locator("#test > summary").click()
         page.locator("[name=own_number]").fill("010-2000-0054")
         test = page.get_by_role("button", name="테스트 발송")
@@ -281,7 +212,7 @@ def test_preview_after_a_pressed_button_is_only_a_preview(env: BrowserEnvironmen
 
 @pytest.mark.parametrize("screen", ["desktop", "phone"])
 def test_review_is_reached_without_scrolling(env: BrowserEnvironment, screen: str) -> None:
-    with env.signed_in(screen=screen) as page:
+    with env.signed_in(way=Way(screen=screen)) as page:
         open_send_page(page)
         expect(page.locator("#review")).to_be_in_viewport(ratio=1)
 
@@ -330,9 +261,7 @@ def test_text_typed_while_tab_changes_is_kept(env: BrowserEnvironment) -> None:
 
 def test_double_click_sends_once(env: BrowserEnvironment) -> None:
     with env.signed_in() as page:
-        begin(page, "sms", "010-2000-0061")
-        page.locator("[name=sender]").fill(SENDER)
-        page.locator("[name=content]").fill("한 번만")
+        write(page, "한 번만", "010-2000-0061")
         page.locator("#review").click()
         page.locator("#send-it").dblclick()
         page.wait_for_url("**/console/send/done/*")
@@ -344,9 +273,7 @@ def test_double_click_sends_once(env: BrowserEnvironment) -> None:
 
 def test_edit_after_review_requires_new_review(env: BrowserEnvironment) -> None:
     with env.signed_in() as page:
-        begin(page, "sms", "010-2000-0071")
-        page.locator("[name=sender]").fill(SENDER)
-        page.locator("[name=content]").fill("처음")
+        write(page, "처음", "010-2000-0071")
         page.locator("#review").click()
         expect(page.locator("#send-it")).to_be_visible()
         page.locator("[name=content]").fill("나중")
@@ -355,11 +282,8 @@ def test_edit_after_review_requires_new_review(env: BrowserEnvironment) -> None:
 
 def test_message_is_sent_without_javascript(env: BrowserEnvironment) -> None:
     with env.signed_in(java_script_enabled=False) as page:
-        open_send_page(page, "?kind=lms")
-        page.locator("[name=sender]").fill(SENDER)
+        write(page, "스크립트 없이", "010-2000-0081", "?kind=lms")
         page.locator("[name=subject]").fill("제목")
-        page.locator("[name=content]").fill("스크립트 없이")
-        page.locator("[name=receivers]").fill("010-2000-0081")
         page.locator("#to-sms").click()
         expect(page.locator("[name=content]")).to_have_value("스크립트 없이")
         page.locator("#review").click()
@@ -384,12 +308,3 @@ def test_typed_content_never_runs_as_script(env: BrowserEnvironment, shop: str) 
         expect(page.get_by_role("alert")).to_be_visible()
 
     assert dialogs == []
-
-
-@pytest.mark.torture
-def test_send_page_follows_dark_color_scheme(env: BrowserEnvironment) -> None:
-    with env.signed_in(color_scheme="dark") as page:
-        begin(page, "sms", "010-12\n010-2000-0099")
-        page.locator("[name=content]").fill("어둠 속에서 😀")
-        expect(page.locator("#arriving mark.lost")).to_be_visible()
-        check_page(page, "send-dark")
