@@ -170,19 +170,6 @@ def in_two_days(page: Page) -> str:
     return str(page.evaluate("new Date(Date.now() + 2 * 86400000).toISOString().slice(0, 10)")) + "T10:00"
 
 
-@in_both_ways
-def test_summary_beside_the_button_follows_receivers_and_time(office: BrowserEnvironment, way: Way) -> None:
-    with office.signed_in(way=way) as page:
-        write(page, "안내", "010-2370-0001\n010-2370-0002\n12")
-        expect(page.locator("#sum")).to_contain_text("2")
-        page.locator("[name=whom][value=group]").check()
-        page.get_by_label(re.compile(GROUP)).check()
-        expect(page.locator("#sum")).to_contain_text("4")
-        schedule(page, in_two_days(page))
-        expect(page.locator("#sum")).to_contain_text("10:00")
-        check_page(page, "summary")
-
-
 def test_chip_inserts_a_variable_where_the_cursor_is(office: BrowserEnvironment) -> None:
     with office.signed_in() as page:
         write(page, "님, 안녕하세요", "수신번호,이름\n010-2380-0001,홍길동")

@@ -259,27 +259,6 @@ def test_text_typed_while_tab_changes_is_kept(env: BrowserEnvironment) -> None:
         expect(page.locator(".size")).to_have_attribute("data-size", "12")
 
 
-def test_double_click_sends_once(env: BrowserEnvironment) -> None:
-    with env.signed_in() as page:
-        write(page, "한 번만", "010-2000-0061")
-        page.locator("#review").click()
-        page.locator("#send-it").dblclick()
-        page.wait_for_url("**/console/send/done/*")
-        arrived(page, "010-2000-0061")
-        page.go_back()
-        page.goto("/console/history?receiver=010-2000-0061")
-        expect(page.locator("tbody tr")).to_have_count(1)
-
-
-def test_edit_after_review_requires_new_review(env: BrowserEnvironment) -> None:
-    with env.signed_in() as page:
-        write(page, "처음", "010-2000-0071")
-        page.locator("#review").click()
-        expect(page.locator("#send-it")).to_be_visible()
-        page.locator("[name=content]").fill("나중")
-        expect(page.locator("#send-it")).to_have_count(0)
-
-
 def test_message_is_sent_without_javascript(env: BrowserEnvironment) -> None:
     with env.signed_in(java_script_enabled=False) as page:
         write(page, "스크립트 없이", "010-2000-0081", "?kind=lms")

@@ -10,7 +10,7 @@ from pabal.service.sending.campaigns import progress
 from tests.fixtures.audit import latest_entries
 from tests.fixtures.console import Browser, PageResponse, signed_in_browser
 from tests.fixtures.console_send import form, send, talk
-from tests.fixtures.console_upload import create_campaign, page_text, send_campaign, upload_file
+from tests.fixtures.console_upload import create_campaign, follow_campaign, page_text, send_campaign, upload_file
 from tests.fixtures.service import count_rows
 from tests.fixtures.virtual import Caller, Environment
 from tests.fixtures.web import call_ok, sms_body
@@ -28,14 +28,6 @@ def funnel(shown: PageResponse) -> dict[str, str]:
 def listed(shown: PageResponse) -> list[str]:
     """Return the names in the list, in its order."""
     return [html.unescape(name) for name in re.findall(r'<a class="open" href="[^"]+">([^<]*)</a>', shown.text)]
-
-
-async def campaign(browser: Browser, name: str = "봄 행사", rows: str = "010-2000-0001,n\n", **fields: str) -> str:
-    """Send a campaign and return its id."""
-    address = await upload_file(browser, f"phone,이름\n{rows}")
-    sent = await send_campaign(browser, address, name=name, **fields)
-    assert sent.status == 303, sent
-    return sent.location.rpartition("/")[2]
 
 
 async def test_funnel_tells_who_was_finally_reached_and_why_others_were_not(
@@ -65,7 +57,7 @@ async def test_funnel_tells_who_was_finally_reached_and_why_others_were_not(
 async def test_resending_is_offered_as_soon_as_the_last_message_has_failed(
     env: Environment, browser: Browser
 ) -> None:
-    sent = await campaign(browser, rows="010-0000-0001,가\n")
+    sent = await follow_campaign(browser, rows="010-0000-0001,가\n")
     first = await browser.get(f"{FOLLOW}/{sent}")
     await env.wait(20)
 
@@ -93,7 +85,7 @@ async def test_resending_is_offered_as_soon_as_the_last_message_has_failed(
 async def test_state_says_the_result_in_a_colour_that_is_true(
     env: Environment, browser: Browser, rows: str, fields: dict[str, str], state: tuple[str, str]
 ) -> None:
-    sent = await campaign(browser, rows=rows, **fields)
+    sent = await follow_campaign(browser, rows=rows, **fields)
     await env.wait(30)
 
     for path in (FOLLOW, f"{FOLLOW}/{sent}"):
@@ -110,8 +102,8 @@ async def test_state_says_the_result_in_a_colour_that_is_true(
 async def test_all_messages_of_a_campaign_are_listed_and_exported_by_its_id(
     env: Environment, browser: Browser
 ) -> None:
-    await campaign(browser, "다른 것", "010-9999-0000,n\n")
-    sent = await campaign(browser, rows="010-2000-0001,n\n010-2000-0002,n\n010-2000-0003,n\n")
+    await follow_campaign(browser, "다른 것", "010-9999-0000,n\n")
+    sent = await follow_campaign(browser, rows="010-2000-0001,n\n010-2000-0002,n\n010-2000-0003,n\n")
     await env.wait(20)
 
     page = await browser.get(f"/console/history?request={sent}")
@@ -130,9 +122,9 @@ async def test_all_messages_of_a_campaign_are_listed_and_exported_by_its_id(
 
 
 async def test_list_is_filtered_by_name_kind_state_and_period(env: Environment, browser: Browser) -> None:
-    await campaign(browser, "봄 행사")
+    await follow_campaign(browser, "봄 행사")
     await env.wait(1)
-    await campaign(browser, "여름 행사", later="1", sendDate="2026-11-20T10:00")
+    await follow_campaign(browser, "여름 행사", later="1", sendDate="2026-11-20T10:00")
     await env.wait(1)
     await send(browser, form(content="가을 알림"))
     await env.wait(1)
@@ -180,7 +172,7 @@ async def test_uploads_that_were_not_sent_are_listed_apart_and_discarded(
     empty = await create_campaign(browser)
     await env.wait(1)  # the newest comes first
     checked = await upload_file(browser)
-    await campaign(browser, "보낸 것")
+    await follow_campaign(browser, "보낸 것")
     await env.wait(10)
 
     sent, unsent = await browser.get(FOLLOW), await browser.get(f"{FOLLOW}/unsent")
@@ -198,7 +190,7 @@ async def test_uploads_that_were_not_sent_are_listed_apart_and_discarded(
 
 
 async def test_campaign_is_renamed_and_the_change_audited(env: Environment, browser: Browser) -> None:
-    sent = await campaign(browser)
+    sent = await follow_campaign(browser)
     await env.wait(20)
 
     done = await browser.submit(f"{FOLLOW}/{sent}/name", name="  가을   행사 ")

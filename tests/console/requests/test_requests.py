@@ -11,7 +11,7 @@ from pabal.store.messages import campaign_requests
 from tests.fixtures.audit import latest_entries
 from tests.fixtures.console import Browser, PageResponse, signed_in_browser
 from tests.fixtures.console_send import form, send
-from tests.fixtures.console_upload import page_text, send_campaign, upload_file
+from tests.fixtures.console_upload import follow_campaign, page_text
 from tests.fixtures.service import count_rows
 from tests.fixtures.virtual import Caller, Environment
 from tests.fixtures.web import call_ok, sms_body
@@ -32,12 +32,9 @@ def watched(shown: PageResponse) -> list[str]:
 
 
 async def campaign(browser: Browser, receivers: int = 3, **fields: str) -> str:
-    """Send a campaign and return its id."""
+    """Send a campaign to so many receivers and return its id."""
     rows = "".join(f"010-2000-{number:04},n\n" for number in range(receivers))
-    address = await upload_file(browser, f"phone,이름\n{rows}")
-    sent = await send_campaign(browser, address, name="봄 행사", **fields)
-    assert sent.status == 303, sent
-    return sent.location.rpartition("/")[2]
+    return await follow_campaign(browser, rows=rows, **fields)
 
 
 async def test_changing_a_campaign_request_updates_its_progress_at_once(env: Environment, browser: Browser) -> None:

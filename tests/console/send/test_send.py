@@ -318,7 +318,7 @@ async def test_profile_of_another_account_is_refused(env: Environment) -> None:
     assert "배송이" not in looked.text + shown.text
 
 
-COMPLETE = {"adSender": "봄상점", "optOutNumber": "080-123-4567"}
+COMPLETE = {**AD_FIELDS, "adFlag": ""}
 
 
 @pytest.mark.parametrize("content", ["(광고)세일", "(광고) 세일", "[광고]세일", "  (광고)세일"])
@@ -336,16 +336,14 @@ async def test_typed_label_makes_an_advertisement(
     assert message["content"] == "(광고)[봄상점] 세일\n무료거부 0801234567"
 
 
-async def test_sender_and_number_are_both_asked_for(browser: Browser) -> None:
+async def test_advertisement_by_text_asks_who_sends_it(browser: Browser) -> None:
     ad = form(content="세일", adFlag="1")
 
     no_name = await review(browser, {**ad, "optOutNumber": "080-123-4567"})
-    no_number = await review(browser, {**ad, "adSender": "봄상점"})
     uploaded = await browser.submit(UPLOAD, **{**ad, "optOutNumber": "080-123-4567"})
 
     assert list(errors(no_name)) == ["adSender"]
     assert "보내는 사람의 이름(상호)을 밝혀야 합니다." in errors(no_name)["adSender"]
-    assert set(errors(no_number)) == {"optOutNumber"}
     assert (uploaded.status, set(errors(uploaded))) == (400, {"adSender"})
 
 
@@ -359,6 +357,6 @@ async def test_sender_and_number_are_both_asked_for(browser: Browser) -> None:
     ],
 )
 async def test_name_is_added_unless_the_text_begins_with_it(browser: Browser, content: str, shown: str) -> None:
-    seen = await preview(browser, form(content=content, adFlag="1", **COMPLETE))
+    seen = await preview(browser, form(content=content, **AD_FIELDS))
 
     assert preview_text(seen).partition("\n")[0] == shown

@@ -6,9 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-import pytest
-
-from tests.fixtures.console import Browser, signed_in_browser
+from tests.fixtures.console import Browser
 from tests.fixtures.console_send import errors, form, preview, review
 from tests.fixtures.engines import sqlite_only
 from tests.fixtures.virtual import Caller, Environment
@@ -18,6 +16,7 @@ SEED = 20261115
 FILLER = "x" * 90 + "\n"
 """Too long by itself, so that the API tells the size of whatever stands behind it; nothing merges with it."""
 A_CALL = 100
+TEXTS = 300
 ALPHABETS: Sequence[str] = (
     "".join(map(chr, range(32, 127))),
     "가각힣뷁쀍믜똠방각하햏" + "ㄱㄴㅏㅑ",
@@ -78,38 +77,17 @@ async def by_the_page(browser: Browser, csrf: str, given: str) -> Counted:
     return Counted(int(size[1]), frozenset())
 
 
-async def compare(env: Environment, count: int) -> None:
-    call, browser = await env.caller(), await signed_in_browser(env)
+@sqlite_only
+async def test_the_page_counts_as_the_interface_does(env: Environment, call: Caller, browser: Browser) -> None:
     csrf = await browser.csrf()
-    given = texts(count)
-    for start in range(0, count, A_CALL):
-        some = given[start : start + A_CALL]
+    every = texts(TEXTS)
+    for start in range(0, TEXTS, A_CALL):
+        given = every[start : start + A_CALL]
 
-        expected = await by_the_interface(call, some)
+        expected = await by_the_interface(call, given)
 
-        for text, one in zip(some, expected, strict=True):
+        for text, one in zip(given, expected, strict=True):
             assert await by_the_page(browser, csrf, text) == one, ascii(text)
-    assert len({*given}) > count * 0.99
-
-
-@sqlite_only
-async def test_the_page_counts_as_the_interface_does(env: Environment) -> None:
-    await compare(env, 300)
-
-
-@sqlite_only
-@pytest.mark.torture
-async def test_the_page_counts_as_the_interface_does_on_10_000_texts(env: Environment) -> None:
-    await compare(env, 10_000)
-
-
-def test_the_texts_are_of_every_sort() -> None:
-    given = texts(1000)
-
-    assert any("\r" in text for text in given)
-    assert any("😀" in text for text in given)
-    assert any("#{" in text for text in given)
-    assert sum(text.isascii() for text in given) > 20
 
 
 async def test_count_leaves_out_those_who_cannot_be_sent_to(browser: Browser) -> None:

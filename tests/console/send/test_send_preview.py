@@ -285,15 +285,6 @@ async def test_nothing_that_is_typed_becomes_markup(alimtalk_key: str, browser: 
     assert "<script>alert" not in (await preview(browser, variable)).text
 
 
-async def test_the_page_speaks_english(browser: Browser) -> None:
-    browser.cookies["pabal_language"] = "en"
-
-    shown = await review(browser, form(content="hello"))
-
-    assert "Send this message?" in shown.text
-    assert "5 of 90 bytes" in shown.text
-
-
 async def test_preview_is_cut_where_values_multiply_the_text(browser: Browser) -> None:
     fields = form("lms", content="#{a}" * 2000, receivers=f"01012345678,{'x' * 5000}")
 

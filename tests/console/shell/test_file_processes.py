@@ -18,7 +18,7 @@ from pabal.console.campaigns.row_validation import RowValidator
 from pabal.console.send.campaign_body import message_from_draft
 from pabal.console.send.draft import read_draft
 from pabal.console.sheets.mapping import FileHead
-from pabal.console.sheets.sheet_limits import out_of_memory, out_of_time
+from pabal.console.sheets.sheet_limits import OUT_OF_MEMORY, OUT_OF_TIME, refuse_file
 from pabal.console.shell.file_processes import FILE_ABANDONED, FILE_INTERRUPTED, NO_PROCESS, FileProcesses
 from pabal.domain.base.codes import Code, Problem, Refused
 from pabal.service.policy import build_policy
@@ -136,7 +136,7 @@ async def test_costly_file_ends_at_its_limit_and_delays_no_other(processes: File
 
     assert isinstance(head, FileHead)
     assert not costly.done()
-    assert await costly == out_of_time().problems[0]
+    assert await costly == refuse_file(OUT_OF_TIME).problems[0]
 
 
 @pytest.mark.real_time
@@ -147,7 +147,7 @@ async def test_file_that_needs_too_much_memory_is_refused(processes: FileProcess
 
     problem = await refusal(processes, excel_of("", sharedStrings=strings), preview)
 
-    assert problem == out_of_memory().problems[0]
+    assert problem == refuse_file(OUT_OF_MEMORY).problems[0]
 
 
 @pytest.mark.real_time
