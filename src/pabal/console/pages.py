@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
-from pabal.console.campaigns import approval, campaign_file, entry, funnel, group_campaign, requests, sent, upload
+from pabal.console.campaigns import campaign_file, entry, funnel, group_campaign, requests, sent, upload
 from pabal.console.components import components
 from pabal.console.contacts import address_book, contact_import, groups, inbound, opt_outs
 from pabal.console.history import codes, export, history, history_texts, phone
@@ -195,7 +195,7 @@ PAGES = (
     post("/console/send/discard", send.discard_draft, SENDERS, is_repeatable=True, max_body_bytes=MESSAGE_BYTES),
     post("/console/send/test", send.send_test, SENDERS, is_repeatable=True, max_body_bytes=MESSAGE_BYTES),
     post("/console/send/look", send.update_preview, SENDERS, is_preview=True, max_body_bytes=MESSAGE_BYTES),
-    post("/console/send/save", saved.save_text, SENDERS, max_body_bytes=MESSAGE_BYTES),
+    post("/console/send/save", saved.save_text, SENDERS, send.show_refused, max_body_bytes=MESSAGE_BYTES),
     Page("/console/send/done/{request}", sent.show_sent, SENDERS),
     Page("/console/send/done/{request}/bad.csv", sent.download_rest, SENDERS),
     post("/console/send/check", group_campaign.go_on, SENDERS, max_body_bytes=MESSAGE_BYTES),
@@ -219,21 +219,23 @@ PAGES = (
         max_body_bytes=MAX_UPLOAD_BYTES,
     ),
     post("/console/send/upload/{campaign}/send", upload.send_campaign, SENDERS),
-    post("/console/send/upload/{campaign}/approve", approval.approve_campaign, SENDERS),
-    post("/console/send/upload/{campaign}/refuse", approval.refuse_campaign, SENDERS),
-    post("/console/send/upload/{campaign}/withdraw", approval.withdraw_campaign, SENDERS),
+    post("/console/send/upload/{campaign}/approve", upload.approve_campaign, SENDERS),
+    post("/console/send/upload/{campaign}/refuse", upload.refuse_campaign, SENDERS, upload.show_refused),
+    post("/console/send/upload/{campaign}/withdraw", upload.withdraw_campaign, SENDERS, upload.show_refused),
     Page(saved.TEXTS_PATH, saved.show_texts, SENDERS, menu="menu.texts"),
     post(f"{saved.TEXTS_PATH}/{{text}}/delete", saved.delete_text, SENDERS),
-    post(f"{saved.TEXTS_PATH}/restore", saved.restore_text, SENDERS, max_body_bytes=MESSAGE_BYTES),
+    post(
+        f"{saved.TEXTS_PATH}/restore", saved.restore_text, SENDERS, send.show_refused, max_body_bytes=MESSAGE_BYTES
+    ),
     Page("/console/requests", requests.list_requests, SIGNED_IN, menu="menu.requests"),
     Page("/console/requests/progress", requests.show_progress, SIGNED_IN, is_polled=True),
     Page(requests.UNSENT_PATH, requests.list_unsent, SENDERS),
     Page(requests.APPROVALS_PATH, requests.list_approvals, SENDERS, menu="menu.approvals"),
     Page("/console/requests/{request}", requests.show_request, SIGNED_IN),
     post("/console/requests/{request}/cancel", requests.cancel_request_or_campaign, SENDERS),
-    post("/console/requests/{request}/now", requests.send_request_now, SENDERS),
+    post("/console/requests/{request}/now", requests.send_request_now, SENDERS, requests.show_refused),
     post("/console/requests/{request}/go-on", requests.resume_campaign, SENDERS),
-    post("/console/requests/{request}/name", requests.rename_campaign, SENDERS),
+    post("/console/requests/{request}/name", requests.rename_campaign, SENDERS, requests.show_refused),
     Page("/console/history", history.show_history, SIGNED_IN, menu="menu.history"),
     Page("/console/history.csv", export.export_csv, SIGNED_IN),
     Page("/console/history.xlsx", export.export_xlsx, SIGNED_IN),

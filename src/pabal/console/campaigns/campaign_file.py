@@ -157,11 +157,13 @@ async def show_columns(request: PageRequest) -> Response:
         "shell/columns.html",
         head=head,
         problem=problem,
-        needed=(needed := [(PHONE, request.t("columns.phone")), *((f"{FIELD}{name}", name) for name in variables)]),
+        needed=(
+            needed := [(PHONE, request.t("word.phone_number")), *((f"{FIELD}{name}", name) for name in variables)]
+        ),
         missing=_missing(needed, head) if head else [],
         roles=[
             (IGNORE, request.t("columns.ignore")),
-            (PHONE, request.t("columns.phone")),
+            (PHONE, request.t("word.phone_number")),
             *((f"{FIELD}{name}", f"#{{{name}}}") for name in variables),
             (REFERENCE, request.t("word.reference")),
         ],
@@ -343,7 +345,6 @@ def _show(
 
 TEXTS = {
     "faults.title": Text("발송에서 빠지는 행", "Rows that are left out"),
-    "faults.all": Text("전체", "All"),
     "faults.reasons": Text("사유별로 보기", "By reason"),
     "faults.duplicates": Text("다른 행과 같은 번호입니다.", "The same number is in another row."),
     "faults.others": Text("그 밖의 사유입니다.", "Other reasons."),

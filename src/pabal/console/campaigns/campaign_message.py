@@ -88,6 +88,11 @@ class CampaignStart(NamedTuple):
     edited: Campaign | None = None
     """The campaign whose receivers it is for, if they are those of one."""
 
+    @property
+    def skips_duplicates(self) -> bool:
+        """Whether everybody gets it once."""
+        return self.edited is None or self.edited.skips_duplicates
+
 
 async def check_message(request: PageRequest) -> CampaignStart:
     """Return the message of the send page; what was typed is kept.

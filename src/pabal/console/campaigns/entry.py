@@ -197,7 +197,6 @@ TEXTS = {
     "follow.none_found": Text("조건에 맞는 발송이 없습니다.", "Nothing that was sent matches the filters."),
     "follow.views": Text("발송 현황 보기", "Views of what was sent"),
     "follow.view.sent": Text("보낸 발송", "Sent"),
-    "follow.view.approvals": Text("승인 대기", "To be approved"),
     "menu.approvals": Text("승인 대기", "To be approved"),
     "follow.approvals.about": Text(
         "다른 사용자의 승인을 기다리는 발송입니다. 내용을 확인하고 승인하거나 반려하세요.",

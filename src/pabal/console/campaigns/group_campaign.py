@@ -3,6 +3,7 @@
 import logging
 from collections import deque
 from collections.abc import AsyncIterator, Iterator, Sequence
+from dataclasses import dataclass, field
 
 from starlette.responses import Response
 
@@ -57,7 +58,7 @@ async def start_campaign(request: PageRequest, start: CampaignStart, name: str, 
         request.context,
         campaign,
         name[:MAX_FILE_NAME_CHARACTERS],
-        start.edited is None or start.edited.skips_duplicates,
+        start.skips_duplicates,
         request.now - STALE_AFTER,
         campaign_audit_entry(request, campaign, "file"),
     )
@@ -66,84 +67,75 @@ async def start_campaign(request: PageRequest, start: CampaignStart, name: str, 
     return request.redirect(f"{UPLOAD_PATH}/{campaign_id.hex()}")
 
 
+@dataclass
 class BackgroundReading:
     """Receivers on their way to be those of a campaign."""
 
-    def __init__(
-        self,
-        request: PageRequest,
-        campaign: Campaign,
-        start: CampaignStart,
-        source: ReceiverSource,
-        started_at: Instant,
-    ) -> None:
-        self._site = request.site
-        self._context = request.context
-        self._campaign = campaign
-        self._validator = start.validator
-        self._skips_duplicates = start.edited is None or start.edited.skips_duplicates
-        self._has_references = start.edited is not None
-        self._source = source
-        self._changed_at = started_at
-        self._batches: deque[list[SheetRow]] = deque()
-        self._is_complete = False
-        self._row_number = 1
-        draft = start.draft
-        self._is_ad = draft.is_ad or request.context.policy.sends_as_brand(draft.product)
-        self._sender = phone.parse_sender(draft.texts["sender"]) if draft.product.is_text else ""
+    request: PageRequest
+    campaign: Campaign
+    start: CampaignStart
+    source: ReceiverSource
+    changed_at: Instant
+    batches: deque[list[SheetRow]] = field(default_factory=deque)
+    is_complete: bool = False
+    row_number: int = 1
 
     async def run(self) -> None:
         """Validate all receivers, storing the result part by part; it stops where the campaign was discarded."""
         try:
-            with self._site.file_checks.hold(self._campaign.account_id):
+            with self.request.site.file_checks.hold(self.campaign.account_id):
                 await self._validate()
         except Refused as refused:
             await campaign_files.refuse_file(
-                self._context, self._campaign, refused.problems, self._changed_at, self._next_change()
+                self.request.context, self.campaign, refused.problems, self.changed_at, self._next_change()
             )
         except StoreUnavailable:
             log.warning("the store is away; a campaign has to be begun again")
 
     async def _validate(self) -> None:
-        references = sheet.REFERENCE_NAMES[:1] if self._has_references else ()
-        head = SheetRow(1, (sheet.PHONE_NAMES[0], *self._validator.variables, *references))
-        self._batches.append([head])
-        validation = FileValidation(self._rows(), self._validator, skips_duplicates=self._skips_duplicates)
+        references = sheet.REFERENCE_NAMES[:1] if self.start.edited else ()
+        head = SheetRow(1, (sheet.PHONE_NAMES[0], *self.start.validator.variables, *references))
+        self.batches.append([head])
+        validation = FileValidation(
+            self._rows(), self.start.validator, skips_duplicates=self.start.skips_duplicates
+        )
         is_validated = False
         while not is_validated:
             excluded = await self._read_some()
-            findings = await self._site.threads.run(validation.validate_next_rows)
+            findings = await self.request.site.threads.run(validation.validate_next_rows)
             is_validated = findings is None
             await self._store(findings or FileFindings(None, [], 0), excluded)
         summary = FileSummary(validation.shared, head.cells, ())
         await campaign_files.end_reading(
-            self._context, self._campaign, summary, self._changed_at, self._next_change()
+            self.request.context, self.campaign, summary, self.changed_at, self._next_change()
         )
 
     async def _read_some(self) -> list[InvalidRow]:
         """Read some receivers to validate; return those that want no advertising, if this is one."""
-        if self._is_complete:
+        if self.is_complete:
             return []
-        found = await anext(self._source, None)
-        self._is_complete = found is None
+        found = await anext(self.source, None)
+        self.is_complete = found is None
         unwilling: set[str] = set()
-        if self._is_ad and found:
+        draft, policy = self.start.draft, self.request.context.policy
+        if found and (draft.is_ad or policy.sends_as_brand(draft.product)):
             phones = [each.phone for each in found]
+            sender = phone.parse_sender(draft.texts["sender"]) if draft.product.is_text else ""
             unwilling = await contacts.find_opted_out(
-                self._context, self._campaign.account_id, phones, self._sender
+                self.request.context, self.campaign.account_id, phones, sender
             )
         rows: list[SheetRow] = []
         excluded: list[InvalidRow] = []
         for each in found or ():
-            self._row_number += 1
-            references = (each.reference,) if self._has_references else ()
-            values = (each.values.get(name, "") for name in self._validator.variables)
+            self.row_number += 1
+            references = (each.reference,) if self.start.edited else ()
+            values = (each.values.get(name, "") for name in self.start.validator.variables)
             cells = (each.phone, *values, *references)
             if each.phone in unwilling:
-                excluded.append(InvalidRow(self._row_number, cells, tuple(OPTED_OUT_ROW)))
+                excluded.append(InvalidRow(self.row_number, cells, tuple(OPTED_OUT_ROW)))
             else:
-                rows.append(SheetRow(self._row_number, cells))
-        self._batches.append(rows)
+                rows.append(SheetRow(self.row_number, cells))
+        self.batches.append(rows)
         return excluded
 
     async def _store(self, findings: FileFindings, excluded: Sequence[InvalidRow]) -> None:
@@ -151,44 +143,51 @@ class BackgroundReading:
             return
         whole = findings._replace(invalid_rows=sorted([*findings.invalid_rows, *excluded]))
         now = self._next_change()
-        if not await campaign_files.add_findings(self._context, self._campaign, whole, self._changed_at, now):
+        if not await campaign_files.add_findings(self.request.context, self.campaign, whole, self.changed_at, now):
             raise Refused(Code.INVALID_STATE, "", FILE_REFUSED)
-        self._changed_at = now
+        self.changed_at = now
 
     def _rows(self) -> Iterator[list[SheetRow]]:
         """Yield the rows that were read; an empty list means that there are none yet."""
-        while self._batches or not self._is_complete:
-            yield self._batches.popleft() if self._batches else []
+        while self.batches or not self.is_complete:
+            yield self.batches.popleft() if self.batches else []
 
     def _next_change(self) -> Instant:
-        return max(self._context.world.now(), self._changed_at + 1)
+        return max(self.request.context.world.now(), self.changed_at + 1)
 
 
 async def go_on(request: PageRequest) -> Response:
     """Go on with whoever was chosen: groups and typed receivers, those not reached before, or typed ones alone."""
-    if ticked_ids(request.fields, GROUP):
-        return await _create_group_campaign(request)
-    if request.field("whom") == FILE and not request.field("receivers"):
+    has_groups, has_typed = bool(ticked_ids(request.fields, GROUP)), bool(request.field("receivers"))
+    if not has_groups and request.field("whom") == FILE and not has_typed:
         return await create_campaign(request)
-    if request.field("resends"):
-        return await _create_resend(request)
-    if edited := await campaign_message.find_edited(request, drafts.read_draft(request.fields)):
-        if request.field("receivers"):
+    resends = "" if has_groups else request.field("resends")
+    resent = identifiers.parse_request_id(resends)
+    if resends:
+        await copies.check_owner(request.context, request.account_id, resent)
+    edited = await campaign_message.find_edited(request, drafts.read_draft(request.fields))
+    try:
+        if has_groups or (edited and has_typed and not resends):
             return await _create_group_campaign(request)
-        return await _create_edit(request, edited)
+        if resends:
+            source = _read_failed(request, resent)
+            return await start_campaign(
+                request, await check_message(request), request.t("send.resend.name"), source
+            )
+        if edited:
+            return await _create_edit(request, edited)
+    except Refused as refused:
+        return await send_page.show_refused(request, refused)
     return await send_page.show_confirmation(request)
 
 
 async def _create_group_campaign(request: PageRequest) -> Response:
     """Begin a campaign to the contacts of the chosen groups, and to typed receivers, if there are any."""
-    try:
-        groups = await _chosen_groups(request) if ticked_ids(request.fields, GROUP) else []
-        start = await check_message(request)
-        typed = _typed_receivers(start)
-        if groups:
-            await _check_variables(request, start.validator)
-    except Refused as refused:
-        return await send_page.show_refused(request, drafts.read_draft(request.fields), refused)
+    groups = await _chosen_groups(request) if ticked_ids(request.fields, GROUP) else []
+    start = await check_message(request)
+    typed = _typed_receivers(start)
+    if groups:
+        await _check_variables(request, start.validator)
     names = ", ".join([*(each.name for each in groups), *([request.t("send.receivers.too")] if typed else [])])
     return await start_campaign(request, start, names, _read_all(request, typed, [each.id for each in groups]))
 
@@ -212,25 +211,11 @@ def _typed_receivers(start: CampaignStart) -> list[KnownReceiver]:
 
 async def _create_edit(request: PageRequest, edited: Campaign) -> Response:
     """Begin a campaign to the receivers of one that has not begun, whose place it takes when it is sent."""
-    try:
-        if not campaign_message.is_editable(edited, request.now):
-            raise Refused(Code.INVALID_STATE, "", NOT_WAITING)
-        start = (await check_message(request))._replace(edited=edited)
-    except Refused as refused:
-        return await send_page.show_refused(request, drafts.read_draft(request.fields), refused)
+    if not campaign_message.is_editable(edited, request.now):
+        raise Refused(Code.INVALID_STATE, "", NOT_WAITING)
+    start = (await check_message(request))._replace(edited=edited)
     source = copies.iterate_receivers(request.context, edited)
     return await start_campaign(request, start, edited.file_name or edited.name, source)
-
-
-async def _create_resend(request: PageRequest) -> Response:
-    """Begin a campaign to the receivers that an earlier request or campaign did not reach."""
-    sent_id = identifiers.parse_request_id(request.field("resends"))
-    await copies.check_owner(request.context, request.account_id, sent_id)
-    try:
-        start = await check_message(request)
-    except Refused as refused:
-        return await send_page.show_refused(request, drafts.read_draft(request.fields), refused)
-    return await start_campaign(request, start, request.t("send.resend.name"), _read_failed(request, sent_id))
 
 
 async def _read_all(request: PageRequest, typed: list[KnownReceiver], group_ids: Sequence[int]) -> ReceiverSource:

@@ -242,32 +242,32 @@ async def cancel_request_or_campaign(request: PageRequest) -> Response:
 
 
 async def send_request_now(request: PageRequest) -> Response:
-    """Send now what is scheduled for later."""
+    """Send now what is scheduled for later.
+
+    Raises Refused.
+    """
     sent = await _get_progress(request)
-    try:
-        if sent.campaign:
-            await approvals.check_send_now(request.context, sent.campaign)
-            deed = request.audit_entry("campaign.now", sent.id.hex())
-            await campaigns.send_campaign_now(request.context, sent.campaign, deed)
-        else:
-            deed = request.audit_entry("request.now", sent.id.hex())
-            await waiting.send_now(request.context, request.account_id, sent.id, deed)
-    except Refused as refused:
-        return await _render_request(request, sent, refused)
+    if sent.campaign:
+        await approvals.check_send_now(request.context, sent.campaign)
+        deed = request.audit_entry("campaign.now", sent.id.hex())
+        await campaigns.send_campaign_now(request.context, sent.campaign, deed)
+    else:
+        deed = request.audit_entry("request.now", sent.id.hex())
+        await waiting.send_now(request.context, request.account_id, sent.id, deed)
     return request.redirect(f"{REQUESTS_PATH}/{sent.id.hex()}")
 
 
 async def rename_campaign(request: PageRequest) -> Response:
     """Give a campaign another name.
 
-    Raises Refused(NOT_FOUND) for what is no campaign.
+    Raises Refused: NOT_FOUND for what is no campaign, INVALID_PARAMETER.
     """
     sent = await _get_progress(request)
     if sent.campaign is None:
         raise Refused(Code.NOT_FOUND)
     name = " ".join(request.field("name").split())
     if not name or len(name) > MAX_NAME_CHARACTERS:
-        return await _render_request(request, sent, Refused(Code.INVALID_PARAMETER, "name", BAD_NAME))
+        raise Refused(Code.INVALID_PARAMETER, "name", BAD_NAME)
     deed = request.audit_entry("campaign.rename", sent.id.hex())
     await campaigns.rename(request.context, sent.campaign, name, deed)
     return request.redirect(f"{REQUESTS_PATH}/{sent.id.hex()}")
@@ -283,6 +283,11 @@ async def resume_campaign(request: PageRequest) -> Response:
         raise Refused(Code.NOT_FOUND)
     await campaigns.resume(request.context, sent.campaign, request.audit_entry("campaign.go_on", sent.id.hex()))
     return request.redirect(f"{REQUESTS_PATH}/{sent.id.hex()}")
+
+
+async def show_refused(request: PageRequest, refused: Refused) -> Response:
+    """Show a campaign or a request with why something cannot be done with it."""
+    return await _render_request(request, await _get_progress(request), refused)
 
 
 async def _get_progress(request: PageRequest) -> SentItem:
@@ -301,7 +306,7 @@ async def _render_request(request: PageRequest, sent: SentItem, refused: Refused
     cancelled = Toast(request.t("follow.cancelled"), way_on, link=request.t("follow.copy"))
     return request.render(
         "campaigns/request.html",
-        refused.code.http_status if refused else 200,
+        refused,
         toast=cancelled if request.field("done") == "cancelled" else None,
         entry=await build_entry(request, sent),
         funnel=build_funnel(request, sent),

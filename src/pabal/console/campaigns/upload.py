@@ -1,4 +1,4 @@
-"""Campaigns before they are sent: a message is written, its file is validated, and it is confirmed and sent."""
+"""Campaigns before they are sent: a message is written, its file validated, and it is confirmed or approved."""
 
 from collections.abc import Sequence
 
@@ -21,7 +21,6 @@ from pabal.console.campaigns.campaign_message import (
     make_bubble,
     store_campaign,
 )
-from pabal.console.send import draft as drafts
 from pabal.console.send import kept_draft
 from pabal.console.send import send as send_page
 from pabal.console.send.summary import CostEstimate, dearest_fallback, estimate_cost, open_times
@@ -57,7 +56,7 @@ async def create_campaign(request: PageRequest) -> Response:
     try:
         start = await check_message(request)
     except Refused as refused:
-        return await send_page.show_refused(request, drafts.read_draft(request.fields), refused)
+        return await send_page.show_refused(request, refused)
     name = f"{request.translate(start.draft.product.label)} {request.minute(request.now)}"
     campaign_id = await store_campaign(request, start, name)
     return request.redirect(f"{UPLOAD_PATH}/{campaign_id.hex()}")
@@ -135,15 +134,69 @@ async def _send_time(request: PageRequest, campaign: Campaign) -> Instant | None
     if sending is None:
         raise Refused(Code.INVALID_STATE, "", FILE_REFUSED)
     sending = apply_ad_hours(sending._replace(scheduled_at=send_at), policy, now)
-    await check_carriers(request, campaign, sending)
+    await _check_carriers(request, campaign, sending)
     return sending.scheduled_at
 
 
-async def check_carriers(request: PageRequest, campaign: Campaign, sending: Sending) -> None:
+async def _check_carriers(request: PageRequest, campaign: Campaign, sending: Sending) -> None:
     """Raise Refused where a campaign has no carrier, or may not be sent from its numbers."""
     await choose_carrier(request.context, request.account_id, sending)
     if campaign.upgraded:
         await choose_carrier(request.context, request.account_id, sending._replace(product=Product.LMS))
+
+
+async def approve_campaign(request: PageRequest) -> Response:
+    """Start a campaign as it was shown to a second user; for one that is already sent, show it."""
+    campaign = await get_campaign(request)
+    if not campaign.state.is_before_sending:
+        return request.redirect(f"{REQUESTS_PATH}/{campaign.id.hex()}")
+    try:
+        _check_shown(request, campaign)
+        await load_validator(request, campaign)
+        sending = await campaign_files.get_sending(request.context, campaign.id)
+        if sending is None:
+            raise Refused(Code.INVALID_STATE, "", FILE_CHANGED)
+        await _check_carriers(request, campaign, sending)
+        audit_entry = campaign_audit_entry(request, campaign, "approve")
+        await approvals.approve(request.context, campaign, sending, request.user, audit_entry)
+    except Refused as refused:
+        return await render_campaign(request, campaign, refused.problems)
+    return request.redirect(f"{REQUESTS_PATH}/{campaign.id.hex()}")
+
+
+async def refuse_campaign(request: PageRequest) -> Response:
+    """Send a campaign back to those who prepare it, with a comment.
+
+    Raises Refused.
+    """
+    campaign = await get_campaign(request)
+    _check_shown(request, campaign)
+    audit_entry = campaign_audit_entry(request, campaign, "refuse")
+    await approvals.refuse(request.context, campaign, request.user, request.field("comment"), audit_entry)
+    return request.redirect(f"{UPLOAD_PATH}/{campaign.id.hex()}")
+
+
+async def withdraw_campaign(request: PageRequest) -> Response:
+    """Take a campaign back that waits for approval.
+
+    Raises Refused.
+    """
+    campaign = await get_campaign(request)
+    _check_shown(request, campaign)
+    await approvals.withdraw(request.context, campaign, campaign_audit_entry(request, campaign, "withdraw"))
+    return request.redirect(f"{UPLOAD_PATH}/{campaign.id.hex()}")
+
+
+async def show_refused(request: PageRequest, refused: Refused) -> Response:
+    """Show a campaign with what is wrong with it."""
+    return await render_campaign(request, await get_campaign(request), refused.problems)
+
+
+def _check_shown(request: PageRequest, campaign: Campaign) -> None:
+    """Raise Refused(INVALID_STATE) where a campaign is not what the page has shown."""
+    is_waiting = campaign.state is CampaignState.TO_APPROVE
+    if not is_waiting or request.field("seen") != campaign_version(campaign, request.now):
+        raise Refused(Code.INVALID_STATE, "", approvals.CHANGED)
 
 
 async def render_campaign(request: PageRequest, campaign: Campaign, problems: Sequence[Problem] = ()) -> Response:
@@ -203,7 +256,7 @@ async def render_campaign(request: PageRequest, campaign: Campaign, problems: Se
         max_megabytes=sheet_limits.MAX_FILE_BYTES // (1024 * 1024),
         typed={"name": request.field("name") or campaign.name, "sendDate": send_date.replace(" ", "T")},
         is_later=is_later,
-        ways=open_times(request, send_date, is_later=is_later),
+        times=open_times(request, send_date, is_later=is_later),
         zone=str(request.context.policy.zone),
     )
 

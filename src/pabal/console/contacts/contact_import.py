@@ -281,7 +281,7 @@ def _render_columns(
     request: PageRequest, head: FileHead | None, fields: Sequence[str], refused: Refused | None = None
 ) -> Response:
     problem = request.tell(refused.problems[0]) if refused else ""
-    phone_name = request.t("columns.phone")
+    phone_name = request.t("word.phone_number")
     return request.render(
         "shell/columns.html",
         head=head,

@@ -266,9 +266,13 @@ class MessageDraft:
             "buttons": buttons if self.has_buttons and buttons else None,
         }
 
-    def without_fields(self, *names: str) -> "MessageDraft":
-        """Return the draft with some text fields emptied."""
-        return replace(self, texts={**self.texts, **dict.fromkeys(names, "")})
+    def changed(self, texts: Mapping[str, str] | None = None, **fields: str | bool) -> "MessageDraft":
+        """Return the draft with other values of some fields, texts and checkboxes."""
+        typed = {name: value for name, value in fields.items() if isinstance(value, str)}
+        ticked = {name: value for name, value in fields.items() if isinstance(value, bool)}
+        return replace(
+            self, texts={**self.texts, **(texts or {}), **typed}, checkboxes={**self.checkboxes, **ticked}
+        )
 
     def _send_date(self) -> str:
         """Return the send date as the API writes it; browsers put a T between day and time."""
@@ -314,18 +318,13 @@ def draft_from_body(body: Mapping[str, Any]) -> MessageDraft:
     """Return the draft that makes this body of the API, without receivers and time."""
     draft = blank_draft(str(body.get("kind", "")))
     images = body.get("images") or [body.get("image") or {}]
-    given = {name: str(body[name]) for name in _TEXT_FIELDS if name in body and name != "sendDate"}
+    given = {name: str(body[name] or "") for name in _TEXT_FIELDS if name in body and name != "sendDate"}
     given |= image_texts([[str(each.get(part, "")) for part in API_FIELDS] for each in images])
     if body.get("attachment"):
         given["attachment"] = json.dumps(body["attachment"], ensure_ascii=False, indent=2)
-    checkboxes = {name: bool(body.get(name)) for name in ("adFlag", "resend")}
     buttons = tuple(read_button(each) for each in body.get("buttons") or ())
-    return replace(
-        draft,
-        texts={**draft.texts, **given},
-        checkboxes={**draft.checkboxes, **checkboxes},
-        buttons=buttons,
-    )
+    draft = draft.changed(given, adFlag=bool(body.get("adFlag")), resend=bool(body.get("resend")))
+    return replace(draft, buttons=buttons)
 
 
 def write_roles(roles: Sequence[str]) -> str:
@@ -366,14 +365,14 @@ def _with_start(draft: MessageDraft) -> MessageDraft:
     typed = draft.texts["attachment"].strip().replace("\r\n", "\n")
     if typed and typed not in map(start_of, BrandType):
         return draft
-    return replace(draft, texts={**draft.texts, "attachment": start_of(draft.brand_type)})
+    return draft.changed(attachment=start_of(draft.brand_type))
 
 
 def _apply_action(draft: MessageDraft, action: str) -> MessageDraft:
     """Return the draft after an action: the image removed, or a button added, moved or removed (`add`, `up-1`)."""
     verb, _, place = action.partition("-")
     if verb == "unpicture":
-        return replace(draft, texts={**draft.texts, **without_image(draft.texts, place)})
+        return draft.changed(without_image(draft.texts, place))
     return replace(draft, buttons=change_buttons(draft.buttons, verb, place))
 
 

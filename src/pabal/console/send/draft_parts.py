@@ -31,11 +31,11 @@ def read_buttons(fields: Mapping[str, str]) -> tuple[dict[str, str], ...]:
     return tuple(read_button(found[index]) for index in sorted(found)[: button.MAX_BUTTONS])
 
 
-def read_button(fields: Mapping[str, str]) -> dict[str, str]:
+def read_button(fields: Mapping[str, object]) -> dict[str, str]:
     """Return a button with the fields of its type; of an unknown type, with those of a web link."""
-    kind = fields.get("buttonType", "")
+    kind = str(fields.get("buttonType", ""))
     kind = kind if kind in BUTTON_FIELDS else "webLink"
-    return {"buttonType": kind, **{name: fields.get(name, "") for name in ("name", *BUTTON_FIELDS[kind])}}
+    return {"buttonType": kind, **{name: str(fields.get(name, "")) for name in ("name", *BUTTON_FIELDS[kind])}}
 
 
 def change_buttons(given: Sequence[dict[str, str]], verb: str, place: str) -> tuple[dict[str, str], ...]:

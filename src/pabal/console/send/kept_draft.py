@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Collection
-from dataclasses import replace
 from string import hexdigits
 from typing import NamedTuple
 
@@ -130,13 +129,8 @@ async def keep_rest(request: PageRequest, review: Review, sent_id: bytes) -> Non
     """Keep the lines that a request left out, with its message and without its time."""
     bad = [each.line_number for each in review.invalid_rows]
     if bad:
-        draft = review.draft.without_fields("sendDate", "receivers", "resends")
         lines = typed_receivers.pick_lines(review.draft.texts["receivers"], bad)
-        draft = replace(
-            draft,
-            texts={**draft.texts, "receivers": "\n".join(lines)},
-            checkboxes={**draft.checkboxes, "later": False},
-        )
+        draft = review.draft.changed(receivers="\n".join(lines), sendDate="", later=False, resends="")
         await keep_as(request, draft, rest_form(sent_id))
 
 

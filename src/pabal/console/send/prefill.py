@@ -6,13 +6,12 @@ import json
 import re
 from base64 import b64encode
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 from pabal.checks.body.fields import to_api_fields
 from pabal.console.send import draft as drafts
 from pabal.console.send.draft import ALIMTALK, BRAND, FRIENDTALK, FRIENDTALK_PRODUCTS, LMS, MMS, SMS, MessageDraft
-from pabal.console.send.draft_parts import BUTTON_FIELDS, image_texts
+from pabal.console.send.draft_parts import API_FIELDS, BUTTON_FIELDS
 from pabal.console.send.kept_draft import FORM
 from pabal.console.send.review import MAX_TYPED_RECEIVERS
 from pabal.console.sheets import sheet
@@ -22,7 +21,6 @@ from pabal.console.shell.page_request import PageRequest
 from pabal.domain.base import identifiers
 from pabal.domain.base.codes import Code, Refused, Text
 from pabal.domain.brand.message import to_documented
-from pabal.domain.content.button import Button
 from pabal.domain.content.image import Image
 from pabal.domain.people import phone
 from pabal.domain.sends.message import Product, Status
@@ -116,10 +114,9 @@ def _start_from_request(request: PageRequest, form: str, copy: RequestCopy, way:
         draft = _resending(draft, copy.request.id, way)
     else:
         lines = type_receivers(copy.messages, copy.request.variables)
-        draft = replace(draft, texts={**draft.texts, "receivers": lines})
         numbers = [each.receiver for each in copy.messages]
-        if len(set(numbers)) < len(numbers):  # who was to get several messages still is
-            draft = replace(draft, checkboxes={**draft.checkboxes, "once": False})
+        has_repeated = len(set(numbers)) < len(numbers)  # who was to get several messages still is
+        draft = draft.changed(receivers=lines, once=not has_repeated)
     if way == "resend" and not copy.messages:
         notice = "send_start.none_failed"
     if way == "edit":
@@ -128,17 +125,13 @@ def _start_from_request(request: PageRequest, form: str, copy: RequestCopy, way:
         if not is_editable(copy):
             raise Refused(Code.INVALID_STATE, "", NOT_EDITABLE)
         at = request.minute(copy.request.scheduled_at).replace(" ", "T")
-        draft = replace(
-            draft,
-            texts={**draft.texts, "sendDate": at, "edits": copy.request.id.hex()},
-            checkboxes={**draft.checkboxes, "later": True},
-        )
+        draft = draft.changed(sendDate=at, edits=copy.request.id.hex(), later=True)
     return FormStart(form, draft, notice)
 
 
 def _resending(draft: MessageDraft, sent_id: bytes, way: str) -> MessageDraft:
     """Return a draft that is resent to more receivers than can be typed: they are read when it is sent."""
-    return replace(draft, texts={**draft.texts, "resends": sent_id.hex() if way == "resend" else ""})
+    return draft.changed(resends=sent_id.hex() if way == "resend" else "")
 
 
 def _start_from_campaign(form: str, copy: CampaignCopy, way: str, sent_id: bytes) -> FormStart:
@@ -150,7 +143,7 @@ def _start_from_campaign(form: str, copy: CampaignCopy, way: str, sent_id: bytes
         return FormStart(form, _resending(draft, sent_id, way), "send_start.many_failed")
     lines = type_receivers(copy.failed, copy.variables)
     notice = "send_start.resend" if copy.failed else "send_start.none_failed"
-    return FormStart(form, replace(draft, texts={**draft.texts, "receivers": lines}), notice)
+    return FormStart(form, draft.changed(receivers=lines), notice)
 
 
 async def _start_from_edited(request: PageRequest, form: str, copy: CampaignCopy, campaign_id: bytes) -> FormStart:
@@ -159,10 +152,9 @@ async def _start_from_edited(request: PageRequest, form: str, copy: CampaignCopy
     fields: dict[str, Any] = json.loads(copy.body)
     at = request.minute(campaign.scheduled_at) or str(fields.get("sendDate", ""))
     draft = drafts.draft_from_body(fields)
-    texts = {**draft.texts, "edits": campaign_id.hex(), "sendDate": at.replace(" ", "T")}
-    checkboxes = {**draft.checkboxes, "later": bool(at)}
+    draft = draft.changed(edits=campaign_id.hex(), sendDate=at.replace(" ", "T"), later=bool(at))
     notice = "send_start.edit_campaign" if campaign.state.is_before_sending else "send_start.edit_scheduled"
-    return FormStart(form, replace(draft, texts=texts, checkboxes=checkboxes), notice)
+    return FormStart(form, draft, notice)
 
 
 async def _start_from_rest(request: PageRequest, form: str, campaign_id: bytes) -> FormStart:
@@ -182,38 +174,45 @@ async def _start_from_rest(request: PageRequest, form: str, campaign_id: bytes) 
     for row in rest.rows:
         cells = [*row.cells, *[""] * width]
         rows.append([cells[place] for place in order])
-    draft = replace(draft, texts={**draft.texts, "receivers": write_lines(rows)})
-    return FormStart(form, draft, "send_start.rest")
+    return FormStart(form, draft.changed(receivers=write_lines(rows)), "send_start.rest")
 
 
 def draft_from_request(request: Request, images: Sequence[Image]) -> MessageDraft:
     """Return the draft that would make this request again, without receivers and time."""
-    blank = drafts.blank_draft(KIND_BY_PRODUCT[request.product])
     is_alimtalk = request.product is Product.ALIMTALK
     ad_sender = _AD_SENDER.match(request.content) if request.is_ad else None
-    texts = {
-        "content": request.content,  # of an Alimtalk too: it may be resent as a text
-        "subject": "" if is_alimtalk else request.subject or "",
-        "sender": phone.hyphenate(request.sender) if request.sender else "",
-        "senderKey": request.sender_key or "",
-        "templateCode": request.template_code or "",
-        "expireMinutes": str(request.expire_minutes or ""),
-        "purpose": CODE_PURPOSE if request.is_code else "",
-        "imageLink": request.image_link or "",
-        "resendPhoneNumber": phone.hyphenate(request.fallback_sender) if request.fallback_sender else "",
-        "resendContent": request.fallback_content or "",
-        "optOutNumber": phone.hyphenate(request.opt_out_number) if request.opt_out_number else "",
-        "adSender": ad_sender[1] if ad_sender else "",
-        **image_texts([(each.content_type, each.file_name, b64encode(each.body).decode()) for each in images]),
-        **_talk_texts(request),
-    }
-    checkboxes = {"adFlag": request.is_ad, "resend": request.fallback_sender is not None}
-    return replace(
-        blank,
-        texts={**blank.texts, **texts},
-        checkboxes={**blank.checkboxes, **checkboxes},
-        buttons=() if is_alimtalk else _buttons(request.buttons),
+    buttons = [each for each in request.buttons if each.type in BUTTON_FIELDS and not is_alimtalk]
+    return drafts.draft_from_body(
+        {
+            "kind": KIND_BY_PRODUCT[request.product],
+            "content": request.content,  # of an Alimtalk too: it may be resent as a text
+            "subject": "" if is_alimtalk else request.subject,
+            "sender": _hyphenate(request.sender),
+            "senderKey": request.sender_key,
+            "templateCode": request.template_code,
+            "expireMinutes": request.expire_minutes,
+            "purpose": CODE_PURPOSE if request.is_code else "",
+            "imageLink": request.image_link,
+            "resend": request.fallback_sender is not None,
+            "resendPhoneNumber": _hyphenate(request.fallback_sender),
+            "resendContent": request.fallback_content,
+            "adFlag": request.is_ad,
+            "optOutNumber": _hyphenate(request.opt_out_number),
+            "adSender": ad_sender[1] if ad_sender else "",
+            "images": [
+                dict(
+                    zip(API_FIELDS, (each.content_type, each.file_name, b64encode(each.body).decode()), strict=True)
+                )
+                for each in images
+            ],
+            "buttons": [{"buttonType": each.type, **to_api_fields(each)} for each in buttons],
+            **_talk_fields(request),
+        }
     )
+
+
+def _hyphenate(number: str | None) -> str:
+    return phone.hyphenate(number) if number else ""
 
 
 def type_receivers(messages: Sequence[Message], variables: Sequence[str]) -> str:
@@ -237,30 +236,14 @@ def _can_be_typed(value: str) -> bool:
     return bool(value) and value == value.strip() and "\t" not in value and len(value.splitlines()) == 1
 
 
-def _talk_texts(request: Request) -> dict[str, str]:
+def _talk_fields(request: Request) -> dict[str, Any]:
     if request.product in FRIENDTALK_PRODUCTS:
         return {"messageType": request.product.code}
     brand = request.brand
     if request.product is not Product.BRAND_MESSAGE or brand is None:
         return {}
-    attachment = to_documented(brand.attachment)
     return {
         "messageType": brand.type.value if brand.type else "",
         "targeting": brand.targeting.value,
-        "attachment": json.dumps(attachment, ensure_ascii=False, indent=2) if attachment else "",
+        "attachment": to_documented(brand.attachment),
     }
-
-
-def _buttons(buttons: Sequence[Button]) -> tuple[dict[str, str], ...]:
-    return tuple(
-        {
-            "buttonType": each.type,
-            **{
-                name: str(given.get(name, ""))
-                for given in (to_api_fields(each),)
-                for name in ("name", *BUTTON_FIELDS[each.type])
-            },
-        }
-        for each in buttons
-        if each.type in BUTTON_FIELDS
-    )

@@ -207,9 +207,10 @@ def build_preview(
 
 
 def _measure(draft: MessageDraft, content: str, design: TemplateContent | None) -> TextSize:
-    if design is None:
-        return _measure_brand(draft, content) if draft.is_brand else measure(draft.product, content)
-    most = design.max_characters
+    if draft.product.is_text:
+        return _measure_bytes(content, sending.MAX_BYTES[draft.product])
+    most = draft.brand_rules.max_characters if draft.is_brand else sending.MAX_CHARACTERS[draft.product]
+    most = design.max_characters if design else most
     return TextSize(len(content), most, False, len(content) > most)
 
 
@@ -218,19 +219,6 @@ def _fill_parts(message: ComposedMessage, filling: Sequence[str]) -> TemplatePar
         return fill_parts(message.parts, message.variables, filling)
     except Refused:
         return message.parts
-
-
-def measure(product: Product, content: str) -> TextSize:
-    """Return the size of a text as the service counts it for this product."""
-    if product.is_text:
-        return _measure_bytes(content, sending.MAX_BYTES[product])
-    most = sending.MAX_CHARACTERS[product]
-    return TextSize(len(content), most, False, len(content) > most)
-
-
-def _measure_brand(draft: MessageDraft, content: str) -> TextSize:
-    most = draft.brand_rules.max_characters
-    return TextSize(len(content), most, False, len(content) > most)
 
 
 def split_unsupported(content: str, product: Product) -> list[TextRun]:
@@ -311,7 +299,7 @@ def _preview_fallback(content: str, channel_id: str, *, lacks_marks: bool) -> Fa
         product,
         subject or "",
         split_unsupported(content, Product.LMS),
-        measure(product or Product.LMS, content),
+        _measure_bytes(content, sending.MAX_BYTES[product or Product.LMS]),
         lacks_marks,
     )
 
@@ -327,7 +315,7 @@ def _opt_out_number(draft: MessageDraft, default: str) -> str:
 
 def as_lms(draft: MessageDraft) -> MessageDraft:
     """Return an SMS as the LMS that it becomes, without a subject."""
-    return replace(draft, kind=KINDS[LMS], texts={**draft.texts, "subject": ""})
+    return replace(draft.changed(subject=""), kind=KINDS[LMS])
 
 
 async def is_upgrade_wanted(context: Context, account_id: int, kind: str) -> bool:

@@ -51,17 +51,16 @@ async def show_texts(request: PageRequest, toast: Toast | None = None) -> Respon
 
 
 async def save_text(request: PageRequest) -> Response:
-    """Save the message of the send page under a name; what was typed stays."""
+    """Save the message of the send page under a name; what was typed stays.
+
+    Raises Refused.
+    """
+    return await send_page.show_saved(request, await _store(request))
+
+
+async def _store(request: PageRequest) -> MessageDraft:
+    """Save the message that was typed under the name that was given, and return it; raises Refused."""
     draft = drafts.read_draft(request.fields)
-    try:
-        await _store(request, draft)
-    except Refused as refused:
-        return await send_page.show_refused(request, draft, refused)
-    return await send_page.show_saved(request, draft)
-
-
-async def _store(request: PageRequest, draft: MessageDraft) -> None:
-    """Save the message of a draft under the name that was given; raises Refused."""
     fields = {name: value for name, value in drafts.to_fields(draft).items() if name not in _LEFT_OUT}
     if not drafts.is_worth_keeping(draft):
         raise Refused(Code.MISSING_PARAMETER, "content")
@@ -73,6 +72,7 @@ async def _store(request: PageRequest, draft: MessageDraft) -> None:
         fields,
         request.audit_entry("text.save"),
     )
+    return draft
 
 
 async def delete_text(request: PageRequest) -> Response:
@@ -92,11 +92,11 @@ async def delete_text(request: PageRequest) -> Response:
 
 
 async def restore_text(request: PageRequest) -> Response:
-    """Save a text again that was deleted."""
-    try:
-        await _store(request, drafts.read_draft(request.fields))
-    except Refused as refused:
-        return await send_page.show_refused(request, drafts.read_draft(request.fields), refused)
+    """Save a text again that was deleted.
+
+    Raises Refused.
+    """
+    await _store(request)
     return request.redirect(TEXTS_PATH)
 
 

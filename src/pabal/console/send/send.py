@@ -1,7 +1,6 @@
 """The send page: a message is written with a preview, confirmed, and sent."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 from starlette.responses import Response
@@ -23,7 +22,14 @@ from pabal.console.send.review import (
     validate_review,
     validate_send,
 )
-from pabal.console.send.summary import CostEstimate, dearest_fallback, estimate_cost, open_ways, summarize
+from pabal.console.send.summary import (
+    CostEstimate,
+    dearest_fallback,
+    estimate_cost,
+    open_times,
+    open_ways,
+    summarize,
+)
 from pabal.console.send.typed_receivers import TypedReceiver
 from pabal.console.shell.form_fields import GROUP, new_tab_id, parse_id, tab_id, ticked_ids
 from pabal.console.shell.page_request import PageRequest
@@ -154,8 +160,9 @@ async def show_confirmation(request: PageRequest) -> Response:
     return await _render_form(request, review, confirmation=await _confirmation(request, review, found), kept=shown)
 
 
-async def show_refused(request: PageRequest, draft: MessageDraft, refused: Refused) -> Response:
-    """Show a draft with its errors."""
+async def show_refused(request: PageRequest, refused: Refused) -> Response:
+    """Show what was typed with its errors."""
+    draft = drafts.read_draft(request.fields)
     return await _render_form(request, await review_draft(request, draft, _chosen_groups(request)), refused)
 
 
@@ -218,7 +225,7 @@ async def send_test(request: PageRequest) -> Response:
     It has the values of the first receiver; a variable without one stays as it is written.
     """
     draft, key = drafts.read_draft(request.fields), request.field("test_key")[:KEY_CHARACTERS]
-    draft = replace(draft, checkboxes={**draft.checkboxes, "later": False})
+    draft = draft.changed(later=False)
     try:
         number = phone.parse_mobile(request.field("own_number"))
         await send_preferences.set_test_number(request.context, request.user.id, number)
@@ -263,6 +270,7 @@ async def _render_form(
         page=(kept.page if kept else "") or tab_id(request) or new_tab_id(request),
         choices=found,
         ways=open_ways(request, review.draft, found.groups, groups),
+        times=open_times(request, review.draft.texts["sendDate"], is_later=review.draft.checkboxes["later"]),
         chosen_groups=groups,
         summary=await summarize(request, review, groups),
         max_open_groups=MAX_OPEN_GROUPS,
@@ -331,7 +339,7 @@ async def _with_default_sender(request: PageRequest, draft: MessageDraft) -> Mes
         ready = {each.sender_key for each in await lookup.list_usable_templates(context, account_id)}
         senders.sort(key=lambda sender: sender not in ready)
     sender = phone.hyphenate(senders[0]) if field == "sender" else senders[0]
-    return replace(draft, texts={**draft.texts, field: sender})
+    return draft.changed({field: sender})
 
 
 async def _with_default_fallback(request: PageRequest, draft: MessageDraft) -> MessageDraft:
@@ -342,11 +350,7 @@ async def _with_default_fallback(request: PageRequest, draft: MessageDraft) -> M
     number = (await send_preferences.get(request.context, request.account_id)).fallback_number
     if not number:
         return draft
-    return replace(
-        draft,
-        texts={**draft.texts, "resendPhoneNumber": phone.hyphenate(number)},
-        checkboxes={**draft.checkboxes, "resend": True},
-    )
+    return draft.changed(resendPhoneNumber=phone.hyphenate(number), resend=True)
 
 
 async def _accept(request: PageRequest, sending: Sending, idempotency_key: IdempotencyKey, action: str) -> bytes:

@@ -35,14 +35,10 @@ class TimeWays(NamedTuple):
 
 
 class SendWays(NamedTuple):
-    """What is chosen among the cards of the page."""
+    """What is chosen among the other cards of the page."""
 
     whom: str
     """How receivers are given: typed, by a file, or by groups."""
-    when: str
-    """The value of the chosen card: now, later, or `tomorrow`."""
-    tomorrow: str
-    """Tomorrow morning, as the field of the form has it."""
     group_contacts: int
     """The contacts of the chosen groups; of all groups where none is chosen."""
 
@@ -51,12 +47,11 @@ def open_ways(
     request: PageRequest, draft: MessageDraft, groups: Sequence[ContactGroup], chosen: Collection[int]
 ) -> SendWays:
     """Return the ways that are open: those that were chosen, or else those that the draft uses."""
-    when, tomorrow = open_times(request, draft.texts["sendDate"], is_later=draft.checkboxes["later"])
     whom = request.field("whom")
     if whom not in (TYPED, FILE, GROUPS):
         whom = GROUPS if chosen and not draft.texts["receivers"] else TYPED
     counted = [each.contacts for each in groups if each.id in chosen or not chosen]
-    return SendWays(whom, when, tomorrow, sum(counted))
+    return SendWays(whom, sum(counted))
 
 
 def open_times(request: PageRequest, typed: str, *, is_later: bool) -> TimeWays:

@@ -17,7 +17,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, BinaryIO, NamedTuple, NoReturn
 
-from pabal.console.sheets.sheet_limits import out_of_memory, out_of_time
+from pabal.console.sheets.sheet_limits import OUT_OF_MEMORY, OUT_OF_TIME, refuse_file
 from pabal.domain.base.codes import Problem, Refused
 from pabal.service.errors import describe_error
 
@@ -153,11 +153,11 @@ def _read(job: FileJob, file: BinaryIO, answers: socket.socket) -> Answer:
     except Refused as refused:
         return Refusal(refused.problems)
     except _OutOfTime:
-        return Refusal(out_of_time().problems)
+        return Refusal(refuse_file(OUT_OF_TIME).problems)
     except MemoryError:
         _, most = resource.getrlimit(resource.RLIMIT_AS)
         resource.setrlimit(resource.RLIMIT_AS, (most, most))  # for the answer
-        return Refusal(out_of_memory().problems)
+        return Refusal(refuse_file(OUT_OF_MEMORY).problems)
     except ConnectionError:
         raise
     except Exception as error:

@@ -15,14 +15,15 @@ from pabal.console.sheets.sheet_limits import (
     MAX_ROW_CHARACTERS,
     MAX_ROWS,
     MAX_TEXT_CHARACTERS,
+    ROW_TOO_LONG,
+    TOO_MANY_COLUMNS,
+    TOO_MANY_ROWS,
+    TOO_MUCH_TEXT,
     check_row_number,
     refusal,
-    row_too_long,
-    too_many_columns,
-    too_many_rows,
-    too_much_text,
+    refuse_file,
 )
-from pabal.domain.base.codes import Refused
+from pabal.domain.base.codes import Code, Refused
 from pabal.domain.people import phone
 
 MAX_SHOWN_NAMES = 20
@@ -206,7 +207,7 @@ class _BoundedLines:
             raise StopIteration
         self.row_characters += len(line)
         if self.row_characters > MAX_ROW_CHARACTERS:
-            raise row_too_long()
+            raise refuse_file(ROW_TOO_LONG)
         return line
 
 
@@ -252,9 +253,9 @@ def _read_excel(file: BinaryIO) -> Iterator[list[SheetRow]]:
 
 def _check_row(number: int, cells: Sequence[str]) -> SheetRow:
     if len(cells) > MAX_COLUMNS and any(cells[MAX_COLUMNS:]):
-        raise too_many_columns()
+        raise refuse_file(TOO_MANY_COLUMNS)
     if sum(map(len, cells)) > MAX_ROW_CHARACTERS:
-        raise row_too_long()
+        raise refuse_file(ROW_TOO_LONG)
     return SheetRow(number, tuple(map(str.strip, cells[:MAX_COLUMNS])))
 
 
@@ -269,9 +270,9 @@ def _limit(batches: Iterator[list[SheetRow]]) -> Iterator[list[SheetRow]]:
         rows += len(kept)
         characters += sum([sum(map(len, row.cells)) for row in kept])
         if rows > MAX_ROWS:
-            raise too_many_rows()
+            raise refuse_file(TOO_MANY_ROWS, Code.TOO_MANY_RECEIVERS)
         if characters > MAX_TEXT_CHARACTERS:
-            raise too_much_text()
+            raise refuse_file(TOO_MUCH_TEXT)
         yield kept
 
 

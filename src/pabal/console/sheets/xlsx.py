@@ -5,13 +5,14 @@ from collections.abc import Iterator
 from typing import BinaryIO, NamedTuple
 
 from pabal.console.sheets.sheet_limits import (
+    EXCEL_TOO_LARGE,
+    EXCEL_UNREADABLE,
     MAX_COLUMNS,
     MAX_ROW_CELLS,
+    TOO_MANY_CELLS,
+    TOO_MANY_COLUMNS,
     check_row_number,
-    excel_too_large,
-    excel_unreadable,
-    too_many_cells,
-    too_many_columns,
+    refuse_file,
 )
 from pabal.console.sheets.xlsx_package import (
     MAX_UNPACKED_BYTES,
@@ -57,37 +58,41 @@ def read_sheet(file: BinaryIO) -> Iterator[list[ExcelRow]]:
     parts = _Relationships(package, main)
     sheet = next((parts.targets[each] for each in book.sheets if parts.is_worksheet(each)), None)
     if sheet is None:
-        raise excel_unreadable()
+        raise refuse_file(EXCEL_UNREADABLE)
     strings = _SharedStrings()
-    if parts.shared_strings is not None and parts.shared_strings in package:
-        for _ in package.parse_chunks(parts.shared_strings, strings, MAX_SHARED_STRINGS_BYTES):
+    if (name := parts.by_kind.get("sharedStrings", "")) in package:
+        for _ in package.parse_chunks(name, strings, MAX_SHARED_STRINGS_BYTES):
             yield []
     styles = _Styles()
-    if parts.styles is not None and parts.styles in package:
-        package.parse(parts.styles, styles)
+    if (name := parts.by_kind.get("styles", "")) in package:
+        package.parse(name, styles)
     rows = _Rows(strings, styles.formats, is_1904=book.is_1904)
     for _ in package.parse_chunks(sheet, rows, MAX_UNPACKED_BYTES):
         yield rows.take()
 
 
 def _find_workbook(package: ExcelPackage) -> str:
-    if "_rels/.rels" in package:
-        main = _Relationships(package, "").workbook
-        if main is not None:
-            return main
-    return "xl/workbook.xml"
+    found = _Relationships(package, "").by_kind if "_rels/.rels" in package else {}
+    return found.get("officeDocument", "xl/workbook.xml")
 
 
-class _Relationships:
+class _TagReader:
+    """Reads tags alone."""
+
+    def end(self, name: str) -> None: ...
+
+    def text(self, text: str) -> None: ...
+
+
+class _Relationships(_TagReader):
     """The relationships of a part: the names of those it points to."""
 
     def __init__(self, package: ExcelPackage, source: str) -> None:
         self._source = source
         self._kinds: dict[str, str] = {}
         self.targets: dict[str, str] = {}
-        self.workbook: str | None = None
-        self.shared_strings: str | None = None
-        self.styles: str | None = None
+        self.by_kind: dict[str, str] = {}
+        """Of several of one kind, the last."""
         package.parse(relationships_of(source), self)
 
     def is_worksheet(self, relationship: str) -> bool:
@@ -97,24 +102,14 @@ class _Relationships:
         if local_name(name) != "Relationship" or attributes.get("TargetMode") == "External":
             return
         if len(self.targets) >= MAX_RELATIONSHIPS:
-            raise excel_too_large()
+            raise refuse_file(EXCEL_TOO_LARGE)
         kind = attributes.get("Type", "").rpartition("/")[2]
         target = resolve_target(self._source, attributes.get("Target", ""))
         self._kinds[attributes.get("Id", "")] = kind
-        self.targets[attributes.get("Id", "")] = target
-        if kind == "officeDocument":
-            self.workbook = target
-        elif kind == "sharedStrings":
-            self.shared_strings = target
-        elif kind == "styles":
-            self.styles = target
-
-    def end(self, name: str) -> None: ...
-
-    def text(self, text: str) -> None: ...
+        self.targets[attributes.get("Id", "")] = self.by_kind[kind] = target
 
 
-class _Workbook:
+class _Workbook(_TagReader):
     """The sheets of a workbook, by relationship, and where its dates begin."""
 
     def __init__(self) -> None:
@@ -125,17 +120,13 @@ class _Workbook:
         tag = local_name(name)
         if tag == "sheet":
             if len(self.sheets) >= MAX_RELATIONSHIPS:
-                raise excel_too_large()
+                raise refuse_file(EXCEL_TOO_LARGE)
             self.sheets += [value for key, value in attributes.items() if local_name(key) == "id"]
         elif tag == "workbookPr":
             self.is_1904 = attributes.get("date1904", "0") in ("1", "true")
 
-    def end(self, name: str) -> None: ...
 
-    def text(self, text: str) -> None: ...
-
-
-class _Styles:
+class _Styles(_TagReader):
     """The number format of each cell style."""
 
     def __init__(self) -> None:
@@ -154,13 +145,11 @@ class _Styles:
             built_in = built_in_format(int(spelled)) if spelled.isdecimal() and len(spelled) < 9 else None
             self.formats.append(self._custom.get(spelled) or built_in or NumberFormat.PLAIN)
         if len(self.formats) > MAX_STYLES or len(self._custom) > MAX_STYLES:
-            raise excel_too_large()
+            raise refuse_file(EXCEL_TOO_LARGE)
 
     def end(self, name: str) -> None:
         if local_name(name) == "cellXfs":
             self._is_in_cell_styles = False
-
-    def text(self, text: str) -> None: ...
 
 
 class _CellText:
@@ -186,7 +175,7 @@ class _CellText:
         if self._is_open:
             self._characters += len(text)
             if self._characters > MAX_CELL_CHARACTERS:
-                raise excel_too_large()
+                raise refuse_file(EXCEL_TOO_LARGE)
             self._pieces.append(text)
 
     def take(self) -> str:
@@ -210,7 +199,7 @@ class _SharedStrings:
     def get(self, place: int) -> str:
         """Return a text; it is unescaped when a cell refers to it first."""
         if place >= len(self._found):
-            raise excel_unreadable()
+            raise refuse_file(EXCEL_UNREADABLE)
         text = self._found[place]
         if "_x" not in text:  # most of them: these need no second place in memory
             return text
@@ -226,7 +215,7 @@ class _SharedStrings:
         self._current.end(tag)
         if tag == "si":
             if len(self._found) >= MAX_SHARED_STRINGS:
-                raise excel_too_large()
+                raise refuse_file(EXCEL_TOO_LARGE)
             self._found.append(self._current.take())
 
 
@@ -257,7 +246,7 @@ class _Rows:
         if tag == "c":
             self._cells += 1
             if self._cells > MAX_ROW_CELLS:
-                raise too_many_cells()
+                raise refuse_file(TOO_MANY_CELLS)
             self._column = self._find_column(attributes.get("r"))
             self._kind, self._style = attributes.get("t", "n"), attributes.get("s", "")
             self._current.take()
@@ -273,7 +262,7 @@ class _Rows:
             value = self._current.take()
             if value and self._row is not None:
                 if self._column >= MAX_COLUMNS:
-                    raise too_many_columns()
+                    raise refuse_file(TOO_MANY_COLUMNS)
                 self._row.cells[self._column] = self._show(value)
         elif tag == "row" and self._row is not None:
             self._rows.append(self._row)
@@ -282,7 +271,7 @@ class _Rows:
     def _start_row(self, spelled: str | None) -> None:
         number = _parse_number(spelled.partition(".")[0]) if spelled is not None else self._number + 1
         if number <= self._number:  # two rows with one number: which one counts would depend on the reader
-            raise excel_unreadable()
+            raise refuse_file(EXCEL_UNREADABLE)
         check_row_number(number)
         self._number = number
         self._column = -1
@@ -312,7 +301,7 @@ class _Rows:
 
 def _parse_column(letters: str) -> int:
     if not _COLUMN.fullmatch(letters):
-        raise excel_unreadable()
+        raise refuse_file(EXCEL_UNREADABLE)
     column = 0
     for letter in letters:
         column = 26 * column + ord(letter) - ord("A") + 1
@@ -322,7 +311,7 @@ def _parse_column(letters: str) -> int:
 def _parse_number(spelled: str) -> int:
     digits = spelled.strip()
     if not (digits.isascii() and digits.isdecimal() and len(digits) <= 10):
-        raise excel_unreadable()
+        raise refuse_file(EXCEL_UNREADABLE)
     return int(digits)
 
 

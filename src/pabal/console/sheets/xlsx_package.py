@@ -11,7 +11,7 @@ from struct import error as StructError
 from typing import BinaryIO, Protocol
 from xml.parsers import expat
 
-from pabal.console.sheets.sheet_limits import excel_too_large, excel_unreadable, excel_with_dtd
+from pabal.console.sheets.sheet_limits import EXCEL_TOO_LARGE, EXCEL_UNREADABLE, EXCEL_WITH_DTD, refuse_file
 
 MAX_DIRECTORY_BYTES = 1024 * 1024
 """The zip directory is held in memory; this is enough for about 10,000 parts; a workbook has dozens."""
@@ -65,11 +65,11 @@ class ExcelPackage:
         try:
             self._zip = zipfile.ZipFile(_BoundedReads(file))
         except _UNREADABLE_ERRORS:
-            raise excel_unreadable() from None
+            raise refuse_file(EXCEL_UNREADABLE) from None
         for part in self._zip.infolist():
             name = _normalize(part.filename)
             if name in self._parts:  # which of the two counts would depend on the reader
-                raise excel_unreadable()
+                raise refuse_file(EXCEL_UNREADABLE)
             self._parts[name] = part
 
     def __contains__(self, name: str) -> bool:
@@ -84,9 +84,9 @@ class ExcelPackage:
         """Parse a part, and yield after each chunk of it, so that the caller can pause or stop."""
         info = self._parts.get(_normalize(name))
         if info is None or info.compress_type not in _METHODS:
-            raise excel_unreadable()
+            raise refuse_file(EXCEL_UNREADABLE)
         if info.file_size > max_bytes:
-            raise excel_too_large()
+            raise refuse_file(EXCEL_TOO_LARGE)
         parser = _create_parser(handler)
         fed = 0
         try:
@@ -98,15 +98,15 @@ class ExcelPackage:
                     yield
                 parser.Parse(b"", True)
         except _UNREADABLE_ERRORS:
-            raise excel_unreadable() from None
+            raise refuse_file(EXCEL_UNREADABLE) from None
 
     def _check_limits(self, parser: expat.XMLParserType, fed: int, chunk: bytes) -> None:
         self._unpacked_bytes += len(chunk)
         self._tags += chunk.count(b"<")
         if self._unpacked_bytes > MAX_UNPACKED_BYTES or self._tags > MAX_TAGS:
-            raise excel_too_large()
+            raise refuse_file(EXCEL_TOO_LARGE)
         if fed - max(0, parser.CurrentByteIndex) > MAX_TAG_BYTES + _CHUNK_BYTES or len(parser.intern) > MAX_NAMES:
-            raise excel_unreadable()
+            raise refuse_file(EXCEL_UNREADABLE)
 
 
 class _BoundedReads:
@@ -119,7 +119,7 @@ class _BoundedReads:
     def read(self, size: int = -1) -> bytes:
         piece = self._file.read(MAX_DIRECTORY_BYTES + 1 if size < 0 else min(size, MAX_DIRECTORY_BYTES + 1))
         if len(piece) > MAX_DIRECTORY_BYTES:
-            raise excel_too_large()
+            raise refuse_file(EXCEL_TOO_LARGE)
         return piece
 
 
@@ -154,11 +154,11 @@ def _create_parser(handler: PartHandler) -> expat.XMLParserType:
 
 def _check_declaration(version: str, encoding: str | None, standalone: int) -> None:
     if (encoding or "").lower() not in _ENCODINGS:
-        raise excel_unreadable()
+        raise refuse_file(EXCEL_UNREADABLE)
 
 
 def _refuse_dtd(*_: object) -> None:
-    raise excel_with_dtd()
+    raise refuse_file(EXCEL_WITH_DTD)
 
 
 def _normalize(name: str) -> str:

@@ -10,7 +10,6 @@ TEXTS = {
     "columns.samples": Text("파일의 첫 줄", "First rows"),
     "columns.role": Text("연결할 항목", "Used as"),
     "columns.ignore": Text("쓰지 않음", "Not used"),
-    "columns.phone": Text("휴대폰 번호", "Phone number"),
     "columns.missing": Text("연결할 열을 고르세요: {names}", "Choose the columns for: {names}"),
     "columns.twice": mapping.TWICE,
     "request.elapsed": Text("{seconds}초", "{seconds} s"),
