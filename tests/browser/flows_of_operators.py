@@ -9,8 +9,6 @@ from playwright.sync_api import expect
 from pabal.domain.people.user import Role
 from tests.browser.flows_of_sending import form, row
 from tests.browser.steps import SUBMIT, Case, Step
-from tests.fakes.nhncloud import channel
-from tests.fakes.nhncloud.subprocess_server import RELAY
 from tests.fixtures.web import template_body
 
 
@@ -101,16 +99,3 @@ def resume_webhook(case: Case) -> Iterator[Step]:
     page.goto("/console/operate/webhooks")
     yield Step("webhook.update", row(page, url).get_by_role("button"), page.locator(".good"))
     expect(row(page, url)).to_have_count(0)
-
-
-def map_profile(case: Case) -> Iterator[Step]:
-    """Map a profile to the one of another relay, and remove the mapping."""
-    page = case.page
-    case.env.approve_channel(channel.CHANNEL, "010-8888-3333")
-    page.goto("/console/operate/mappings")
-    page.locator("[name=channelId]").fill(channel.CHANNEL)
-    page.locator("select[name=carrier]").select_option(RELAY)
-    add = form(page, "/console/operate/mappings").locator(SUBMIT)
-    yield Step("mapping.add", add, row(page, channel.SENDER_KEY))
-    remove = row(page, channel.SENDER_KEY).get_by_role("button")
-    yield Step("mapping.remove", remove, page.locator(".empty"))

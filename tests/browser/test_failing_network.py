@@ -1,9 +1,6 @@
 """The network fails in the middle of every flow: it is told, what was typed stays, and all is done once."""
 
-import contextlib
 from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, expect
@@ -13,7 +10,6 @@ from tests.browser import flows_of_accounts as accounts
 from tests.browser import flows_of_operators as operators
 from tests.browser import flows_of_sending as sending
 from tests.browser.steps import Behind, Case, Flow, lose_answer, lose_request, run, try_again
-from tests.fakes.nhncloud import subprocess_server
 from tests.fixtures.browser import USUAL_WAY, WAYS, BrowserEnvironment, Way
 from tests.fixtures.failing_network import failing_network
 from tests.fixtures.live import serving
@@ -45,41 +41,14 @@ FLOWS = (
     Flow("pending-numbers", operators.decide_numbers, Role.OPERATOR),
     Flow("paused-webhooks", operators.resume_webhook, Role.OPERATOR),
 )
-MAPPINGS = Flow("mappings", operators.map_profile, Role.OPERATOR)
-QUICK_WAYS = 2
-"""Of these, some flows have one in the tests of every change, by turns."""
-QUICK_FLOWS = 3
-"""Of so many flows, one is in the tests of every change."""
-
-
-def _is_quick(flow: int, way: int) -> bool:
-    return flow % QUICK_FLOWS == 0 and way == flow // QUICK_FLOWS % QUICK_WAYS
 
 
 @pytest.fixture(scope="module")
 def network(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Behind]:
     """A service, and the network between it and its browsers."""
-    with behind_network(browser, tmp_path_factory.mktemp("network"), owner_keys="true") as found:
-        yield found
-
-
-@pytest.fixture(scope="module")
-def network_with_relay(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Behind]:
-    """The same, where the simulator sends everything, and a relay that is not used yet has a channel."""
-    folder = tmp_path_factory.mktemp("relay")
-    with subprocess_server.running() as relay:
-        tables = relay.settings().partition("[carriers")
-        routes = tables[0].replace(f'"{subprocess_server.RELAY}"', '"simulator"')
-        text = f'{routes}[carriers.simulator]\nkind = "simulator"\n{tables[1]}{tables[2]}'
-        (folder / "pabal.toml").write_text(text, encoding="utf-8")
-        with behind_network(browser, folder, config=folder / "pabal.toml") as found:
-            yield found
-
-
-@contextlib.contextmanager
-def behind_network(browser: Browser, folder: Path, **settings: Any) -> Iterator[Behind]:
+    folder = tmp_path_factory.mktemp("network")
     with (
-        serving(folder / "data", key_rate=0, **settings) as live,
+        serving(folder / "data", key_rate=0, owner_keys="true") as live,
         failing_network(live.base_url) as found,
     ):
         yield BrowserEnvironment(live, browser, found.base_url), found
@@ -88,16 +57,7 @@ def behind_network(browser: Browser, folder: Path, **settings: Any) -> Iterator[
 @pytest.mark.first_case
 @pytest.mark.parametrize(
     ("flow", "way"),
-    [
-        pytest.param(
-            flow,
-            way,
-            id=f"{flow.name}-{way.word}",
-            marks=() if _is_quick(number, place) else pytest.mark.torture,
-        )
-        for number, flow in enumerate(FLOWS)
-        for place, way in enumerate(WAYS)
-    ],
+    [pytest.param(flow, way, id=f"{flow.name}-{way.word}") for flow in FLOWS for way in WAYS],
 )
 def test_flow_goes_on_after_lost_requests_and_answers(network: Behind, flow: Flow, way: Way) -> None:
     env, failing = network
@@ -124,11 +84,3 @@ def test_poll_leaves_the_page_while_a_form_is_to_be_tried_again(network: Behind)
 
         expect(page.locator("form[action$='/send']")).to_be_visible()
         accounts.set_threshold(case, "")
-
-
-@pytest.mark.torture
-@pytest.mark.parametrize("way", WAYS, ids=[each.word for each in WAYS])
-def test_mapping_to_a_relay_goes_on_after_lost_requests_and_answers(network_with_relay: Behind, way: Way) -> None:
-    env, failing = network_with_relay
-    with env.signed_in(MAPPINGS.role, way=way, expects_failures=True) as page:
-        run(MAPPINGS, Case(env, failing, page, way))

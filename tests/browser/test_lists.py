@@ -42,27 +42,6 @@ def people(*numbers: int) -> list[str]:
     return [f"사람{each:03}" for each in numbers]
 
 
-@pytest.mark.torture
-@in_both_ways
-def test_contacts_are_paged_to_the_end_and_back(env: BrowserEnvironment, way: Way) -> None:
-    with env.signed_in(way=way) as page:
-        page.goto("/console/contacts")
-        pages = page.locator("nav.pages")
-        expect(page.locator(".contacts tbody a")).to_have_text(people(*range(50)))
-        check_page(page, "contacts")
-        pages.locator("a").last.click()
-        page.wait_for_url(re.compile("before="))
-        expect(page.locator(".contacts tbody a")).to_have_text(people(*range(70, 120)))
-        pages.locator("a[rel=prev]").click()
-        expect(page.locator(".contacts tbody a")).to_have_text(people(*range(20, 70)))
-        pages.locator("a[rel=next]").click()
-        page.wait_for_url(re.compile("after="))
-        expect(page.locator(".contacts tbody a")).to_have_text(people(*range(70, 120)))
-        pages.locator("a").first.click()
-        page.wait_for_url(re.compile("/console/contacts$"))
-        expect(page.locator(".contacts tbody a")).to_have_text(people(*range(50)))
-
-
 @in_both_ways
 def test_contacts_of_a_field_are_chosen_at_once_from_what_is_in_sight(env: BrowserEnvironment, way: Way) -> None:
     new = f"새 {way.word}"

@@ -16,7 +16,7 @@ from tests.fixtures.browser import (
     send_it,
     write,
 )
-from tests.fixtures.web import NO_USER, SENDER, template_body
+from tests.fixtures.web import SENDER
 
 pytestmark = pytest.mark.slow
 
@@ -24,15 +24,10 @@ HOSTILE = '"><script>alert(1)</script><img src=x onerror=alert(2)>'
 
 
 @pytest.fixture(scope="module")
-def shop(env: BrowserEnvironment) -> str:
-    """A channel with an approved template, and its sender key."""
+def shop(env: BrowserEnvironment) -> BrowserEnvironment:
+    """A service whose account has a channel."""
     env.approve_channel("@shop", "010-9999-0000")
-    key = str(env.call("sender/list", channelId="@shop")["items"][0]["senderKey"])
-    link = {"buttonType": "webLink", "name": "조회", "mobileUrl": "https://shop.example/#{번호}"}
-    design = template_body(key, content="#{이름}님, 배송이 시작되었습니다.", buttons=[link])
-    env.call("template/create", {**design, "emphasisType": "text", "emphasisTitle": "배송 시작"})
-    env.call("template/request", {"senderKey": key, "templateCode": "T1"})
-    return key
+    return env
 
 
 def picture(page: Page, side: int = 200) -> FilePayload:
@@ -124,29 +119,10 @@ def test_sms_is_sent_by_keyboard_only(env: BrowserEnvironment) -> None:
         arrived(page, "010-2000-0003")
 
 
-@pytest.mark.torture
 @in_both_ways
-def test_fallback_of_failed_alimtalk_is_sent(env: BrowserEnvironment, shop: str, way: Way) -> None:
-    with env.signed_in(way=way) as page:
-        begin(page, "alimtalk", f"{NO_USER}, 홍길동, 77")
-        page.locator("[name=templateCode]").select_option("T1")
-        expect(page.locator("#arriving")).to_have_text("홍길동님, 배송이 시작되었습니다.")
-        page.locator("[name=resend]").check()
-        page.locator("[name=resendPhoneNumber]").fill(SENDER)
-        expect(page.locator("#instead")).to_contain_text("조회: https://shop.example/77")
-        check_page(page, "send-alimtalk")
-        expected = page.locator("#instead .text").inner_text()
-        review(page)
-        send_it(page)
-
-        page.goto(f"/console/phone?number={NO_USER}")
-        expect(page.locator(".bubble .text").first).to_have_text(expected)
-
-
-@in_both_ways
-def test_friend_talk_is_sent_with_image_and_buttons(env: BrowserEnvironment, shop: str, way: Way) -> None:
+def test_friend_talk_is_sent_with_image_and_buttons(shop: BrowserEnvironment, way: Way) -> None:
     number = f"010-2022-{way.digits}01"
-    with env.signed_in(way=way) as page:
+    with shop.signed_in(way=way) as page:
         begin(page, "friendtalk", number)
         page.locator("[name=messageType]").select_option("friendTalkImage")
         page.locator("input[data-picture]").set_input_files(picture(page))
@@ -172,8 +148,8 @@ def test_friend_talk_is_sent_with_image_and_buttons(env: BrowserEnvironment, sho
         expect(page.locator(".bubble .buttons li")).to_have_text(["첫째", "둘째"])
 
 
-def test_focus_and_scroll_stay_when_form_parts_change(env: BrowserEnvironment, shop: str) -> None:
-    with env.signed_in() as page:
+def test_focus_and_scroll_stay_when_form_parts_change(shop: BrowserEnvironment) -> None:
+    with shop.signed_in() as page:
         begin(page, "friendtalk", "010-2000-0025")
         page.locator("#button-add").press("Enter")
         expect(page.locator("#button-type-0")).to_be_focused()
@@ -272,9 +248,9 @@ def test_message_is_sent_without_javascript(env: BrowserEnvironment) -> None:
         arrived(page, "010-2000-0081")
 
 
-def test_typed_content_never_runs_as_script(env: BrowserEnvironment, shop: str) -> None:
+def test_typed_content_never_runs_as_script(shop: BrowserEnvironment) -> None:
     dialogs: list[str] = []
-    with env.signed_in() as page:
+    with shop.signed_in() as page:
         page.on("dialog", lambda dialog: dialogs.append(dialog.message))
         begin(page, "friendtalk", f"010-2000-0091, {HOSTILE}\n{HOSTILE}")
         page.locator("[name=content]").fill(HOSTILE + "#{" + "<b>" + "}")

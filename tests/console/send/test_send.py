@@ -27,11 +27,9 @@ from tests.fixtures.web import (
     NO_USER,
     PHONE,
     SENDER,
-    approve_template,
     get_message,
     list_messages,
     list_phone_messages,
-    register_channel,
     set_clock,
 )
 
@@ -301,21 +299,6 @@ async def test_audit_log_records_sends_without_numbers_or_text(env: Environment,
     assert (sent.action, sent.actor, sent.target) == ("message.send", "owner-of-acme", request_id)
     assert tested.action == "message.test"
     assert "1234" not in tested.target
-
-
-async def test_profile_of_another_account_is_refused(env: Environment) -> None:
-    other = await env.caller("other")
-    sender_key = await register_channel(other, channelId="@other", cellphone="010-8888-0000")
-    await approve_template(other, sender_key)
-    browser = await signed_in_browser(env)
-
-    page = await browser.get("/console/send?kind=alimtalk")
-    shown = await review(browser, talk("alimtalk", sender_key))
-    looked = await preview(browser, talk("alimtalk", sender_key))
-
-    assert "@other" not in page.text
-    assert "senderKey" in errors(shown)
-    assert "배송이" not in looked.text + shown.text
 
 
 COMPLETE = {**AD_FIELDS, "adFlag": ""}

@@ -266,21 +266,23 @@ async def test_typing_removes_the_confirmation(browser: Browser) -> None:
     assert '<div id="last" hx-swap-oob="true"></div>' in shown.text
 
 
-async def test_nothing_that_is_typed_becomes_markup(alimtalk_key: str, browser: Browser) -> None:
+@pytest.mark.parametrize(
+    "chosen", ["kind", "senderKey", "templateCode", "messageType", "buttons[0].buttonType", ""]
+)
+async def test_nothing_that_is_typed_becomes_markup(alimtalk_key: str, browser: Browser, chosen: str) -> None:
     names = (
-        "content", "subject", "sender", "sendDate", "receivers", "senderKey", "templateCode", "messageType",
-        "imageLink", "image_name", "image_type", "image_body", "resendPhoneNumber", "resendContent",
-        "own_number", "test_key", "key", "digest", "to", "act", "buttons[0].name", "buttons[0].buttonType",
-        "buttons[0].mobileUrl",
+        "content", "subject", "sender", "sendDate", "receivers", "imageLink", "image_name", "image_type",
+        "image_body", "resendPhoneNumber", "resendContent", "own_number", "test_key", "key", "digest", "to", "act",
+        "buttons[0].name", "buttons[0].mobileUrl",
     )  # fmt: skip
     for kind in ("sms", "lms", "mms", "alimtalk", "friendtalk"):
-        for name in names:
-            fields = {**talk(kind, alimtalk_key, resend="1"), name: HOSTILE}
-            for step in ("look", "form", "check", "test"):
-                shown = await browser.submit(f"/console/send/{step}", **fields)
+        usual = talk(kind, alimtalk_key, resend="1", **{"buttons[0].buttonType": "webLink"})
+        fields = {**usual, **dict.fromkeys(names, HOSTILE), **({chosen: HOSTILE} if chosen else {})}
+        for step in ("look", "form", "check", "test"):
+            shown = await browser.submit(f"/console/send/{step}", **fields)
 
-                assert "<script>alert" not in shown.text, (kind, name, step)
-                assert "<img src=x" not in shown.text, (kind, name, step)
+            assert "<script>alert" not in shown.text, (kind, step)
+            assert "<img src=x" not in shown.text, (kind, step)
     variable = form(content="#{" + HOSTILE + "}", receivers=f"{PHONE}, {HOSTILE}")
     assert "<script>alert" not in (await preview(browser, variable)).text
 

@@ -11,7 +11,7 @@ from pabal.console.sheets.sheet import SheetRow
 from pabal.domain.sends.campaign import CampaignState
 from pabal.service.upkeep import privacy
 from pabal.store.campaigns import campaign_list
-from tests.console.contacts.test_address_book import CONTACTS, add, make_group
+from tests.console.contacts.test_address_book import add, make_group
 from tests.console.upload.test_group_campaign import begin
 from tests.fixtures.console import Browser
 from tests.fixtures.console_send import form
@@ -86,23 +86,6 @@ async def test_file_without_the_preference_has_long_rows_invalid(env: Environmen
 
     assert (campaign.receivers, campaign.upgraded, campaign.invalid_rows) == (2, 0, 2)
     assert "LMS" not in page_text(await browser.get(address))
-
-
-async def test_group_shows_who_gets_an_lms(env: Environment, call: Caller, browser: Browser) -> None:
-    await browser.submit("/console/preferences", lms="1")
-    await browser.submit(f"{CONTACTS}/groups/fields", fields="등급")
-    group = await make_group(browser, "단골")
-    await add(browser, "010-1111-2222", "홍길동", field0="금", **{f"g{group}": "1"})
-    await add(browser, "010-3333-4444", "김철수", field0=LONG, **{f"g{group}": "1"})
-
-    begun = await begin(env, browser, group, content="#{이름}님은 #{등급} 등급")
-    shown = page_text(await browser.get(begun.location))
-    await send_campaign(browser, begun.location, name="단골")
-    await env.wait(20)
-
-    assert "SMS 1명 · LMS 1명" in shown
-    assert [one["kind"] for one in await list_phone_messages(call, "010-3333-4444")] == ["lms"]
-    assert [one["kind"] for one in await list_phone_messages(call, "010-1111-2222")] == ["sms"]
 
 
 async def test_receivers_of_lms_are_gathered_into_whole_blocks(env: Environment, browser: Browser) -> None:
