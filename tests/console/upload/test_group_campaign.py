@@ -216,7 +216,7 @@ async def test_send_page_shows_a_group_as_its_first_contact_gets_it(browser: Bro
     assert "수신자를 입력하면" in nobody.text
     assert "수신자를 정하면" in nobody.text
     assert preview_text(group) == "홍길동님, 금 회원"
-    both = await preview(browser, {**fields, "receivers": "010-9999-1111\n12", f"g{first}": "1"})
+    both = await preview(browser, {**fields, "receivers": "010-9999-1111, 김, 금\n12", f"g{first}": "1"})
     assert "3명" in both.text.partition('id="sum"')[2], "one is valid, and two are in the group"
     assert "수신자를 입력하면" not in group.text
     assert "수신자를 정하면" not in group.text

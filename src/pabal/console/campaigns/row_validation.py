@@ -19,7 +19,7 @@ from pabal.console.send.campaign_body import CampaignMessage
 from pabal.console.send.draft import ALIMTALK, BRAND, FRIENDTALK, KINDS, LMS
 from pabal.console.sheets import sheet
 from pabal.console.sheets.sheet import Columns, SheetRow
-from pabal.console.shell.problem_texts import spell_problem
+from pabal.console.shell.problem_texts import RECEIVER_FIELD, group_by_receiver, spell_problem
 from pabal.domain.base.codes import Code, Problem, Refused, Text
 from pabal.domain.base.dates import Instant
 from pabal.domain.content import text, variables
@@ -29,7 +29,6 @@ from pabal.domain.sends.campaign import MAX_BLOCK_RECEIVERS, describe_duplicate
 from pabal.domain.sends.message import Product
 from pabal.domain.sends.sending import Receiver, Sending, encode_shared
 from pabal.models import bodies
-from pabal.service.access.accounts import sender_numbers
 from pabal.service.context import Context
 from pabal.service.policy import Policy
 from pabal.service.sending import compose
@@ -43,7 +42,6 @@ MAX_BLOCK_PROBLEMS = 10 * MAX_BLOCK_RECEIVERS
 """All problems of a block are found at once: a receiver has few, and starting again would check good rows twice."""
 _Sentences = dict[Problem, Text]
 """The sentences of problems, without the receiver's place: thousands of rows have the same."""
-_RECEIVER_FIELD = "receivers["
 _PLACEHOLDER_NUMBER = "01000000000"
 """A receiver to validate the message with; problems of the receiver itself are ignored."""
 
@@ -137,7 +135,7 @@ class RowValidator:
         try:
             self.validate_receivers([given])
         except Refused as refused:
-            found = [each for each in refused.problems if not each.field.startswith(_RECEIVER_FIELD)]
+            found = [each for each in refused.problems if not each.field.startswith(RECEIVER_FIELD)]
             if found:
                 raise Refused.from_problems(found) from None
 
@@ -192,9 +190,8 @@ async def create_validator(context: Context, account_id: int, message: CampaignM
         profile = await get_usable_profile(context, account_id, str(message.fields.get("senderKey", "")))
     if message.kind == ALIMTALK and profile:
         design = await get_usable_template(context, profile, str(message.fields.get("templateCode", "")))
-    number = (
-        await sender_numbers.get_default_opt_out_number(context, account_id) if message.fields.get("adFlag") else ""
-    )
+    is_ad = bool(message.fields.get("adFlag"))
+    number = await preview.default_opt_out_number(context, account_id, is_ad=is_ad)
     found = RowValidator(message, context.policy, context.world.now(), profile, design, number)
     found.check_message()
     if await preview.is_upgrade_wanted(context, account_id, message.kind):
@@ -367,11 +364,9 @@ def _problems_by_receiver(problems: Sequence[Problem]) -> dict[int, list[Problem
 
     Raises Refused for problems of the message itself, which was valid before.
     """
-    found: dict[int, list[Problem]] = {}
-    for each in problems:
-        if not each.field.startswith(_RECEIVER_FIELD):
-            raise Refused.from_problems(problems)
-        found.setdefault(int(each.field[len(_RECEIVER_FIELD) :].split("]")[0]), []).append(each)
+    found, others = group_by_receiver(problems)
+    if others:
+        raise Refused.from_problems(problems)
     return found
 
 

@@ -23,6 +23,7 @@ from pabal.console.campaigns.campaign_message import (
 )
 from pabal.console.send import kept_draft
 from pabal.console.send import send as send_page
+from pabal.console.send.preview import default_opt_out_number
 from pabal.console.send.summary import CostEstimate, dearest_fallback, estimate_cost, open_times
 from pabal.console.sheets import sheet, sheet_limits
 from pabal.console.shell.page_request import PageRequest
@@ -33,7 +34,6 @@ from pabal.domain.base.dates import Instant
 from pabal.domain.sends.campaign import MAX_NAME_CHARACTERS, CampaignState
 from pabal.domain.sends.message import PRODUCT_BY_CODE, Product
 from pabal.domain.sends.sending import Sending
-from pabal.service.access.accounts import sender_numbers
 from pabal.service.sending.campaigns import approvals, campaign_files
 from pabal.service.sending.campaigns import campaigns as campaign_service
 from pabal.service.sending.campaigns.campaign_files import Campaign
@@ -267,11 +267,8 @@ async def _cost(request: PageRequest, campaign: Campaign, product: Product) -> C
         return None
     context = request.context
     sending = await campaign_files.get_sending(context, campaign.id)
-    number = (
-        await sender_numbers.get_default_opt_out_number(context, request.account_id)
-        if sending and sending.is_ad
-        else ""
-    )
+    is_ad = sending is not None and sending.is_ad
+    number = await default_opt_out_number(context, request.account_id, is_ad=is_ad)
     messages = {product: campaign.receivers - campaign.upgraded}
     if campaign.upgraded:
         messages[Product.LMS] = campaign.upgraded

@@ -318,6 +318,11 @@ def as_lms(draft: MessageDraft) -> MessageDraft:
     return replace(draft.changed(subject=""), kind=KINDS[LMS])
 
 
+async def default_opt_out_number(context: Context, account_id: int, *, is_ad: bool) -> str:
+    """Return the number for opting out that an advertisement has by default; empty: none, or it is no such one."""
+    return await sender_numbers.get_default_opt_out_number(context, account_id) if is_ad else ""
+
+
 async def is_upgrade_wanted(context: Context, account_id: int, kind: str) -> bool:
     """Return whether a message of this kind becomes an LMS if it is too long for an SMS."""
     if kind != SMS or context.policy.routes.first(Product.LMS) is None:
@@ -329,9 +334,7 @@ async def upgrade_if_long(request: PageRequest, draft: MessageDraft) -> MessageD
     """Return a draft whose receivers are not known yet as it is sent: an LMS if its text alone is too long."""
     if not await is_upgrade_wanted(request.context, request.account_id, draft.kind.word):
         return draft
-    number = (
-        await sender_numbers.get_default_opt_out_number(request.context, request.account_id) if draft.is_ad else ""
-    )
+    number = await default_opt_out_number(request.context, request.account_id, is_ad=draft.is_ad)
     message = compose_message(draft, None, request.context.policy, number)
     try:
         bare = fill_text(message.content, message.variables, [""] * len(message.variables))

@@ -20,7 +20,7 @@ from pabal.console.send.preview import ComposedMessage, MessagePreview
 from pabal.console.send.typed_receivers import TypedReceiver, TypedReceivers
 from pabal.console.sheets.mapping import FIELD
 from pabal.console.shell.page_request import PageRequest
-from pabal.console.shell.problem_texts import is_missing
+from pabal.console.shell.problem_texts import RECEIVER_FIELD, group_by_receiver, is_missing
 from pabal.domain.base import dates
 from pabal.domain.base.codes import Code, Problem, Refused, Text
 from pabal.domain.content.advertising import begins_like_ad
@@ -30,7 +30,6 @@ from pabal.domain.people import phone
 from pabal.domain.people.contact import values_of
 from pabal.domain.sends.sending import Sending
 from pabal.models import bodies
-from pabal.service.access.accounts import sender_numbers
 from pabal.service.access.contacts import contacts
 from pabal.service.sending.preconditions import get_usable_profile, get_usable_template
 
@@ -48,7 +47,6 @@ DATE_WITHOUT_SCHEDULE = Text(
 NO_AD_SENDER = Text(
     "광고 문자에는 보내는 사람의 이름(상호)을 밝혀야 합니다.", "An advertisement by text must name who sends it."
 )
-_RECEIVER_FIELD = "receivers["
 
 
 class ReceiverRow(NamedTuple):
@@ -144,9 +142,7 @@ async def review_draft(request: PageRequest, draft: MessageDraft, groups: Collec
 async def _review_as(request: PageRequest, draft: MessageDraft, groups: Collection[int]) -> Review:
     policy = request.context.policy
     profile, design = await _chosen_profile_and_template(request, draft)
-    default_number = (
-        await sender_numbers.get_default_opt_out_number(request.context, request.account_id) if draft.is_ad else ""
-    )
+    default_number = await preview.default_opt_out_number(request.context, request.account_id, is_ad=draft.is_ad)
     done = preview.compose_message(draft, design, policy, default_number)
     typed = typed_receivers.read_receivers(
         draft.texts["receivers"],
@@ -201,9 +197,7 @@ async def validate_send(request: PageRequest, draft: MessageDraft, receivers: Se
 
     Raises Refused as the API does, and for an advertisement by text message at night.
     """
-    default_number = (
-        await sender_numbers.get_default_opt_out_number(request.context, request.account_id) if draft.is_ad else ""
-    )
+    default_number = await preview.default_opt_out_number(request.context, request.account_id, is_ad=draft.is_ad)
     call = _api_call(request, draft, receivers, default_number)
     if draft.kind.word == ALIMTALK:
         return await check_alimtalk(call)
@@ -314,7 +308,7 @@ def _receiver_problems(
             Problem(Code.TOO_MANY_RECEIVERS, "receivers", typed_receivers.describe_too_many(most, receivers.total))
         ]
     return [
-        Problem(Code.INVALID_PARAMETER, f"{_RECEIVER_FIELD}{index}]", typed_receivers.SURPLUS_VALUES)
+        Problem(Code.INVALID_PARAMETER, f"{RECEIVER_FIELD}{index}]", typed_receivers.SURPLUS_VALUES)
         for index, line in enumerate(lines)
         if line.surplus
     ]
@@ -332,10 +326,7 @@ def _invalid_rows(
         check_receivers(Form(bodies.NoFields(), []), given, preview.length_check(draft, message))
     except Refused as refused:
         problems += refused.problems
-    found: dict[int, list[Problem]] = {}
-    for each in problems:
-        if each.field.startswith(_RECEIVER_FIELD):
-            found.setdefault(int(each.field[len(_RECEIVER_FIELD) :].split("]")[0]), []).append(each)
+    found, _ = group_by_receiver(problems)
     rows: list[ReceiverRow] = []
     for index, some in sorted(found.items()):
         told = " ".join(request.tell(each) for each in some)

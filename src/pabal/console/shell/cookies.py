@@ -39,15 +39,7 @@ def read_value(http: Request, name: str, *, is_https: bool) -> str:
 
 def set_secret(response: Response, name: str, value: str, *, is_https: bool, max_age_s: int | None = None) -> None:
     """Set a cookie, hidden from scripts and from other sites; without an age, until the browser is closed."""
-    response.set_cookie(
-        _cookie_name(name, is_https),
-        value,
-        max_age=max_age_s,
-        path="/",
-        secure=is_https,
-        httponly=True,
-        samesite="lax",
-    )
+    _set(response, _cookie_name(name, is_https), value, max_age_s, "/", is_https=is_https)
 
 
 def delete_secret(response: Response, name: str, *, is_https: bool) -> None:
@@ -63,15 +55,11 @@ def language(http: Request) -> str:
 
 def set_language(response: Response, language: str, *, is_https: bool) -> None:
     """Set the cookie of a language."""
-    response.set_cookie(
-        LANGUAGE,
-        language,
-        max_age=LANGUAGE_MAX_AGE_S,
-        path="/console",
-        secure=is_https,
-        httponly=True,
-        samesite="lax",
-    )
+    _set(response, LANGUAGE, language, LANGUAGE_MAX_AGE_S, "/console", is_https=is_https)
+
+
+def _set(response: Response, name: str, value: str, max_age_s: int | None, path: str, *, is_https: bool) -> None:
+    response.set_cookie(name, value, max_age=max_age_s, path=path, secure=is_https, httponly=True, samesite="lax")
 
 
 def _cookie_name(name: str, is_https: bool) -> str:

@@ -1,6 +1,7 @@
 """What is wrong with a field, in one sentence that names it."""
 
 import re
+from collections.abc import Iterable
 
 from pabal.domain.base.codes import Code, Problem, Text
 from pabal.domain.content import button
@@ -67,6 +68,8 @@ LABELS = {
 }
 """What a field is called where people fill it in; English with its article."""
 
+RECEIVER_FIELD = "receivers["
+"""How the path of a receiver's field begins."""
 CHOSEN = ("category", "events", "file", "group", "image", "images", "role", "senderKey", "user")
 """Fields that are chosen, not typed."""
 
@@ -90,6 +93,19 @@ def spell_problem(problem: Problem) -> Text:
     if label and detail is None and problem.code is Code.INVALID_PARAMETER:
         return Text(f"{ko} 확인하세요.", f"Check {en}.")
     return Text(problem.message("ko"), problem.message("en"))
+
+
+def group_by_receiver(problems: Iterable[Problem]) -> tuple[dict[int, list[Problem]], list[Problem]]:
+    """Return the problems of each receiver, by index, and those of anything else."""
+    found: dict[int, list[Problem]] = {}
+    others: list[Problem] = []
+    for each in problems:
+        if each.field.startswith(RECEIVER_FIELD):
+            index = int(each.field[len(RECEIVER_FIELD) :].split("]")[0])
+            found.setdefault(index, []).append(each)
+        else:
+            others.append(each)
+    return found, others
 
 
 def find_label(field: str) -> Text | None:
