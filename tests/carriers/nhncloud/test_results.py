@@ -217,18 +217,6 @@ async def test_results_on_pages_shorter_than_asked_for_are_read(
     assert [describe_outcome(await get_message(call, number)) for number in MANY] == ["completed 1000"] * 50
 
 
-async def test_results_beyond_one_page_are_read(env: Environment, fixture: NhnCloud) -> None:
-    call = await fixture.add_channel(env)
-    sent = [f"010-{number // 10000:04}-{number % 10000:04}" for number in range(30_000_000, 30_002_500)]
-    for place in range(0, 2500, 500):
-        await call_ok(call, "message/sendSMS", sms_body(*sent[place : place + 500]))
-    await env.wait(60)
-
-    assert {describe_outcome(await get_message(call, number)) for number in sent[::250]} == {"completed 1000"}
-    pages = [each for each in fixture.relay.calls if each.path.endswith("message-results")]
-    assert len(pages) < 60
-
-
 @pytest.mark.parametrize("minutes", [-90, -3, 3, 90])
 async def test_results_are_read_by_the_relays_clock(minutes: int, env: Environment, fixture: NhnCloud) -> None:
     fixture.set_clock(minutes)

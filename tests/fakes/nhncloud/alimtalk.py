@@ -3,7 +3,6 @@
 import re
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any
 
 import msgspec
 
@@ -11,7 +10,7 @@ from tests.fakes.nhncloud import kakaotalk
 from tests.fakes.nhncloud.answers import ApiError, Json, Request
 from tests.fakes.nhncloud.kakaotalk import SUCCESS, Button, Refusal, Resend
 from tests.fakes.nhncloud.state import ALIMTALK, State, Template
-from tests.fakes.nhncloud.template_parts import Highlight, Items, RepresentativeLink, find_difference
+from tests.fakes.nhncloud.template_fields import Highlight, Items, RepresentativeLink, find_difference
 
 AUTH_WORDS = ("auth", "password", "verif", "にんしょう", "認証", "비밀번호", "인증")
 """Alimtalk ko/alimtalk-api-guide.md, "인증 메시지"; ko/error-code.md has the code, -8006."""
@@ -40,11 +39,7 @@ class Call(msgspec.Struct, forbid_unknown_fields=True):
 
     senderKey: str | None = None
     templateCode: str | None = None
-    requestDate: str | None = None
     senderGroupingKey: str | None = None
-    createUser: str | None = None
-    messageOption: dict[str, Any] | None = None
-    statsId: str | None = None
     recipientList: list[Recipient] | None = None
 
 

@@ -27,15 +27,8 @@ FIELDS = {
     "CAROUSEL_COMMERCE": {"carousel"},
 }
 """The fields of each request body, 206, 313, 426, 539, 681, 796, 943 and 1101."""
-IMAGE_TYPES = (
-    "IMAGE",
-    "WIDE_IMAGE",
-    "MAIN_WIDE_ITEMLIST_IMAGE",
-    "NORMAL_WIDE_ITEMLIST_IMAGE",
-    "CAROUSEL_FEED_IMAGE",
-    "CAROUSEL_COMMERCE_IMAGE",
-)
-"""3465."""
+IMAGE_TYPES = ("IMAGE", "WIDE_IMAGE")
+"""3465; the others are uploaded in the console."""
 NOT_A_FRIEND = "01000000004"
 _VARIABLE = re.compile(r"#\{([^{}]+)\}")
 
@@ -44,11 +37,7 @@ class Recipient(msgspec.Struct, forbid_unknown_fields=True, gc=False):
     recipientNo: str | None = None
     targeting: str | None = None
     templateParameter: dict[str, str] | None = None
-    imageParameters: list[Any] | None = None
-    videoParameter: dict[str, Any] | None = None
     resendParameter: Resend | None = None
-    unsubscribeNo: str | None = None
-    unsubscribeAuthNo: str | None = None
     recipientGroupingKey: str | None = None
 
 
@@ -57,14 +46,11 @@ class Call(msgspec.Struct, forbid_unknown_fields=True):
 
     senderKey: str | None = None
     pushAlarm: bool | None = None
-    requestDate: str | None = None
     unsubscribeNo: str | None = None
     unsubscribeAuthNo: str | None = None
     recipientList: list[Recipient] | None = None
     senderGroupingKey: str | None = None
     resellerCode: str | None = None
-    createUser: str | None = None
-    statsId: str | None = None
 
 
 class FreeForm(Call, forbid_unknown_fields=True):
@@ -205,7 +191,7 @@ def is_friend(message: Message) -> bool:
 
 def _list_row(state: State, message: Message) -> Json:
     row = kakaotalk.message_row(state, message)
-    more = {name: row[name] for name in ("senderKey", "createDate", "receiveDate", "createUser") if name in row} | {
+    more = {name: row[name] for name in ("senderKey", "createDate", "receiveDate") if name in row} | {
         "chatBubbleType": getattr(message.call, "chatBubbleType", None),
         "pushAlarm": message.call.pushAlarm is not False,
     }

@@ -3,8 +3,6 @@
 Text, image and wide image; item lists, carousels, videos and commerce are invalid fields.
 """
 
-from typing import Any
-
 import msgspec
 
 from tests.fakes.nhncloud import images, kakaotalk
@@ -23,10 +21,8 @@ class Recipient(msgspec.Struct, forbid_unknown_fields=True, gc=False):
     imageUrl: str | None = None
     imageLink: str | None = None
     buttons: list[Button] | None = None
-    coupon: dict[str, Any] | None = None
     resendParameter: Resend | None = None
     isAd: bool = True
-    adult: bool | None = None
     recipientGroupingKey: str | None = None
 
 
@@ -34,11 +30,8 @@ class Call(msgspec.Struct, forbid_unknown_fields=True):
     """The body of `messages`."""
 
     senderKey: str | None = None
-    requestDate: str | None = None
     senderGroupingKey: str | None = None
-    createUser: str | None = None
     recipientList: list[Recipient] | None = None
-    statsId: str | None = None
 
 
 _CALL = msgspec.json.Decoder(Call)
@@ -78,5 +71,5 @@ def results(state: State, request: Request) -> Json:
     found = kakaotalk.list_updated(state, request, FRIENDTALK)
     rows = [kakaotalk.message_row(state, each) for each in kakaotalk.page(found, request.query)]
     for row in rows:
-        del row["createDate"], row["createUser"]
+        del row["createDate"]
     return {"messageSearchResultResponse": {"messages": rows, "totalCount": len(found)}}

@@ -29,13 +29,8 @@ def store_image(state: State, request: Request, field: str, brand_type: str = ""
 def _has_valid_brand_size(body: bytes, brand_type: str) -> bool:
     """ko/friendtalkupgrade-api-guide.md, "업로드 이미지 규격": "가로 500px 이상", "0.5 ≤ 세로 ÷ 가로 ≤ 1.333"."""
     width, height = measure(body)
-    low, high = _BRAND_RATIOS.get(brand_type, (0.5, 1.333))
-    return width >= MIN_WIDTH_PX and low <= height / width <= high
-
-
-_BRAND_RATIOS = {
-    "WIDE_IMAGE": (0.5, 1.0),
-}
+    high = 1.0 if brand_type == "WIDE_IMAGE" else 1.333
+    return width >= MIN_WIDTH_PX and 0.5 <= height / width <= high
 
 
 def measure(body: bytes) -> tuple[int, int]:

@@ -53,12 +53,6 @@ class Button(msgspec.Struct, forbid_unknown_fields=True, gc=False):
     schemeAndroid: str | None = None
     chatExtra: str | None = None
     chatEvent: str | None = None
-    bizFormId: int | None = None
-    bizFormKey: str | None = None
-    pluginId: str | None = None
-    relayId: str | None = None
-    oneClickId: str | None = None
-    productId: str | None = None
     target: str | None = None
     telNumber: str | None = None
 
@@ -67,11 +61,6 @@ class Resend(msgspec.Struct, forbid_unknown_fields=True, gc=False):
     """The text to send if the message fails."""
 
     isResend: bool | None = None
-    resendType: str | None = None
-    resendTitle: str | None = None
-    resendContent: str | None = None
-    resendSendNo: str | None = None
-    resendUnsubscribeNo: str | None = None
 
 
 def decode_body(decoder: "msgspec.json.Decoder[Any]", body: bytes) -> Any:
@@ -305,7 +294,6 @@ def message_row(state: State, message: Message) -> Json:
         "senderKey": message.sender,
         "recipientNo": message.recipient_no,
         "content": message.content,
-        "createUser": message.call.createUser,
         "senderGroupingKey": message.sender_grouping_key,
         "recipientGroupingKey": message.recipient_grouping_key,
     }

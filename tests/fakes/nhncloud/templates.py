@@ -5,7 +5,7 @@ import msgspec
 from tests.fakes.nhncloud import images, kakaotalk, senders
 from tests.fakes.nhncloud.answers import DAY_MS, ApiError, Json, Request, format_seoul
 from tests.fakes.nhncloud.state import Draft, Profile, State, Template
-from tests.fakes.nhncloud.template_rules import (
+from tests.fakes.nhncloud.template_fields import (
     CATEGORY_CODES,
     OTHER,
     TEMPLATE_CATEGORIES,
