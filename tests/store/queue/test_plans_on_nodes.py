@@ -6,18 +6,21 @@ import pytest
 
 from pabal.store.engine.postgres.postgres_store import connect
 from pabal.store.engine.postgres.postgres_tx import PostgresTx
-from pabal.store.queue import receipts
+from pabal.store.queue import queue, receipts
+from pabal.store.queue.queue import Lane, NewJob
 from pabal.store.queue.receipts import ExpectedReceipt
 from tests.fixtures import postgres
 from tests.fixtures.rows import CARRIER, message_id
+from tests.fixtures.virtual import NOON
 
 ASKED = 100
+SLOT = 0
 
 
 @pytest.fixture
 def tx() -> Iterator[PostgresTx]:
     connection = connect(postgres.empty_database())
-    connection.execute(b"set plan_cache_mode = force_custom_plan; analyze receipts; begin")
+    connection.execute(b"set plan_cache_mode = force_custom_plan; analyze receipts, jobs; begin")
     yield PostgresTx(connection)
     connection.close()
 
@@ -41,3 +44,13 @@ def test_references_are_looked_up_one_by_one(tx: PostgresTx, stored: int) -> Non
 
     assert len(found) == ASKED
     assert count_reads(tx, "receipts") - before == ASKED
+
+
+def test_search_for_the_next_job_reads_one_of_those_that_wait(tx: PostgresTx) -> None:
+    queue.add_all(tx, [NewJob(message_id(number), SLOT, CARRIER, Lane.CAMPAIGN, NOON) for number in range(2_000)])
+    before = count_reads(tx, "jobs")
+
+    (found,) = queue.next_due_by_lane(tx, CARRIER, [(SLOT, Lane.SMALL, 0), (SLOT, Lane.CAMPAIGN, 0)])
+
+    assert found == (SLOT, Lane.CAMPAIGN, NOON)
+    assert count_reads(tx, "jobs") - before == 1

@@ -208,14 +208,15 @@ def next_due_by_lane(tx: Tx, carrier: str, lanes: Sequence[tuple[int, int, Insta
         tx,
         [
             (
-                f"select {slot:d}, {lane:d}, min(ready_at) from jobs"
-                f" where slot = {slot:d} and carrier = ? and lane = {lane:d} and ready_at >= ?",
+                f"select * from (select {slot:d}, {lane:d}, ready_at from jobs"
+                f" where slot = {slot:d} and carrier = ? and lane = {lane:d} and ready_at >= ?"
+                " order by ready_at limit 1) as g",  # for min(), PostgreSQL may read all that wait
                 (carrier, since),
             )
             for slot, lane, since in lanes
         ],
     )
-    return [LaneDue(*row) for row in rows if row[2] is not None]
+    return [LaneDue(*row) for row in rows]
 
 
 def next_due_at(tx: Tx, slot: int, carrier: str, lanes: Sequence[int]) -> Instant | None:
