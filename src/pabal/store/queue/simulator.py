@@ -8,7 +8,7 @@ from pabal.domain.brand.message import decode_brand, encode_brand
 from pabal.domain.content.button import decode_buttons, encode_buttons
 from pabal.domain.kakao.template_parts import decode_parts, encode_parts
 from pabal.domain.sends.message import OUTCOME_BY_NUMBER, DueReceipt, SimulatedMessage
-from pabal.store.engine.base import Reader, Row, Tx, transaction
+from pabal.store.engine.base import Reader, Row, Tx, fetch_union, transaction
 from pabal.store.rows import read_rows
 
 RECENT_MESSAGES = 2000
@@ -75,15 +75,17 @@ def count_busy(tx: Tx, carrier: str, message_ids: Iterable[bytes]) -> dict[bytes
 
 def find_due_receipts(tx: Tx, carrier: str, slots: Sequence[int], now: Instant, limit: int) -> list[DueReceipt]:
     """Return due receipts for messages of these slots, the oldest of each slot, about `limit` in all."""
-    rows = [
-        row
-        for slot in slots
-        for row in tx.fetch_all(
-            "select due_at, message_id, outcome from simulated_receipts where carrier = ? and slot = ?"
-            " and due_at <= ? order by due_at, message_id, outcome limit ?",
-            (carrier, slot, now, -(-limit // len(slots))),
-        )
-    ]
+    rows = fetch_union(
+        tx,
+        [
+            (
+                "select * from (select due_at, message_id, outcome from simulated_receipts where carrier = ?"
+                " and slot = ? and due_at <= ? order by due_at, message_id, outcome limit ?) as g",
+                (carrier, slot, now, -(-limit // len(slots))),
+            )
+            for slot in slots
+        ],
+    )
     return [
         DueReceipt(due_at, message_id, OUTCOME_BY_NUMBER[outcome]) for due_at, message_id, outcome in sorted(rows)
     ]
@@ -91,11 +93,18 @@ def find_due_receipts(tx: Tx, carrier: str, slots: Sequence[int], now: Instant, 
 
 def next_receipt_at(tx: Tx, carrier: str, slots: Iterable[int]) -> Instant | None:
     """Return when the next receipt for a message of these slots is due."""
-    found = [
-        tx.fetch_one("select min(due_at) from simulated_receipts where carrier = ? and slot = ?", (carrier, slot))
-        for slot in slots
-    ]
-    return min((row[0] for row in found if row and row[0] is not None), default=None)
+    found = fetch_union(
+        tx,
+        [
+            (
+                "select * from (select due_at from simulated_receipts where carrier = ? and slot = ?"
+                " order by due_at limit 1) as g",
+                (carrier, slot),
+            )
+            for slot in slots
+        ],
+    )
+    return min((row[0] for row in found), default=None)
 
 
 def delete_receipts(tx: Tx, carrier: str, receipts: Iterable[DueReceipt]) -> None:
