@@ -16,18 +16,23 @@ from pabal.store.queue.receipts import PostponedReceipt
 
 BATCH = 200
 """Most postponed receipts that one transaction processes."""
+PREPARED_INTERVAL_S = 60.0
+"""How often to ask for prepared transactions: Citus opens a connection to each node for that."""
 
 log = logging.getLogger("pabal.nodes")
 
 
 async def watch_nodes(context: Context) -> None:
     """Probe lost nodes every second, and read where the slots are now and then; ends where there are no nodes."""
-    clock, read_at = context.world.monotonic, context.world.monotonic()
+    clock = context.world.monotonic
+    read_at = asked_at = clock()
     while context.nodes.is_distributed:
         try:
             if clock() - read_at >= REFRESH_INTERVAL_S:
                 await context.nodes.refresh()
                 read_at = clock()
+            if clock() - asked_at >= PREPARED_INTERVAL_S:
+                asked_at = clock()
                 await _watch_prepared(context)
             if await context.nodes.probe():
                 context.wake(context.carriers)
