@@ -23,6 +23,11 @@ OPTIONS = {
     "autovacuum_naptime": "1min",
 }
 """PostgreSQL's defaults; the server of the tests overrides them."""
+CITUS_OPTIONS = {
+    "citus.recover_2pc_interval": "2s",
+    "citus.node_conninfo": "sslmode=prefer keepalives_idle=5 keepalives_interval=2 keepalives_count=3",
+}
+"""As the documents recommend; with Citus's own default it would turn on TLS, which plain PostgreSQL has not here."""
 
 
 def pids_of(server: Server) -> list[int]:
@@ -40,6 +45,8 @@ class PostgresEnvironment(Environment):
     """Each data directory has a settings file that names its database."""
 
     server: Server
+    settings = ""
+    """Further settings of each store, from its making on."""
 
     def prepare(self) -> None:
         """Create the seed in a database of its own."""
@@ -61,7 +68,7 @@ class PostgresEnvironment(Environment):
 
     def store_setting(self, data: Path) -> str:
         """Return the line that names the database."""
-        return f'store = "{self.server.address(data.name)}"\n'
+        return f'store = "{self.server.address(data.name)}"\n{self.settings}'
 
     def store_cpu_s(self) -> float:
         """Return the CPU time that all PostgreSQL processes have used so far."""
@@ -113,7 +120,7 @@ class CitusEnvironment(Environment):
 @contextlib.contextmanager
 def citus_environment(env: Environment, nodes: int, settings: str, shards: int) -> Iterator[CitusEnvironment]:
     """Run a coordinator and so many nodes until the end of the block, as durable as plain PostgreSQL."""
-    with running_cluster(nodes + 1, OPTIONS) as servers:
+    with running_cluster(nodes + 1, OPTIONS | CITUS_OPTIONS) as servers:
         found = CitusEnvironment(env.root / f"citus{nodes}", env.program, env.processes, env.scale)
         found.servers, found.settings, found.shards, found.peaks = servers, settings, shards, env.peaks
         found.prepare()
@@ -121,7 +128,9 @@ def citus_environment(env: Environment, nodes: int, settings: str, shards: int) 
 
 
 @contextlib.contextmanager
-def postgres_environment(env: Environment, options: dict[str, str] = OPTIONS) -> Iterator[PostgresEnvironment]:
+def postgres_environment(
+    env: Environment, options: dict[str, str] = OPTIONS, settings: str = ""
+) -> Iterator[PostgresEnvironment]:
     """Run a PostgreSQL server until the end of the block, then remove it; it measures the same command."""
     folder = Path(tempfile.mkdtemp(prefix="pabal-bench-pg-"))
     server = Server(folder, **options)
@@ -129,7 +138,7 @@ def postgres_environment(env: Environment, options: dict[str, str] = OPTIONS) ->
         server.init()
         server.start()
         found = PostgresEnvironment(env.root / folder.name, env.program, env.processes, env.scale)
-        found.server, found.peaks = server, env.peaks
+        found.server, found.settings, found.peaks = server, settings, env.peaks
         found.prepare()
         yield found
     finally:

@@ -18,6 +18,7 @@ from tests.fixtures.postgres import Server as Database
 ROUNDS = 2
 SLOTS = SHARDS = 32
 """As the documents recommend."""
+SLOT_SETTING = f"slots = {SLOTS}\n"
 PROCESSES = 2
 SINGLES, CAMPAIGN_MESSAGES = 5000, 20_000
 FEW, FEW_CONNECTIONS, FEW_PAUSE_S = 1000, 5, 0.2
@@ -68,10 +69,10 @@ def measure(env: Environment) -> list[Figure]:
 @contextlib.contextmanager
 def _place(env: Environment, nodes: int) -> Iterator[Place]:
     if not nodes:
-        with postgres_environment(env) as plain:
+        with postgres_environment(env, settings=SLOT_SETTING) as plain:
             yield Place("PostgreSQL", plain, [("the database", [plain.server])])
         return
-    with citus_environment(env, nodes, f"slots = {SLOTS}\n", SHARDS) as citus:
+    with citus_environment(env, nodes, SLOT_SETTING, SHARDS) as citus:
         coordinator, *others = citus.servers
         yield Place(
             f"Citus, {nodes} node{'s' if nodes > 1 else ''}",
@@ -99,8 +100,7 @@ def _figures_of(place: Place, what: str, used: Used, plain: dict[str, float]) ->
 def _measure_place(place: Place, smsc: Smsc) -> Iterator[tuple[str, Used]]:
     """Yield the CPU time that one message takes of each load, and what idle processes use, in percent of a core."""
     env, data = place.env, place.env.root / "seed"
-    setting = "" if len(place.parts) > 1 else f"slots = {SLOTS}\n"
-    env.configure(data, setting + smsc.settings())
+    env.configure(data, smsc.settings())
     few, singles, many = (env.scaled(count) for count in (FEW, SINGLES, CAMPAIGN_MESSAGES))
     with env.run(data, "citus", processes=PROCESSES) as server:
         used = _meter(place, server)
