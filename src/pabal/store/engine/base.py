@@ -211,6 +211,7 @@ class TransactionOptions(NamedTuple):
     batched_by: BatchFunction | None = None
     slot_of: Callable[..., int] | None = None
     stays_in_slot: Callable[..., bool] | None = None
+    single: bool = False
     work: Any = None
     """The function that was decorated: wrappers share its options, but not its batch function."""
 
@@ -228,6 +229,7 @@ def transaction(
     batched_by: BatchFunction | None = None,
     slot_of: Callable[..., int] | None = None,
     stays_in_slot: Callable[..., bool] | None = None,
+    single: bool = False,
 ) -> Callable[[T], T]:
     """Return a decorator that states how the store may run a work.
 
@@ -242,11 +244,12 @@ def transaction(
       shares its transaction only with works on the same node, so that no second node takes part in the commit.
     - `stays_in_slot`: takes the arguments, and returns whether it touches nothing but rows of that slot, in tables
       that are distributed by slot. Then it may run, or read, on the slot's node, which has no other tables.
+    - `single`: it reads by one statement, or by some that need not agree: they need no transaction.
     """
 
     def decorate(work: T) -> T:
         options = TransactionOptions(
-            priority, reader, retryable, exclusive, batched_by, slot_of, stays_in_slot, work
+            priority, reader, retryable, exclusive, batched_by, slot_of, stays_in_slot, single, work
         )
         setattr(work, _OPTIONS_ATTRIBUTE, options)
         return work

@@ -131,7 +131,12 @@ def record_many(tx: Tx, account_id: int, type: EventType, new: Sequence[NewEvent
     _add(tx, DEFAULT_SLOT, [PACKED.pack(row[0], account_id, type.number, 0) for row in added], now)
 
 
-@transaction(reader=Reader.BACKGROUND, slot_of=lambda since: min(since, default=-1), stays_in_slot=lambda _: True)
+@transaction(
+    reader=Reader.BACKGROUND,
+    slot_of=lambda since: min(since, default=-1),
+    stays_in_slot=lambda _: True,
+    single=True,
+)
 def slots_with_new(tx: Tx, since: Mapping[int, Instant]) -> list[int]:
     """Return which of these slots have events without numbers that were recorded at this instant or later.
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from pabal.domain.base import identifiers
 from pabal.domain.base.dates import Instant
 from pabal.domain.sends.message import OUTCOME_BY_NUMBER, Outcome
-from pabal.store.engine.base import Tx
+from pabal.store.engine.base import Tx, transaction
 from pabal.store.queue.queue import Lane
 
 _NO_CODES: Mapping[str, str | None] = MappingProxyType({})
@@ -129,6 +129,7 @@ def record(
     )
 
 
+@transaction(single=True)
 def find_held(tx: Tx, carrier: str, references: Iterable[str]) -> dict[str, bytes]:
     """Return the messages in doubt with these references."""
     rows = tx.execute_many(
@@ -141,6 +142,7 @@ def find_held(tx: Tx, carrier: str, references: Iterable[str]) -> dict[str, byte
     return {reference: message_id for reference, message_id in rows if message_id is not None}
 
 
+@transaction(single=True)
 def find_last(tx: Tx, carrier: str, references: Iterable[str]) -> dict[str, bytes]:
     """Return the messages with these references that their next receipt ends: those sent in one part."""
     rows = tx.execute_many(
@@ -269,6 +271,7 @@ def postpone(tx: Tx, carrier: str, receipts: Iterable[PostponedReceipt], now: In
     )
 
 
+@transaction(single=True)
 def list_postponed_slots(tx: Tx) -> list[tuple[str, int]]:
     """Return the carriers and slots that have such receipts."""
     rows = tx.fetch_all("select distinct carrier, slot from postponed_receipts order by carrier, slot")

@@ -73,6 +73,7 @@ def count_busy(tx: Tx, carrier: str, message_ids: Iterable[bytes]) -> dict[bytes
     return dict(rows)
 
 
+@transaction(single=True)
 def find_due_receipts(tx: Tx, carrier: str, slots: Sequence[int], now: Instant, limit: int) -> list[DueReceipt]:
     """Return due receipts for messages of these slots, the oldest of each slot, about `limit` in all."""
     rows = fetch_union(
@@ -91,6 +92,7 @@ def find_due_receipts(tx: Tx, carrier: str, slots: Sequence[int], now: Instant, 
     ]
 
 
+@transaction(single=True)
 def next_receipt_at(tx: Tx, carrier: str, slots: Iterable[int]) -> Instant | None:
     """Return when the next receipt for a message of these slots is due."""
     found = fetch_union(

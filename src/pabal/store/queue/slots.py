@@ -205,6 +205,7 @@ def is_noted(tx: Tx, slot: int, worker: bytes) -> bool:
     return row is not None
 
 
+@transaction(single=True)
 def list_holders(tx: Tx) -> list[tuple[int, bytes | None]]:
     """Return every slot with the id of the worker that it is assigned to, if any."""
     return [(row[0], row[1]) for row in tx.fetch_all("select slot, worker_id from slots order by slot")]

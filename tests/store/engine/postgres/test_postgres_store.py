@@ -51,6 +51,27 @@ async def test_connection_lost_while_idle_is_reopened(address: str) -> None:
         assert await store.read(list_words) == ["a", "b"]
 
 
+def read_begin(tx: Tx) -> list[str]:
+    """Return when the transaction of each of two statements began."""
+    return [row[0] for _ in range(2) for row in tx.fetch_all("select now()::text")]
+
+
+async def test_statement_that_reads_alone_has_no_transaction_around_it(address: str) -> None:
+    alone = transaction(single=True)(lambda tx: read_begin(tx))
+    async with open_postgres(address, writers=1, readers=1) as store:
+        first, second = await store.read(read_begin)
+        assert first == second
+
+        first, second = await store.read(alone)
+        assert first < second
+
+        cut_all(address)
+        assert len(await store.read(alone)) == 2
+        with pytest.raises(psycopg.errors.UndefinedTable):
+            await store.read(transaction(single=True)(lambda tx: tx.fetch_all("select 1 from nowhere")))
+        assert len(await store.read(alone)) == 2
+
+
 async def test_write_is_retried_when_connection_is_lost_before_commit(address: str) -> None:
     runs: list[None] = []
 

@@ -35,6 +35,7 @@ class PostgresConnection:
         self.has_begun = False
         self.is_committing = False
         self.is_retry = False
+        self._is_single = False
         self.announced: set[int] = set()
         self._is_aborted = False
 
@@ -62,17 +63,21 @@ class PostgresConnection:
     def is_lost(self) -> bool:
         return self._connection is None or self._connection.closed
 
-    def begin(self) -> None:
+    def begin(self, *, is_single: bool = False) -> None:
+        """Begin a transaction; a single statement that reads needs none."""
         self.has_begun = self.is_committing = False
         if self._is_aborted:
             raise psycopg.OperationalError("the store is being closed")
         if self.is_lost:
             self.connect()
-        self.has_begun = True
-        self.tx.begin(is_retry=self.is_retry)
-        self._send(self._begin)
+        self.has_begun, self._is_single = True, is_single
+        self.tx.begin(is_retry=self.is_retry, is_single=is_single)
+        if not is_single:
+            self._send(self._begin)
 
     def commit(self) -> None:
+        if self._is_single:
+            return
         if self.is_retry:
             self._send(_WAIT_FOR_REPLICAS)
         if self.tx.has_written:  # on Citus

@@ -10,7 +10,7 @@ from pabal.store.engine.citus import shards
 from pabal.store.engine.citus.distribution import DISTRIBUTED_TABLES
 from pabal.store.engine.citus.values import by_slot
 from pabal.store.engine.postgres.arrays import IntegerArray, TextArray
-from pabal.store.engine.postgres.pipeline import Pipeline
+from pabal.store.engine.postgres.pipeline import Answer, Pipeline
 from pabal.store.engine.postgres.postgres_tx import Connection, PostgresTx
 
 
@@ -36,9 +36,12 @@ class NodeTx(PostgresTx):
         """The shards of slots, in the order of DISTRIBUTED_TABLES."""
         self._used: set[int] = set()
         """The slots that the transaction is about."""
+        self._is_single = False
+        """Whether each statement is a transaction of its own."""
 
-    def begin(self, *, is_retry: bool) -> None:
+    def begin(self, *, is_retry: bool, is_single: bool = False) -> None:
         super().begin(is_retry=is_retry)
+        self._is_single = is_single
         self._used.clear()
 
     @property
@@ -55,6 +58,16 @@ class NodeTx(PostgresTx):
             return error
         self._shards.clear()
         return ShardMoved("a shard is not here any more")
+
+    def _synced(self, answer: Answer | psycopg.Cursor[Row]) -> Answer | psycopg.Cursor[Row]:
+        if not (self._is_single and self._used):
+            return super()._synced(answer)
+        self.finish()  # by a later snapshot: then the shards have not been moved before that of the statement
+        self._used.clear()
+        try:
+            return super()._synced(answer)
+        except psycopg.Error as error:
+            raise self.describe(error) from None
 
     def execute_many(self, sql: str, rows: Iterable[Sequence[Value]], args: Sequence[Value] = ()) -> list[Row]:
         if not shards.names_shards(sql):

@@ -233,7 +233,7 @@ class PostgresStore(GroupCommitStore):
 
     def _run_once(self, connection: PostgresConnection, work: Callable[..., T], args: Any, kwargs: Any) -> T:
         try:
-            connection.begin()
+            connection.begin(is_single=options_of(work).single)
             answer = work(connection.tx, *args, **kwargs)
             connection.commit()
         except psycopg.Error as error:

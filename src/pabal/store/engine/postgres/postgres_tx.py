@@ -101,7 +101,7 @@ class PostgresTx(Tx):
     def announce(self, topic: int) -> None:
         self._announced.add(topic)
 
-    def begin(self, *, is_retry: bool) -> None:
+    def begin(self, *, is_retry: bool, is_single: bool = False) -> None:
         """Forget the transaction before."""
         self.is_retry = is_retry
         self._written.clear()
