@@ -6,8 +6,9 @@ import pytest
 
 from pabal.store.engine.postgres.postgres_store import connect
 from pabal.store.engine.postgres.postgres_tx import PostgresTx
-from pabal.store.queue import queue, receipts
+from pabal.store.queue import queue, queue_admin, receipts
 from pabal.store.queue.queue import Lane, NewJob
+from pabal.store.queue.queue_admin import MovedJob
 from pabal.store.queue.receipts import ExpectedReceipt
 from tests.fixtures import postgres
 from tests.fixtures.rows import CARRIER, message_id
@@ -54,3 +55,13 @@ def test_search_for_the_next_job_reads_one_of_those_that_wait(tx: PostgresTx) ->
 
     assert found == (SLOT, Lane.CAMPAIGN, NOON)
     assert count_reads(tx, "jobs") - before == 1
+
+
+def test_jobs_of_a_campaign_are_moved_by_their_ids(tx: PostgresTx) -> None:
+    ids = [message_id(number) for number in range(2_000)]
+    queue.add_all(tx, [NewJob(one, SLOT, CARRIER, Lane.CAMPAIGN, NOON) for one in ids])
+    before = count_reads(tx, "jobs")
+
+    queue_admin.reschedule(tx, [MovedJob(one, NOON, NOON - 1) for one in ids[:ASKED]])
+
+    assert count_reads(tx, "jobs") - before == ASKED

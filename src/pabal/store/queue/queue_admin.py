@@ -327,9 +327,12 @@ def set_all(tx: Tx, ids: Iterable[bytes], ready_at: Instant) -> None:
 
 
 def reschedule(tx: Tx, moved: Iterable[MovedJob]) -> None:
-    """Give jobs new times, unless their times have changed meanwhile."""
+    """Give jobs new times, unless their times have changed meanwhile.
+
+    Those of a campaign share one: PostgreSQL must not look them up by that.
+    """
     tx.execute_many(
         "update jobs set ready_at = v.ready_at from (values {rows}) as v(id, was_ready_at, ready_at)"
-        " where jobs.id {same} and jobs.ready_at = v.was_ready_at and jobs.slot {same_slot}",
+        " where jobs.id {same} and jobs.ready_at + 0 = v.was_ready_at and jobs.slot {same_slot}",
         moved,
     )

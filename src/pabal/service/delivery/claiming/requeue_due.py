@@ -17,10 +17,10 @@ from pabal.service.next_due import read_next_due
 from pabal.service.policy import Policy
 from pabal.store.engine.base import Tx, transaction
 from pabal.store.messages import requests
-from pabal.store.queue import deadlines, queue_admin
+from pabal.store.queue import deadlines, queue_admin, slots
 from pabal.store.queue.queue import Lane
 from pabal.store.queue.queue_admin import DueJob, MovedJob
-from pabal.store.queue.slots import SlotNotHeld, run_if_held
+from pabal.store.queue.slots import SlotNotHeld
 
 MAX_LAG_MS = 3 * SECOND
 """From this lag of a lane on, jobs at their own time get positions; below it they soon come first anyway."""
@@ -142,12 +142,10 @@ class DueRequeuer:
 
     async def _move(self, slot: int, moved: Sequence[MovedJob], now: Instant) -> None:
         """Move jobs, in writes between which single sends can be stored."""
-        context = self._context
+        context, here = self._context, self._context.slots
         for begin in range(0, len(moved), MOVES_PER_WRITE):
             some = moved[begin : begin + MOVES_PER_WRITE]
-            await context.store.write(
-                run_if_held, slot, context.slots.holder, reschedule, some, context.policy, now
-            )
+            await context.store.write(reschedule, slot, here.holder, here.are_noted, some, context.policy, now)
 
     def _advance(self, slot: int, lane: int, since: Instant | None, now: Instant) -> None:
         """Set where the next search starts: what was stored late is read again."""
@@ -195,8 +193,25 @@ def find_due(tx: Tx, slot: int, carrier: str, lane: int, since: Instant, now: In
     return DuePage(to_position, len(jobs), jobs[-1].ready_at if jobs else since, go_on_at)
 
 
-def reschedule(tx: Tx, moved: Sequence[MovedJob], policy: Policy, now: Instant) -> None:
-    """Give jobs their positions, and store the deadlines of those that the sweep would overlook there."""
+@transaction(
+    slot_of=lambda slot, *_: slot, stays_in_slot=lambda slot, holder, are_noted, *_: holder is None or are_noted
+)
+def reschedule(
+    tx: Tx,
+    slot: int,
+    holder: bytes | None,
+    are_noted: bool,
+    moved: Sequence[MovedJob],
+    policy: Policy,
+    now: Instant,
+) -> None:
+    """Give jobs their positions, and store the deadlines of those that the sweep would overlook there.
+
+    Raises SlotNotHeld where another worker has got the slot, or where that is noted beside its jobs.
+    """
+    is_held = slots.is_noted if are_noted else slots.is_held
+    if holder is not None and not is_held(tx, slot, holder):
+        raise SlotNotHeld(slot)
     queue_admin.reschedule(tx, moved)
     far_back = dict.fromkeys(
         identifiers.request_id_of(job.id) for job in moved if job.ready_at < now - SWEPT_BEFORE_MS
