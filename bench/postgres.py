@@ -27,7 +27,7 @@ CITUS_OPTIONS = {
     "citus.recover_2pc_interval": "2s",
     "citus.node_conninfo": "sslmode=prefer keepalives_idle=5 keepalives_interval=2 keepalives_count=3",
 }
-"""As the documents recommend; with Citus's own default it would turn on TLS, which plain PostgreSQL has not here."""
+"""As the documents recommend; Citus's own default would turn on TLS, which plain PostgreSQL has not here."""
 
 
 def pids_of(server: Server) -> list[int]:

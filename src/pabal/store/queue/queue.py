@@ -169,9 +169,7 @@ def find_overdue(tx: Tx, slot: int, carrier: str, now: Instant, limit: int) -> l
     return [OverdueReceipt(*row) for row in rows]
 
 
-@transaction(
-    slot_of=lambda places, *_: places[0][0] if places else -1, stays_in_slot=lambda *_: True, single=True
-)
+@transaction(slot_of=lambda places, *_: places[0][0] if places else -1, stays_in_slot=lambda *_: True, single=True)
 def find_with_overdue(tx: Tx, places: Sequence[tuple[int, str]], now: Instant) -> list[tuple[int, str]]:
     """Return in which of these slots which of these carriers have jobs whose receipt has not arrived in time.
 
@@ -200,9 +198,7 @@ def find_leased(tx: Tx, slot: int, carrier: str, since: Instant, until: Instant)
     return [row[0] for row in rows]
 
 
-@transaction(
-    slot_of=lambda _, lanes: lanes[0][0] if lanes else -1, stays_in_slot=lambda *_: True, single=True
-)
+@transaction(slot_of=lambda _, lanes: lanes[0][0] if lanes else -1, stays_in_slot=lambda *_: True, single=True)
 def next_due_by_lane(tx: Tx, carrier: str, lanes: Sequence[tuple[int, int, Instant]]) -> list[LaneDue]:
     """Return when the next job of each lane is due, if any; a lane is slot, number, and from when on to look.
 
