@@ -64,7 +64,7 @@ async def send(call: Caller, number: str = PHONE, **fields: Any) -> None:
 async def story(env: Environment, call: Caller) -> tuple[list[tuple[str, str]], int | None]:
     """Return carriers and verdicts of the attempts at the only message that failed there, and what it cost."""
     message = await get_message(call)
-    found = await get_timeline(env.context, 1, bytes.fromhex(message["messageId"]))
+    found = await env.context.store.read(get_timeline, 1, bytes.fromhex(message["messageId"]))
     assert found is not None
     return [(each.carrier, each.verdict) for each in found.tries], found.delivery.cost
 
@@ -164,7 +164,7 @@ async def test_fallback_goes_by_another_relay_at_its_own_price(stage: TwoRelays)
 
     fallback, origin = await list_messages(call, NO_USER)
     assert (describe_outcome(fallback), describe_outcome(origin)) == ("completed 1000", "fail 3019")
-    found = await get_timeline(env.context, 1, bytes.fromhex(fallback["messageId"]))
+    found = await env.context.store.read(get_timeline, 1, bytes.fromhex(fallback["messageId"]))
     assert found is not None
     assert found.delivery.cost == 900
     assert [each.kind for each in stage.relays[OTHER].messages] == ["SMS"]

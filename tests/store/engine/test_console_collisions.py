@@ -93,9 +93,9 @@ def test_two_owners_cannot_take_the_account_from_each_other(address: str, way: s
         def take(tx: Tx) -> None:
             entry = AuditEntry(NOON, owners[actor], actor, account_id, "user.role")
             if way == "role":
-                team._change_role(tx, account_id, other, Role.VIEWER, entry)
+                team.change_role(tx, account_id, other, Role.VIEWER, entry)
             else:
-                team._remove(tx, account_id, other, entry)
+                team.remove(tx, account_id, other, entry)
 
         return take
 
@@ -154,7 +154,7 @@ def test_group_counts_nobody_who_was_deleted_while_put_into_it(address: str) -> 
         address,
         prepare,
         lambda tx: contacts.delete(tx, account_id, [contact_id]),
-        lambda tx: group_service._add_members(tx, account_id, group_id, [contact_id]),
+        lambda tx: group_service.add_members(tx, account_id, group_id, [contact_id]),
     )
 
     assert query_outside(address, "select count(*) from contact_members") == [(0,)]

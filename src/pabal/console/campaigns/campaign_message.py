@@ -117,7 +117,8 @@ async def store_campaign(request: PageRequest, start: CampaignStart, name: str) 
     new = CampaignDraft(
         campaign_id, request.account_id, request.user.id, start.draft.product.code, name, start.message.to_json()
     )
-    await campaign_service.create(request.context, new, request.audit_entry("campaign.begin", campaign_id.hex()))
+    audit_entry = request.audit_entry("campaign.begin", campaign_id.hex())
+    await request.context.store.write(campaign_service.create, new, audit_entry)
     return campaign_id
 
 

@@ -236,7 +236,7 @@ async def _read_failed(request: PageRequest, sent_id: bytes | None) -> ReceiverS
 async def _chosen_groups(request: PageRequest) -> list[ContactGroup]:
     """Raises Refused(MISSING_PARAMETER) where no group of the account was chosen."""
     chosen = set(ticked_ids(request.fields, GROUP))
-    _, groups = await contacts.get_book(request.context, request.account_id)
+    _, groups = await request.context.store.read(contacts.get_book, request.account_id)
     found = [each for each in groups if each.id in chosen]
     if not found:
         raise Refused(Code.MISSING_PARAMETER, "receivers", NO_GROUP)
@@ -245,7 +245,7 @@ async def _chosen_groups(request: PageRequest) -> list[ContactGroup]:
 
 async def _check_variables(request: PageRequest, validator: RowValidator) -> None:
     """Raise Refused for variables that no field of the address book fills in."""
-    book, _ = await contacts.get_book(request.context, request.account_id)
+    book, _ = await request.context.store.read(contacts.get_book, request.account_id)
     missing = [name for name in validator.variables if name not in (*book.fields, *NAME_FIELDS)]
     if missing:
         listed = ", ".join(missing[:MAX_NAMED_VARIABLES])

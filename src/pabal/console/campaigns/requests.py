@@ -133,8 +133,13 @@ async def list_requests(request: PageRequest) -> Response:
     search = _read_list_search(request.fields, request.locale)
     listed = SentPage([], None)
     if not search.problems:
-        listed = await progress_service.list_sent(
-            request.context, request.account_id, before or AFTER_NEWEST_ID, PAGE_SIZE, search.wanted
+        listed = await request.context.store.read(
+            progress_service.list_sent,
+            request.account_id,
+            before or AFTER_NEWEST_ID,
+            PAGE_SIZE,
+            search.wanted,
+            request.now,
         )
     return await _render_list(request, listed, search, before, REQUESTS_PATH)
 
@@ -151,12 +156,12 @@ async def list_approvals(request: PageRequest) -> Response:
 
 async def _list_unsent(request: PageRequest, path: str) -> Response:
     before = identifiers.parse_request_id(request.field("before"))
-    listed = await progress_service.list_unsent(
-        request.context,
+    listed = await request.context.store.read(
+        progress_service.list_unsent,
         request.account_id,
         before or AFTER_NEWEST_ID,
         PAGE_SIZE,
-        is_to_approve=path == APPROVALS_PATH,
+        path == APPROVALS_PATH,
     )
     return await _render_list(request, listed, _read_list_search({}, request.locale), before, path)
 
@@ -174,7 +179,7 @@ async def _render_list(
         errors={each.field: request.tell(each) for each in search.problems},
         view=path,
         is_unsent=path != REQUESTS_PATH,
-        unsent=await progress_service.count_unsent(request.context, request.account_id),
+        unsent=await request.context.store.read(progress_service.count_unsent, request.account_id),
         max_unsent=MAX_UNSENT_COUNT,
         products=SENDABLE_PRODUCTS,
         states=list(SentState),

@@ -53,8 +53,8 @@ async def update_contact(request: PageRequest) -> Response:
     view = await load_book(request)
     entry = _read_entry(request, view.book.fields)
     hidden = {name: value for name, value in found.fields.items() if name not in view.book.fields}
-    await contacts.update_contact(
-        request.context,
+    await request.context.store.write(
+        contacts.update_contact,
         request.account_id,
         found.id,
         entry._replace(fields={**hidden, **entry.fields}),
@@ -84,13 +84,20 @@ async def restore_contacts(request: PageRequest) -> Response:
     """Add contacts again that were just deleted."""
     deleted = _read_deleted(request.field(DELETED))
     audit_entry = request.audit_entry("contact.add", f"n={len(deleted)}")
-    await contacts.restore_contacts(request.context, request.account_id, deleted, audit_entry)
+    await request.context.store.write(
+        contacts.restore_contacts,
+        request.account_id,
+        deleted,
+        request.context.policy.max_contacts,
+        request.now,
+        audit_entry,
+    )
     return request.redirect(_here(request, parse_id(request.field("group"))))
 
 
 async def _delete(request: PageRequest, ids: Sequence[int], audit_entry: AuditEntry, url: str) -> Response:
     """Delete contacts and show the list, as it is at this URL, with the way to undo it."""
-    deleted = await contacts.delete_contacts(request.context, request.account_id, ids, audit_entry)
+    deleted = await request.context.store.write(contacts.delete_contacts, request.account_id, ids, audit_entry)
     if not deleted:
         return request.redirect(url)
     fields = [(DELETED, msgspec.json.encode(deleted).decode()), *_fields_of_place(request)]
@@ -115,9 +122,9 @@ async def change_selected(request: PageRequest) -> Response:
         audit_entry = request.audit_entry("contact.delete", f"n={len(ids)}")
         return await _delete(request, ids, audit_entry, _here(request, shown))
     elif action == "add" and group_id:
-        await contact_groups.add_members(request.context, request.account_id, group_id, ids)
+        await request.context.store.write(contact_groups.add_members, request.account_id, group_id, ids)
     elif action == "remove" and shown:
-        removed = await contact_groups.remove_members(request.context, request.account_id, shown, ids)
+        removed = await request.context.store.write(contact_groups.remove_members, request.account_id, shown, ids)
         told = request.t("contacts.taken_out", count=f"{len(removed):,}")
         undo = [("action", "add"), ("to_group", str(shown)), *((f"{CONTACT}{one}", "1") for one in removed)]
         if removed:
@@ -130,7 +137,7 @@ async def change_selected(request: PageRequest) -> Response:
 
 async def load_book(request: PageRequest) -> BookView:
     """Return the address book, and the group that the fields name, if it is the account's."""
-    book, groups = await contacts.get_book(request.context, request.account_id)
+    book, groups = await request.context.store.read(contacts.get_book, request.account_id)
     wanted = parse_id(request.field("group"))
     return BookView(book, groups, next((each for each in groups if each.id == wanted), None))
 

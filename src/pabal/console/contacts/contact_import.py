@@ -229,7 +229,7 @@ async def _add_fields(request: PageRequest, names: Sequence[str]) -> None:
     new = [name for name in names if name not in known]
     if new:
         audit_entry = request.audit_entry("contact.fields")
-        await contacts.set_fields(request.context, request.account_id, [*known, *new], audit_entry)
+        await request.context.store.write(contacts.set_fields, request.account_id, [*known, *new], audit_entry)
 
 
 async def _chosen_groups(request: PageRequest) -> list[int]:
@@ -242,7 +242,7 @@ async def _chosen_groups(request: PageRequest) -> list[int]:
         return [
             known
             if known is not None
-            else await contact_groups.create(request.context, request.account_id, name, audit_entry)
+            else await request.context.store.write(contact_groups.create, request.account_id, name, audit_entry)
         ]
     chosen = parse_id(request.field("group"))
     return [chosen] if chosen else []
@@ -267,7 +267,9 @@ async def _import(
         result.bad += part.bad[: SHOWN_BAD_ROWS - len(result.bad)]
         if part.entries:
             new = ImportBatch(request.account_id, part.entries, group_ids, updates)
-            saved = await contacts.import_batch(request.context, new)
+            saved = await request.context.store.write(
+                contacts.save_batch, new, request.context.policy.max_contacts, request.now
+            )
             result.added += saved.added
             result.changed += saved.changed
             result.known += len(part.entries) - saved.added - saved.changed

@@ -16,7 +16,8 @@ MAX_DELETED_AT_ONCE = 20_000
 async def create_group(request: PageRequest) -> Response:
     """Create a group."""
     name = rules.parse_group_name(request.field("name"))
-    await contact_groups.create(request.context, request.account_id, name, request.audit_entry("contact.group_add"))
+    audit_entry = request.audit_entry("contact.group_add")
+    await request.context.store.write(contact_groups.create, request.account_id, name, audit_entry)
     return request.redirect(f"{CONTACTS_PATH}/groups")
 
 
@@ -25,7 +26,7 @@ async def rename_group(request: PageRequest) -> Response:
     group_id = require_id(request.http.path_params["group"])
     name = rules.parse_group_name(request.field("name"))
     audit_entry = request.audit_entry("contact.group_rename", str(group_id))
-    await contact_groups.rename(request.context, request.account_id, group_id, name, audit_entry)
+    await request.context.store.write(contact_groups.rename, request.account_id, group_id, name, audit_entry)
     return request.redirect(f"{CONTACTS_PATH}/groups")
 
 
@@ -52,7 +53,7 @@ async def set_fields(request: PageRequest) -> Response:
         contacts.check_field_count(len(lines))
         names = list(dict.fromkeys(rules.parse_field_name(line) for line in lines))
         audit_entry = request.audit_entry("contact.fields")
-        await contacts.set_fields(request.context, request.account_id, names, audit_entry)
+        await request.context.store.write(contacts.set_fields, request.account_id, names, audit_entry)
     except Refused as refused:
         raise Refused(refused.code, "fields", refused.problems[0].detail) from None
     return request.redirect(f"{CONTACTS_PATH}/groups")
@@ -60,7 +61,7 @@ async def set_fields(request: PageRequest) -> Response:
 
 async def show_groups(request: PageRequest, refused: Refused | None = None) -> Response:
     """Show the groups and the fields of the address book."""
-    book, groups = await contacts.get_book(request.context, request.account_id)
+    book, groups = await request.context.store.read(contacts.get_book, request.account_id)
     errors = request.errors_by_field(refused)
     return request.render(
         "contacts/groups.html",

@@ -60,7 +60,7 @@ async def remove_opt_out(request: PageRequest) -> Response:
     opt_out_id = parse_id(request.field("id"))
     if opt_out_id is not None:
         audit_entry = request.audit_entry(opt_outs.REMOVE_ACTION, request.field("id"))
-        await opt_outs.remove_one(request.context, request.account_id, opt_out_id, audit_entry)
+        await request.context.store.write(opt_outs.remove_one, request.account_id, opt_out_id, audit_entry)
     return request.redirect(f"{OPT_OUTS_PATH}?done=removed")
 
 

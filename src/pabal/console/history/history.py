@@ -132,7 +132,11 @@ async def show_message(request: PageRequest) -> Response:
     Raises Refused(NOT_FOUND), also for another account's, and RecordDamaged.
     """
     message_id = identifiers.parse_message_id(str(request.http.path_params["message"]))
-    details = await timeline.get_timeline(request.context, request.account_id, message_id) if message_id else None
+    details = (
+        await request.context.store.read(timeline.get_timeline, request.account_id, message_id)
+        if message_id
+        else None
+    )
     if details is None:
         raise Refused(Code.NOT_FOUND)
     wait = await find_wait_of_message(request.context, details.queue_entry)

@@ -27,7 +27,7 @@ async def set_opt_out_number(request: PageRequest) -> Response:
     spelling = request.field("optOutNumber").strip()
     number = phone.parse_opt_out(spelling) if spelling else None
     audit_entry = request.audit_entry("account.opt_out", phone.mask(number) if number else "")
-    await sender_numbers.change_opt_out_number(request.context, request.account_id, number, audit_entry)
+    await request.context.store.write(sender_numbers.set_opt_out_number, request.account_id, number, audit_entry)
     return request.redirect(NUMBERS_PATH)
 
 
@@ -43,7 +43,7 @@ async def remove_number(request: PageRequest) -> Response:
     """Remove a number."""
     number = phone.parse_sender(request.field("number"))
     audit_entry = request.audit_entry("number.remove", phone.mask(number))
-    await sender_numbers.remove_number(request.context, request.account_id, number, audit_entry)
+    await request.context.store.write(sender_numbers.remove, request.account_id, number, audit_entry)
     return request.redirect(NUMBERS_PATH)
 
 

@@ -14,7 +14,7 @@ async def change_preferences(request: PageRequest) -> Response:
     """Store the choices of the account."""
     chosen = send_preferences.parse(request.fields)
     audit_entry = request.audit_entry("account.sending")
-    await send_preferences.change(request.context, request.account_id, chosen, audit_entry)
+    await request.context.store.write(send_preferences.change, request.account_id, chosen, audit_entry)
     return request.redirect(f"{PREFERENCES_PATH}?done=1")
 
 

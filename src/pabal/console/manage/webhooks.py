@@ -156,8 +156,8 @@ async def show_webhook(request: PageRequest, refused: Refused | None = None, **m
     """Show a webhook with its last deliveries."""
     webhook_id, page = _id(request), page_number(request, MAX_PAGE)
     listed = await manage.get(request.context, request.account_id, webhook_id)
-    total, tries = await manage.list_deliveries(
-        request.context, request.account_id, webhook_id, page, SHOWN_DELIVERIES
+    total, tries = await request.context.store.read(
+        manage.list_deliveries, request.account_id, webhook_id, page, SHOWN_DELIVERIES
     )
     webhook, path = listed.webhook, _path(request)
     values = {"tested": None, "tested_ms": "", "tested_answer": "", "is_replayed": False, **more}

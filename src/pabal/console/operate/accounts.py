@@ -15,6 +15,7 @@ from pabal.service.access.accounts import accounts as account_service
 from pabal.service.access.accounts.accounts import MAX_NAME_CHARACTERS
 from pabal.service.access.accounts.administration import Account
 from pabal.service.access.accounts.keys import SCOPES
+from pabal.service.access.users import users as user_service
 from pabal.settings.tables import KIND_NAMES, KINDS
 from pabal.world import new_password
 
@@ -24,7 +25,9 @@ DISABLED, ENABLED = "disabled", "enabled"
 
 async def create_account(request: PageRequest) -> Response:
     """Create an account."""
-    account_id = await administration.create_account(request.context, request.field("name"), request.actor)
+    account_id = await request.context.store.write(
+        account_service.create, request.field("name"), request.actor, request.now
+    )
     return request.redirect(f"{ACCOUNTS_PATH}/{account_id}")
 
 
@@ -35,7 +38,9 @@ async def set_account_state(request: PageRequest) -> Response:
     """
     account = await find_account(request)
     is_disabled = _wants_disabled(request)
-    await administration.set_account_disabled(request.context, account.id, is_disabled, request.actor)
+    await request.context.store.write(
+        account_service.set_disabled, account.id, is_disabled, request.actor, request.now
+    )
     return request.redirect(f"{ACCOUNTS_PATH}/{account.id}")
 
 
@@ -46,8 +51,8 @@ async def create_user(request: PageRequest) -> Response:
     role = ROLE_BY_CODE.get(request.field("role"))
     if role is None or role not in ACCOUNT_ROLES:
         raise Refused(Code.INVALID_PARAMETER, "role")
-    name = await administration.create_user(
-        request.context, account, request.field("user"), role, password_hash, request.actor
+    name = await request.context.store.write(
+        user_service.create, account.name, request.field("user"), role, password_hash, request.now, request.actor
     )
     return render_password(request, account, f"{ACCOUNTS_PATH}/{account.id}", password, name)
 
@@ -58,8 +63,9 @@ async def set_user_state(request: PageRequest) -> Response:
     Raises Refused: NOT_FOUND, or INVALID_PARAMETER for one that the account does not have.
     """
     account = await find_account(request)
-    await administration.set_user_disabled(
-        request.context, account, request.field("user"), _wants_disabled(request), request.actor
+    name, is_disabled = request.field("user"), _wants_disabled(request)
+    await request.context.store.write(
+        user_service.set_disabled, name, is_disabled, request.now, request.actor, account.id
     )
     return request.redirect(f"{ACCOUNTS_PATH}/{account.id}")
 
@@ -71,8 +77,8 @@ async def reset_password(request: PageRequest) -> Response:
     """
     account = await find_account(request)
     password, password_hash = await make_password(request)
-    user = await administration.reset_password(
-        request.context, account, request.field("user"), password_hash, request.actor
+    user = await request.context.store.write(
+        user_service.change_password, request.field("user"), password_hash, request.now, request.actor, account.id
     )
     return render_password(request, account, f"{ACCOUNTS_PATH}/{account.id}", password, user.name)
 
@@ -95,7 +101,7 @@ async def find_account(request: PageRequest) -> Account:
 async def show_account(request: PageRequest, refused: Refused | None = None) -> Response:
     """Show an account's keys, users and limits; after a refusal, the form that was posted as it was typed."""
     account = await find_account(request)
-    keys, users, public_ids = await administration.get_members(request.context, account.id)
+    keys, users, public_ids = await request.context.store.read(administration.get_members, account.id)
     form = request.http.scope["path"].rpartition("/")[2] if refused else ""
     errors = request.errors_by_field(refused)
     if form == "users" and "name" in errors:
@@ -175,7 +181,7 @@ async def set_limits(request: PageRequest) -> Response:
     """Set the limits of an account."""
     account = await find_account(request)
     limits = account_limits.parse_limits(_typed(request, account_limits.FIELDS))
-    await account_limits.change_limits(request.context, account.id, limits, request.actor)
+    await request.context.store.write(account_limits.set_limits, account.id, limits, request.actor, request.now)
     return request.redirect(f"{ACCOUNTS_PATH}/{account.id}")
 
 
@@ -183,7 +189,7 @@ async def set_codes(request: PageRequest) -> Response:
     """Set which reseller sends the messages of an account."""
     account = await find_account(request)
     codes = parse_codes(_typed(request, SenderCodes._fields))
-    await account_service.change_codes(request.context, account.id, codes, request.actor)
+    await request.context.store.write(account_service.set_codes, account.id, codes, request.actor, request.now)
     return request.redirect(f"{ACCOUNTS_PATH}/{account.id}")
 
 

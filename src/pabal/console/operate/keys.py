@@ -13,6 +13,7 @@ from pabal.domain.base import dates
 from pabal.domain.base.codes import Code, Problem, Refused, Text
 from pabal.domain.people.user import Role
 from pabal.service.access.accounts import account_limits, administration
+from pabal.service.access.accounts import keys as key_service
 from pabal.service.access.accounts.administration import Account, ApiKey, NewCompatKey, PublicId
 from pabal.service.access.accounts.keys import DEFAULT_SCOPES, SCOPES, NewKey
 from pabal.settings.tables import KINDS
@@ -197,7 +198,7 @@ async def replace_key(request: PageRequest) -> Response:
     place = await find_place(request)
     if not place.may_create:
         raise Refused(Code.NOT_FOUND)
-    keys, _, public_ids = await administration.get_members(request.context, place.account.id)
+    keys, _, public_ids = await request.context.store.read(administration.get_members, place.account.id)
     known = [each for each in keys if place.is_operators or each.id not in public_ids]
     old, new_key = _find_replaced(known, _key_id(request))
     _read_rate(str(new_key.rate), place.max_rate)
@@ -219,8 +220,8 @@ async def _issue(
     if compat:
         await administration.create_compat_key(context, account.id, compat, new_key, newest_known_id, entry)
     else:
-        key = new_api_key(context.world)
-        await administration.create_key(context, account.id, key, new_key, newest_known_id, entry)
+        key, most = new_api_key(context.world), context.policy.max_keys
+        await context.store.write(key_service.store_key, account.id, key, new_key, newest_known_id, most, entry)
     return request.render(
         "operate/secret.html",
         account=account,
@@ -239,7 +240,7 @@ async def set_key_rate(request: PageRequest) -> Response:
     place, key_id = await find_place(request), _key_id(request)
     rate = _read_rate(request.field("rate"), place.max_rate)
     audit_entry = request.audit_entry("key.rate", f"{key_id} ({rate})", account_id=place.account.id)
-    await administration.set_key_rate(request.context, place.account.id, key_id, rate, audit_entry)
+    await request.context.store.write(key_service.set_rate, place.account.id, key_id, rate, audit_entry)
     return request.redirect(place.path)
 
 
@@ -247,7 +248,7 @@ async def revoke_key(request: PageRequest) -> Response:
     """Revoke a key."""
     place, key_id = await find_place(request), _key_id(request)
     audit_entry = request.audit_entry("key.revoke", str(key_id), account_id=place.account.id)
-    await administration.revoke_key(request.context, place.account.id, key_id, audit_entry)
+    await request.context.store.write(key_service.revoke, place.account.id, key_id, audit_entry)
     return request.redirect(place.path)
 
 

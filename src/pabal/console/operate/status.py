@@ -37,7 +37,7 @@ async def read_chart(request: PageRequest) -> dict[str, object]:
     span = word if word in SPANS else "hour"
     length, step = SPANS[span]
     first = request.now - request.now % step - length + step
-    found = await get_latencies(request.context, first)
+    found = await request.context.store.read(get_latencies, first)
     answers = Counter[str]()
     for each in found:
         answers[each.carrier] += sum(each.counts)

@@ -70,7 +70,7 @@ async def approve_number(request: PageRequest) -> Response:
     """Approve a number."""
     account_id, number = await _read_target(request)
     audit_entry = request.audit_entry("number.approve", phone.mask(number), account_id)
-    await sender_numbers.approve_number(request.context, account_id, number, audit_entry)
+    await request.context.store.write(sender_numbers.approve, account_id, number, audit_entry)
     return request.redirect(PENDING_PATH)
 
 
@@ -78,7 +78,8 @@ async def reject_number(request: PageRequest) -> Response:
     """Reject a number, with a comment for the owner."""
     account_id, number = await _read_target(request)
     audit_entry = request.audit_entry("number.reject", phone.mask(number), account_id)
-    await sender_numbers.reject_number(request.context, account_id, number, request.field("comment"), audit_entry)
+    comment = request.field("comment")
+    await request.context.store.write(sender_numbers.reject, account_id, number, comment, audit_entry)
     return request.redirect(PENDING_PATH)
 
 
@@ -117,7 +118,7 @@ async def resume_webhook(request: PageRequest) -> Response:
 
 async def list_stopped(request: PageRequest, refused: Refused | None = None) -> Response:
     """Show the webhooks that get nothing because they keep failing, or kept answering 410."""
-    found = await manage.list_stopped(request.context)
+    found = await request.context.store.read(manage.list_stopped)
     return request.render(
         "operate/stopped_webhooks.html",
         refused,
@@ -205,6 +206,6 @@ async def show_tabs(request: PageRequest) -> Response:
     counts = {
         "reviews": f"{SHOWN_REVIEWS}+" if reviews > SHOWN_REVIEWS else reviews,
         "numbers": len(await sender_numbers.list_pending(request.context)),
-        "webhooks": len(await manage.list_stopped(request.context)),
+        "webhooks": len(await request.context.store.read(manage.list_stopped)),
     }
     return request.render("operate/tabs.html", here=request.field("here"), counts=counts)

@@ -86,7 +86,9 @@ async def find_start(request: PageRequest) -> FormStart:
     sent_id = identifiers.parse_request_id(request.field(way)) or b""
     if way == "rest":
         return await _start_from_rest(request, form, sent_id)
-    campaign = await copies.copy_campaign(request.context, request.account_id, sent_id, MAX_TYPED_RECEIVERS)
+    campaign = await request.context.store.read(
+        copies.copy_campaign, request.account_id, sent_id, MAX_TYPED_RECEIVERS
+    )
     if campaign:
         if way == "edit":
             return await _start_from_edited(request, form, campaign, sent_id)
@@ -159,7 +161,7 @@ async def _start_from_edited(request: PageRequest, form: str, copy: CampaignCopy
 
 async def _start_from_rest(request: PageRequest, form: str, campaign_id: bytes) -> FormStart:
     """Return the message of a campaign with the rows of its file that could not be sent to."""
-    rest = await copies.copy_rest(request.context, request.account_id, campaign_id, MAX_TYPED_RECEIVERS)
+    rest = await request.context.store.read(copies.copy_rest, request.account_id, campaign_id, MAX_TYPED_RECEIVERS)
     if rest is None:  # lines of a request are in the draft of their user
         return FormStart(FORM, None, "send_start.no_rest")
     draft = drafts.draft_from_body(json.loads(rest.body))

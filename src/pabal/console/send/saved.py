@@ -83,7 +83,7 @@ async def delete_text(request: PageRequest) -> Response:
     listed = await kept_drafts.list_saved(request.context, request.account_id)
     found = next(((each.name, fields) for each, fields in listed if each.id == text_id), None)
     audit_entry = request.audit_entry("text.delete", str(text_id))
-    await kept_drafts.delete_text(request.context, request.account_id, text_id, audit_entry)
+    await request.context.store.write(kept_drafts.delete_text, request.account_id, text_id, audit_entry)
     if found is None:
         return request.redirect(TEXTS_PATH)
     name, fields = found
@@ -102,7 +102,9 @@ async def restore_text(request: PageRequest) -> Response:
 
 async def _recent_texts(request: PageRequest) -> list[TextRow]:
     """Return what was sent recently, each text once."""
-    page = await progress.list_sent(request.context, request.account_id, AFTER_NEWEST_ID, RECENT)
+    page = await request.context.store.read(
+        progress.list_sent, request.account_id, AFTER_NEWEST_ID, RECENT, progress.EVERYTHING, request.now
+    )
     rows: dict[tuple[str, str], TextRow] = {}
     for each in page.items:
         content = await _content_of(request, each)

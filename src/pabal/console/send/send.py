@@ -299,7 +299,7 @@ def _chosen_groups(request: PageRequest) -> set[int]:
 
 async def _load_choices(request: PageRequest, draft: MessageDraft, chosen: Collection[int]) -> FormChoices:
     """Return what can be chosen for a draft; `chosen` groups are shown in any case."""
-    book, groups = await contacts.get_book(request.context, request.account_id)
+    book, groups = await request.context.store.read(contacts.get_book, request.account_id)
     shown = [each for place, each in enumerate(groups) if place < SHOWN_GROUPS or each.id in chosen]
     found = await _load_senders(request, draft)
     fields = (NAME_FIELD, *book.fields)

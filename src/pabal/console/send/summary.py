@@ -78,7 +78,7 @@ async def summarize(request: PageRequest, review: Review, groups: Collection[int
     """Return the summary of a draft for typed receivers and the contacts of groups."""
     count = review.valid_count
     if groups:
-        _, known = await contacts.get_book(request.context, request.account_id)
+        _, known = await request.context.store.read(contacts.get_book, request.account_id)
         count += sum(each.contacts for each in known if each.id in groups)
     keeps = not count and request.field("whom") != FILE
     if keeps:

@@ -14,7 +14,7 @@ from pabal.settings.tables import KIND_NAMES
 async def show_keys(request: PageRequest, refused: Refused | None = None) -> Response:
     """Show the keys of the account; what is wrong with a form about one of them is said above the list."""
     place = await find_place(request)
-    known, _, public_ids = await administration.get_members(request.context, place.account.id)
+    known, _, public_ids = await request.context.store.read(administration.get_members, place.account.id)
     default_rate = request.site.settings.key_rate
     key_id = (parse_id(request.field("key")) or 0) if refused else 0
     errors = request.errors_by_field(refused)

@@ -28,8 +28,8 @@ async def change_password(request: PageRequest) -> Response:
     fields = request.fields
     check_new_password(request.user.name, fields.get("password", ""), fields.get("repeated", ""))
     await check_password(request, "current")
-    await users.change_own_password(
-        request.context,
+    await request.context.store.write(
+        users.change_own_password,
         request.user,
         await request.hash_password(fields["password"]),
         request.session_token,
@@ -43,7 +43,7 @@ async def change_full_name(request: PageRequest) -> Response:
     """Change what colleagues call one."""
     full_name = user.parse_full_name(request.field("full_name"))
     audit_entry = request.own_audit_entry("user.full_name", request.user.name)
-    await users.change_full_name(request.context, request.user, full_name, audit_entry)
+    await request.context.store.write(users.change_full_name, request.user.id, full_name, audit_entry)
     return request.redirect(f"{ME_PATH}?named=1")
 
 
@@ -52,14 +52,14 @@ async def end_session(request: PageRequest) -> Response:
     word = request.field("session")
     if len(word) == _HASH_CHARACTERS and set(word) <= set("0123456789abcdef"):
         audit_entry = request.own_audit_entry("session.revoke")
-        await users.end_session(request.context, request.user, bytes.fromhex(word), audit_entry)
+        await request.context.store.write(users.end_session, request.user.id, bytes.fromhex(word), audit_entry)
     return await show_me(request, notice="me.session.done")
 
 
 async def end_other_sessions(request: PageRequest) -> Response:
     """Sign out in all other browsers."""
     audit_entry = request.own_audit_entry("session.revoke")
-    await users.end_other_sessions(request.context, request.user, request.session_token, audit_entry)
+    await request.context.store.write(users.end_other_sessions, request.user.id, request.session_token, audit_entry)
     return await show_me(request, notice="me.sessions.done")
 
 
@@ -108,7 +108,7 @@ async def disable_two_factor(request: PageRequest) -> Response:
     await check_password(request, "disable_password")
     await _check_code(request, "disable_code")
     audit_entry = request.own_audit_entry("two_factor.disable")
-    await two_factor.disable(request.context, request.user.id, audit_entry)
+    await request.context.store.write(two_factor.delete_factor, request.user.id, audit_entry)
     return await show_me(request, notice="me.two_factor.disabled")
 
 
@@ -156,7 +156,7 @@ async def _check_code(request: PageRequest, field: str) -> None:
 
     Raises Refused: MISSING_PARAMETER, INVALID_PARAMETER, RATE_LIMITED.
     """
-    if (await two_factor.get_state(request.context, request.user)).enabled_at is None:
+    if (await request.context.store.read(two_factor.get_state, request.user.id)).enabled_at is None:
         return
     code = request.field(field)
     if not code:
@@ -190,7 +190,7 @@ async def show_me(
         told = request.describe(refused)
     notice = notice or next((each for field, each in DONE.items() if request.field(field) == "1"), "")
     found = await users.list_sessions(request.context, request.user)
-    state = await two_factor.get_state(request.context, request.user)
+    state = await request.context.store.read(two_factor.get_state, request.user.id)
     link = await provider_sign_in.get_state(request.context, request.user)
     return request.render(
         "users/me.html",

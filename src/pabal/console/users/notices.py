@@ -16,12 +16,14 @@ MAX_TOKEN_CHARACTERS = 200
 
 async def choose_notices(request: PageRequest) -> Response:
     """Set what the user is told, and in which language."""
-    kinds = [each for each in NoticeKind if request.field(f"kind.{each.code}")]
+    kinds = frozenset(each for each in NoticeKind if request.field(f"kind.{each.code}"))
     language = request.field("mail_language")
     if language not in LANGUAGES:
         raise Refused(Code.INVALID_PARAMETER, "mail_language")
-    audit_entry = request.own_audit_entry("notices.choose", " ".join(each.code for each in kinds))
-    await own_notices.choose(request.context, request.user, kinds, language, audit_entry)
+    audit_entry = request.own_audit_entry(
+        "notices.choose", " ".join(each.code for each in NoticeKind if each in kinds)
+    )
+    await request.context.store.write(own_notices.choose, request.user.id, kinds, language, audit_entry)
     return await show_notices(request, notice="word.saved")
 
 
@@ -37,7 +39,7 @@ async def set_address(request: PageRequest) -> Response:
 async def remove_address(request: PageRequest) -> Response:
     """Forget the user's address."""
     audit_entry = request.own_audit_entry("notices.remove")
-    await own_notices.remove_address(request.context, request.user, audit_entry)
+    await request.context.store.write(own_notices.remove_address, request.user.id, audit_entry)
     return await show_notices(request, notice="notices.removed")
 
 
@@ -55,7 +57,7 @@ async def confirm_address(request: PageRequest) -> Response:
     """Confirm an address by the token of its link."""
     audit_entry = request.own_audit_entry("notices.confirm")
     try:
-        await own_notices.confirm(request.context, request.user, request.field("token"), audit_entry)
+        await request.context.store.write(own_notices.confirm, request.user.id, request.field("token"), audit_entry)
     except Refused as refused:
         status, problem = refused.code.http_status, request.translate(LINK_GONE)
         return request.render("users/confirm_address.html", status, token="", address="", problem=problem)

@@ -58,7 +58,7 @@ async def _arrive(request: PageRequest, vouched: ProviderIdentity) -> Response:
         if request.session is None:
             raise Refused(Code.INVALID_STATE, "", START_AGAIN)
         audit_entry = request.own_audit_entry("openid.link", request.user.name)
-        await provider_sign_in.link(request.context, request.user, vouched, audit_entry)
+        await request.context.store.write(provider_sign_in.link, request.user, vouched, audit_entry)
         return request.redirect(f"{me.ME_PATH}?linked=1")
     if flow.purpose is Purpose.JOIN:
         return await sign_in.enter(

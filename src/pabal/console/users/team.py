@@ -1,6 +1,6 @@
 """The page of an account's team, where owners invite users, change their roles and remove them."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 
 from starlette.responses import Response
 
@@ -14,13 +14,10 @@ from pabal.domain.events.notice import parse_address
 from pabal.domain.people.user import ACCOUNT_ROLES, ROLE_BY_CODE, Role
 from pabal.mail.mailer import MailOutcome, MailResult
 from pabal.service.access.accounts import administration
-from pabal.service.access.accounts.audit import AuditEntry
 from pabal.service.access.users import team
 from pabal.service.access.users.team import INVITE_LIFETIME_MS
-from pabal.service.context import Context
 from pabal.service.notices import at_once
 
-UserChange = Callable[[Context, int, str, AuditEntry], Awaitable[object]]
 TEAM_PATH = "/console/team"
 INVITE_PATH = "/console/invite"
 
@@ -55,22 +52,24 @@ async def withdraw_invite(request: PageRequest) -> Response:
     """Withdraw an invitation: its link stops working."""
     invite_id = parse_id(request.field("invite")) or 0
     audit_entry = request.audit_entry("invite.withdraw", str(invite_id))
-    await team.withdraw(request.context, request.account_id, invite_id, audit_entry)
+    await request.context.store.write(team.withdraw, request.account_id, invite_id, audit_entry)
     return request.redirect(TEAM_PATH)
 
 
 async def change_role(request: PageRequest) -> Response:
     """Give a user another role."""
     role, audit_entry = _read_role(request), request.audit_entry("user.role")
-    await team.change_role(request.context, request.account_id, request.field("user"), role, audit_entry)
+    name = request.field("user")
+    await request.context.store.write(team.change_role, request.account_id, name, role, audit_entry)
     return request.redirect(TEAM_PATH)
 
 
-def _change_user(change: UserChange, action: str) -> Handler:
-    """Return what changes the user that a form names."""
+def _change_user(change: Callable[..., object], action: str) -> Handler:
+    """Return what changes the user that a form names; `change` is a transaction of the team."""
 
     async def handle(request: PageRequest) -> Response:
-        await change(request.context, request.account_id, request.field("user"), request.audit_entry(action))
+        name, audit_entry = request.field("user"), request.audit_entry(action)
+        await request.context.store.write(change, request.account_id, name, audit_entry)
         return request.redirect(TEAM_PATH)
 
     return handle
@@ -86,8 +85,8 @@ async def reset_password(request: PageRequest) -> Response:
     """Give a colleague a new password and show it, once; one's own is changed on another page."""
     password, password_hash = await make_password(request)
     audit_entry = request.audit_entry("user.password")
-    name = await team.reset_password(
-        request.context, request.account_id, request.field("user"), password_hash, audit_entry
+    name = await request.context.store.write(
+        team.reset_password, request.account_id, request.field("user"), password_hash, audit_entry
     )
     account = await administration.get_account(request.context, request.account_id)
     return render_password(request, account, TEAM_PATH, password, name)

@@ -74,12 +74,31 @@ async def search_deliveries(
         return await context.store.read(_search_deliveries, message_filter, before, limit)
 
 
-async def get_timeline(context: Context, account_id: int, message_id: bytes) -> Timeline | None:
+def get_timeline(tx: Tx, account_id: int, message_id: bytes) -> Timeline | None:
     """Return the timeline of a message, None where the account has no such message.
 
     Raises RecordDamaged for one that cannot be read.
     """
-    return await context.store.read(_read_timeline, account_id, message_id)
+    if not messages.is_stored(tx, account_id, message_id):
+        return None
+    message = messages.get(tx, [message_id]).get(message_id)
+    request_id = identifiers.request_id_of(message_id)
+    request = requests.get(tx, [request_id]).get(request_id)
+    if message is None or request is None:
+        raise RecordDamaged("message", message_id)
+    origin_id = compose.origin_of(message, request)
+    fallback_id = identifiers.make_message_id(request_id, identifiers.number_of(message_id) + request.total)
+    others = messages.get(tx, [origin_id or fallback_id])
+    return Timeline(
+        message,
+        request,
+        history.list_attempts(tx, message_id),
+        history.queue_position(tx, message_id),
+        others.get(origin_id) if origin_id else None,
+        None if origin_id else others.get(fallback_id),
+        history.get_deliveries(tx, [message_id])[message_id],
+        history.get_key(tx, request_id),
+    )
 
 
 async def get_fallback_statuses(context: Context, found: Sequence[tuple[Message, Request]]) -> dict[bytes, Status]:
@@ -111,29 +130,6 @@ def _search_deliveries(tx: Tx, message_filter: MessageFilter, before: bytes, lim
         page,
         history.get_deliveries(tx, [message.id for message, _ in page.found]),
         {request_id: names[key_id] for request_id, key_id in key_ids.items() if key_id in names},
-    )
-
-
-def _read_timeline(tx: Tx, account_id: int, message_id: bytes) -> Timeline | None:
-    if not messages.is_stored(tx, account_id, message_id):
-        return None
-    message = messages.get(tx, [message_id]).get(message_id)
-    request_id = identifiers.request_id_of(message_id)
-    request = requests.get(tx, [request_id]).get(request_id)
-    if message is None or request is None:
-        raise RecordDamaged("message", message_id)
-    origin_id = compose.origin_of(message, request)
-    fallback_id = identifiers.make_message_id(request_id, identifiers.number_of(message_id) + request.total)
-    others = messages.get(tx, [origin_id or fallback_id])
-    return Timeline(
-        message,
-        request,
-        history.list_attempts(tx, message_id),
-        history.queue_position(tx, message_id),
-        others.get(origin_id) if origin_id else None,
-        None if origin_id else others.get(fallback_id),
-        history.get_deliveries(tx, [message_id])[message_id],
-        history.get_key(tx, request_id),
     )
 
 

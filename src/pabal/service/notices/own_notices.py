@@ -1,6 +1,5 @@
 """What users choose about their notices: which ones, in which language, and at which address."""
 
-from collections.abc import Iterable
 from typing import NamedTuple
 
 from pabal.domain.base.codes import Code, Refused, Text
@@ -48,13 +47,6 @@ async def get_settings(context: Context, user: User) -> NoticeSettings:
     return await context.store.read(notices.get_settings, user.id)
 
 
-async def choose(
-    context: Context, user: User, kinds: Iterable[NoticeKind], language: str, audit_entry: AuditEntry
-) -> None:
-    """Set what a user is told, and in which language."""
-    await context.store.write(_choose, user.id, frozenset(kinds), language, audit_entry)
-
-
 async def ask_to_confirm(
     context: Context, user: User, spelling: str, language: str, audit_entry: AuditEntry
 ) -> None:
@@ -73,20 +65,19 @@ async def ask_to_confirm(
     context.mail.added.set()
 
 
-async def confirm(context: Context, user: User, token: str, audit_entry: AuditEntry) -> str:
-    """Confirm the address that a link was sent to, and return it; the link works once, for its user alone.
-
-    Raises Refused(INVALID_STATE).
-    """
-    return await context.store.write(_confirm, user.id, hash_token(token), context.world.now(), audit_entry)
-
-
-async def remove_address(context: Context, user: User, audit_entry: AuditEntry) -> None:
+def remove_address(tx: Tx, user_id: int, audit_entry: AuditEntry) -> None:
     """Forget a user's address, and what was to be sent there."""
-    await context.store.write(_remove_address, user.id, audit_entry)
+    before = notices.get_settings(tx, user_id)
+    if before.address is None and before.new_address is None:
+        return
+    after = before._replace(address=None, new_address=None, hash=None, expires_at=None, failed_at=None, error="")
+    notices.put_settings(tx, user_id, after)
+    mails.delete_all_by_user(tx, user_id)
+    audit_log.add(tx, audit_entry)
 
 
-def _choose(tx: Tx, user_id: int, kinds: frozenset[NoticeKind], language: str, audit_entry: AuditEntry) -> None:
+def choose(tx: Tx, user_id: int, kinds: frozenset[NoticeKind], language: str, audit_entry: AuditEntry) -> None:
+    """Set what a user is told, and in which language."""
     before = notices.get_settings(tx, user_id)
     after = before._replace(kinds=kinds, language=language)
     if after != before:
@@ -119,9 +110,13 @@ def _ask(tx: Tx, user_id: int, new: NewAddress, now: Instant, audit_entry: Audit
     audit_log.add(tx, audit_entry)
 
 
-def _confirm(tx: Tx, user_id: int, hash: bytes, now: Instant, audit_entry: AuditEntry) -> str:
-    found = notices.get_settings(tx, user_id)
-    is_valid = found.hash == hash and found.expires_at is not None and now < found.expires_at
+def confirm(tx: Tx, user_id: int, token: str, audit_entry: AuditEntry) -> None:
+    """Confirm the address that a link was sent to; the link works once, for its user alone.
+
+    Raises Refused(INVALID_STATE).
+    """
+    found, now = notices.get_settings(tx, user_id), audit_entry.created_at
+    is_valid = found.hash == hash_token(token) and found.expires_at is not None and now < found.expires_at
     if not is_valid or found.new_address is None:
         raise Refused(Code.INVALID_STATE, "", LINK_GONE)
     after = found._replace(
@@ -129,15 +124,4 @@ def _confirm(tx: Tx, user_id: int, hash: bytes, now: Instant, audit_entry: Audit
     )
     notices.put_settings(tx, user_id, after)
     mails.drop_unsent(tx, user_id, CONFIRMATION)
-    audit_log.add(tx, audit_entry)
-    return found.new_address
-
-
-def _remove_address(tx: Tx, user_id: int, audit_entry: AuditEntry) -> None:
-    before = notices.get_settings(tx, user_id)
-    if before.address is None and before.new_address is None:
-        return
-    after = before._replace(address=None, new_address=None, hash=None, expires_at=None, failed_at=None, error="")
-    notices.put_settings(tx, user_id, after)
-    mails.delete_all_by_user(tx, user_id)
     audit_log.add(tx, audit_entry)

@@ -163,9 +163,10 @@ async def get_fields(context: Context, account_id: int, text_id: int) -> dict[st
     return require(_decode_or_none(found.fields) if found else None)
 
 
-async def delete_text(context: Context, account_id: int, text_id: int, audit_entry: AuditEntry) -> None:
+def delete_text(tx: Tx, account_id: int, text_id: int, audit_entry: AuditEntry) -> None:
     """Delete a saved text; one that is gone already is no error."""
-    await context.store.write(_delete_text, account_id, text_id, audit_entry)
+    if drafts.delete_text(tx, account_id, text_id):
+        audit_log.add(tx, audit_entry)
 
 
 def _save_text(
@@ -176,11 +177,6 @@ def _save_text(
         raise Refused(Code.LIMIT_EXCEEDED, "text_name", _TOO_MANY)
     audit_log.add(tx, audit_entry._replace(target=str(text_id)))
     return text_id
-
-
-def _delete_text(tx: Tx, account_id: int, text_id: int, audit_entry: AuditEntry) -> None:
-    if drafts.delete_text(tx, account_id, text_id):
-        audit_log.add(tx, audit_entry)
 
 
 def _decode_or_none(fields: str) -> dict[str, str] | None:

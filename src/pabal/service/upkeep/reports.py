@@ -116,9 +116,10 @@ async def get_delivery_report(context: Context) -> DeliveryReport:
     )
 
 
-async def get_latencies(context: Context, since: Instant) -> list[MinuteLatency]:
+@transaction(reader=Reader.SEARCHES)
+def get_latencies(tx: Tx, since: Instant) -> list[MinuteLatency]:
     """Return how long carriers took to answer since an instant, by minute."""
-    return await context.store.read(_read_latencies, since)
+    return carriers.list_latencies(tx, since)
 
 
 @transaction(reader=Reader.BACKGROUND)
@@ -214,8 +215,3 @@ def _read_delivery(tx: Tx, slots: Sequence[int], names: list[str], now: Instant)
         slot_store.list_worker_states(tx),
         carriers.list_latencies(tx, now - RECENT_LATENCY_MS),
     )
-
-
-@transaction(reader=Reader.SEARCHES)
-def _read_latencies(tx: Tx, since: Instant) -> list[MinuteLatency]:
-    return carriers.list_latencies(tx, since)

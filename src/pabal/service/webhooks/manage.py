@@ -111,7 +111,7 @@ async def update(
     now = context.world.now()
     async with context.searches.acquire(account_id):  # before the change: its answer may hold the only secret
         if fields.is_enabled and fields.skips_missed:
-            webhook = await find(context, account_id, webhook_id)
+            webhook = await context.store.read(find, account_id, webhook_id)
             if webhook.state is not WebhookState.ACTIVE:
                 await skip_backlog(context, webhook)
         found = await context.store.write(_update, account_id, webhook_id, fields, sealed, now, entry)
@@ -139,17 +139,18 @@ async def list_all(context: Context, account_id: int) -> list[ListedWebhook]:
         return [await _with_backlog(context, each) for each in found]
 
 
-async def list_stopped(context: Context) -> list[StoppedWebhook]:
+def list_stopped(tx: Tx) -> list[StoppedWebhook]:
     """Return the webhooks of all accounts that are paused or disabled because of 410, up to MAX_LISTED_STOPPED."""
-    return await context.store.read(_list_stopped)
+    found = webhooks.list_stopped(tx, MAX_LISTED_STOPPED)
+    return [StoppedWebhook(each, next(iter(webhook_posts.list_deliveries(tx, each.id, 1)), None)) for each in found]
 
 
-async def find(context: Context, account_id: int, webhook_id: int) -> Webhook:
+def find(tx: Tx, account_id: int, webhook_id: int) -> Webhook:
     """Return a webhook of an account.
 
     Raises Refused(WEBHOOK_NOT_FOUND).
     """
-    return await context.store.read(_find, account_id, webhook_id)
+    return require(webhooks.get(tx, account_id, webhook_id), Code.WEBHOOK_NOT_FOUND, "webhookId")
 
 
 async def get(context: Context, account_id: int, webhook_id: int) -> ListedWebhook:
@@ -158,17 +159,19 @@ async def get(context: Context, account_id: int, webhook_id: int) -> ListedWebho
     Raises Refused: WEBHOOK_NOT_FOUND, RATE_LIMITED.
     """
     async with context.searches.acquire(account_id):
-        return await _with_backlog(context, await find(context, account_id, webhook_id))
+        return await _with_backlog(context, await context.store.read(find, account_id, webhook_id))
 
 
-async def list_deliveries(
-    context: Context, account_id: int, webhook_id: int, page: int, page_size: int
+def list_deliveries(
+    tx: Tx, account_id: int, webhook_id: int, page: int, page_size: int
 ) -> tuple[int, list[Delivery]]:
     """Return how many recent tries of a webhook there are, and a page of them, newest first.
 
     Raises Refused(WEBHOOK_NOT_FOUND).
     """
-    return await context.store.read(_list_deliveries, account_id, webhook_id, page, page_size)
+    find(tx, account_id, webhook_id)
+    found = webhook_posts.list_deliveries(tx, webhook_id, page_size, (page - 1) * page_size)
+    return webhook_posts.count_deliveries(tx, webhook_id), found
 
 
 async def replay(context: Context, account_id: int, webhook_id: int, since: Instant, entry: AuditEntry) -> None:
@@ -221,7 +224,7 @@ def _update(
     now: Instant,
     entry: AuditEntry,
 ) -> Webhook:
-    found = _find(tx, account_id, webhook_id)
+    found = find(tx, account_id, webhook_id)
     changed = found._replace(
         url=found.url if fields.url is None else fields.url,
         events=found.events if fields.events is None else frozenset(fields.events),
@@ -239,7 +242,7 @@ def _update(
     elif fields.is_enabled is False:
         webhooks.disable(tx, webhook_id, now)
     audit_log.add(tx, entry)
-    return _find(tx, account_id, webhook_id)
+    return find(tx, account_id, webhook_id)
 
 
 def _delete(tx: Tx, account_id: int, webhook_id: int, entry: AuditEntry) -> None:
@@ -248,28 +251,11 @@ def _delete(tx: Tx, account_id: int, webhook_id: int, entry: AuditEntry) -> None
     audit_log.add(tx, entry)
 
 
-def _list_stopped(tx: Tx) -> list[StoppedWebhook]:
-    found = webhooks.list_stopped(tx, MAX_LISTED_STOPPED)
-    return [StoppedWebhook(each, next(iter(webhook_posts.list_deliveries(tx, each.id, 1)), None)) for each in found]
-
-
-def _list_deliveries(
-    tx: Tx, account_id: int, webhook_id: int, page: int, page_size: int
-) -> tuple[int, list[Delivery]]:
-    _find(tx, account_id, webhook_id)
-    found = webhook_posts.list_deliveries(tx, webhook_id, page_size, (page - 1) * page_size)
-    return webhook_posts.count_deliveries(tx, webhook_id), found
-
-
 def _replay(tx: Tx, account_id: int, webhook_id: int, since: Instant, entry: AuditEntry) -> None:
-    if _find(tx, account_id, webhook_id).state is WebhookState.DISABLED:
+    if find(tx, account_id, webhook_id).state is WebhookState.DISABLED:
         raise Refused(Code.INVALID_STATE, "webhookId", _IS_DISABLED)
     webhook_posts.rewind(tx, webhook_id, since)
     audit_log.add(tx, entry)
-
-
-def _find(tx: Tx, account_id: int, webhook_id: int) -> Webhook:
-    return require(webhooks.get(tx, account_id, webhook_id), Code.WEBHOOK_NOT_FOUND, "webhookId")
 
 
 def check_pause(last: dict[T, float], key: T, pause_s: float, now: float) -> None:

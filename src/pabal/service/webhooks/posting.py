@@ -62,7 +62,7 @@ async def send_test(context: Context, account_id: int, webhook_id: int) -> PostR
 
     Raises Refused: WEBHOOK_NOT_FOUND, RATE_LIMITED.
     """
-    webhook = await manage.find(context, account_id, webhook_id)
+    webhook = await context.store.read(manage.find, account_id, webhook_id)
     started_at = context.world.monotonic()
     check_pause(context.webhooks.last_tests, account_id, TEST_PAUSE_S, started_at)
     remember(context.webhooks.last_tests, account_id, started_at)

@@ -60,7 +60,7 @@ async def _get_message(call: ApiCall) -> dict[str, Any]:
     word = call.form.read("messageId", str)
     call.form.raise_problems()
     message_id = identifiers.parse_message_id(word)
-    found = await get_timeline(call.context, call.account_id, message_id) if message_id else None
+    found = await call.context.store.read(get_timeline, call.account_id, message_id) if message_id else None
     if found is None:
         raise Refused(Code.MESSAGE_NOT_FOUND, "messageId")
     return {"item": build_message_detail(found, call.locale, call.context.policy)}

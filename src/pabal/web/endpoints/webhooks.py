@@ -58,7 +58,9 @@ async def _list_webhooks(call: ApiCall) -> dict[str, Any]:
 async def _list_deliveries(call: ApiCall) -> dict[str, Any]:
     page, page_size = read_paging(call.form)
     webhook_id = checks.read_id(call.form)
-    total, found = await manage.list_deliveries(call.context, call.account_id, webhook_id, page, page_size)
+    total, found = await call.context.store.read(
+        manage.list_deliveries, call.account_id, webhook_id, page, page_size
+    )
     items = [checks.build_delivery_item(each, call.locale) for each in found]
     return envelope.page_fields(total, page, page_size, items)
 

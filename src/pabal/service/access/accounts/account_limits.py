@@ -91,14 +91,6 @@ async def get_limits(context: Context, account_id: int) -> AccountLimits:
     return await context.store.read(account_limits.get, account_id)
 
 
-async def change_limits(context: Context, account_id: int, limits: AccountLimits, actor: Actor) -> None:
-    """Set the limits of an account; they hold within a second, in every process.
-
-    Raises Refused(NOT_FOUND).
-    """
-    await context.store.write(set_limits, account_id, limits, actor, context.world.now())
-
-
 async def get_use(context: Context, account_id: int) -> list[LimitUse]:
     """Return how much of each of an account's limits is used; empty if it has none."""
     limits, used = await context.store.read(_read_use, account_id)

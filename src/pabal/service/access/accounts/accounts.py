@@ -33,11 +33,12 @@ def parse_name(spelling: str) -> str:
     return found
 
 
-def create(tx: Tx, name: str, actor: Actor, now: Instant) -> int:
+def create(tx: Tx, spelling: str, actor: Actor, now: Instant) -> int:
     """Create an account and return its id.
 
-    Raises Refused(DUPLICATE).
+    Raises Refused: MISSING_PARAMETER, INVALID_PARAMETER, DUPLICATE.
     """
+    name = parse_name(spelling)
     if any(each.name == name for each in accounts.list_accounts(tx)):
         raise Refused(
             Code.DUPLICATE,
@@ -80,14 +81,6 @@ def set_codes(tx: Tx, account_id: int, codes: SenderCodes, actor: Actor, now: In
     if changes:
         accounts.set_sender_codes(tx, account_id, codes)
         audit_log.add(tx, AuditEntry(now, *actor, account_id, "account.codes", " ".join(changes)))
-
-
-async def change_codes(context: "Context", account_id: int, codes: SenderCodes, actor: Actor) -> None:
-    """Set the codes of an account; carriers use them within five seconds.
-
-    Raises Refused(NOT_FOUND).
-    """
-    await context.store.write(set_codes, account_id, codes, actor, context.world.now())
 
 
 async def get_codes(context: "Context", account_id: int) -> SenderCodes:

@@ -43,12 +43,8 @@ async def get(context: Context, account_id: int) -> SendPreferences:
     return await context.store.read(accounts.get_send_preferences, account_id)
 
 
-async def change(context: Context, account_id: int, chosen: SendPreferences, audit_entry: AuditEntry) -> None:
+def change(tx: Tx, account_id: int, chosen: SendPreferences, audit_entry: AuditEntry) -> None:
     """Store the choices of an account, with an audit entry that names the changes."""
-    await context.store.write(_change, account_id, chosen, audit_entry)
-
-
-def _change(tx: Tx, account_id: int, chosen: SendPreferences, audit_entry: AuditEntry) -> None:
     before = accounts.get_send_preferences(tx, account_id)
     if before == chosen:
         return

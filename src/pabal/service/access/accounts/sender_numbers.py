@@ -173,32 +173,6 @@ async def register_number(context: Context, account_id: int, number: str, audit_
         raise Refused(Code.DUPLICATE, "number", ALREADY_REGISTERED)
 
 
-async def approve_number(context: Context, account_id: int, number: str, audit_entry: AuditEntry) -> None:
-    """Approve a number.
-
-    Raises Refused: NOT_FOUND, INVALID_STATE, DUPLICATE where another account has it.
-    """
-    await context.store.write(approve, account_id, number, audit_entry)
-
-
-async def reject_number(
-    context: Context, account_id: int, number: str, comment: str, audit_entry: AuditEntry
-) -> None:
-    """Reject a pending number.
-
-    Raises Refused: NOT_FOUND, INVALID_STATE, INVALID_PARAMETER for a long comment.
-    """
-    await context.store.write(reject, account_id, number, comment, audit_entry)
-
-
-async def remove_number(context: Context, account_id: int, number: str, audit_entry: AuditEntry) -> None:
-    """Remove a number of an account.
-
-    Raises Refused(NOT_FOUND).
-    """
-    await context.store.write(remove, account_id, number, audit_entry)
-
-
 def set_opt_out_number(tx: Tx, account_id: int, number: str | None, audit_entry: AuditEntry) -> None:
     """Set an account's number, or remove it with None, with an audit entry where that changes it.
 
@@ -209,16 +183,6 @@ def set_opt_out_number(tx: Tx, account_id: int, number: str | None, audit_entry:
     if accounts.get_opt_out_numbers(tx, [account_id]).get(account_id) != number:
         accounts.set_opt_out_number(tx, account_id, number)
         audit_log.add(tx, audit_entry)
-
-
-async def change_opt_out_number(
-    context: Context, account_id: int, number: str | None, audit_entry: AuditEntry
-) -> None:
-    """Set an account's number, or remove it with None; it holds within a second, in every process.
-
-    Raises Refused(NOT_FOUND).
-    """
-    await context.store.write(set_opt_out_number, account_id, number, audit_entry)
 
 
 async def get_opt_out_number(context: Context, account_id: int) -> str:

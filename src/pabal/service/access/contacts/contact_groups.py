@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 
 from pabal.domain.base.codes import Code, Refused, Text, require
-from pabal.domain.base.dates import Instant
 from pabal.domain.people.contact import MAX_GROUPS, ContactGroup
 from pabal.service.context import Context
 from pabal.store.accounts import audit_log
@@ -25,43 +24,47 @@ async def get_group(context: Context, account_id: int, group_id: int) -> Contact
     return require(await context.store.read(contact_groups.get, account_id, group_id))
 
 
-async def create(context: Context, account_id: int, name: str, audit_entry: AuditEntry) -> int:
+def create(tx: Tx, account_id: int, name: str, audit_entry: AuditEntry) -> int:
     """Create a group and return its id.
 
     Raises Refused: DUPLICATE where the account has one of this name, LIMIT_EXCEEDED.
     """
-    created = await context.store.write(_create, account_id, name, context.world.now(), audit_entry)
-    if created is None:
-        raise Refused(Code.DUPLICATE, "group", NAME_TAKEN)
+    if len(contact_groups.list_all(tx, account_id)) >= MAX_GROUPS:
+        raise Refused(Code.LIMIT_EXCEEDED, "group", _TOO_MANY)
+    added = contact_groups.add(tx, account_id, name, audit_entry.created_at)
+    created = require(added, Code.DUPLICATE, "group", NAME_TAKEN)
+    audit_log.add(tx, audit_entry._replace(target=str(created)))
     return created
 
 
-async def rename(context: Context, account_id: int, group_id: int, name: str, audit_entry: AuditEntry) -> None:
+def rename(tx: Tx, account_id: int, group_id: int, name: str, audit_entry: AuditEntry) -> None:
     """Rename a group.
 
     Raises Refused: NOT_FOUND, DUPLICATE where another has this name.
     """
-    await get_group(context, account_id, group_id)
-    if not await context.store.write(_rename, account_id, group_id, name, audit_entry):
+    require(contact_groups.get(tx, account_id, group_id))
+    if not contact_groups.rename(tx, account_id, group_id, name):
         raise Refused(Code.DUPLICATE, "group", NAME_TAKEN)
+    audit_log.add(tx, audit_entry)
 
 
-async def add_members(context: Context, account_id: int, group_id: int, contact_ids: Sequence[int]) -> int:
+def add_members(tx: Tx, account_id: int, group_id: int, contact_ids: Sequence[int]) -> int:
     """Put contacts of an account into a group of it; return how many were not in it.
 
     Raises Refused(NOT_FOUND).
     """
-    await get_group(context, account_id, group_id)
-    return await context.store.write(_add_members, account_id, group_id, contact_ids)
+    require(contact_groups.get(tx, account_id, group_id))
+    own = [one for one in contact_ids if contacts.get(tx, account_id, one)]
+    return contact_groups.add_members(tx, account_id, group_id, own)
 
 
-async def remove_members(context: Context, account_id: int, group_id: int, contact_ids: Sequence[int]) -> list[int]:
+def remove_members(tx: Tx, account_id: int, group_id: int, contact_ids: Sequence[int]) -> list[int]:
     """Take contacts out of a group, and return those that were in it; they stay in the address book.
 
     Raises Refused(NOT_FOUND).
     """
-    await get_group(context, account_id, group_id)
-    return await context.store.write(contact_groups.remove_members, group_id, contact_ids)
+    require(contact_groups.get(tx, account_id, group_id))
+    return contact_groups.remove_members(tx, group_id, contact_ids)
 
 
 async def delete(
@@ -76,27 +79,6 @@ async def delete(
     while await context.store.write(work, account_id, group_id):
         pass
     await context.store.write(_delete, account_id, group_id, audit_entry)
-
-
-def _create(tx: Tx, account_id: int, name: str, now: Instant, audit_entry: AuditEntry) -> int | None:
-    if len(contact_groups.list_all(tx, account_id)) >= MAX_GROUPS:
-        raise Refused(Code.LIMIT_EXCEEDED, "group", _TOO_MANY)
-    created = contact_groups.add(tx, account_id, name, now)
-    if created is not None:
-        audit_log.add(tx, audit_entry._replace(target=str(created)))
-    return created
-
-
-def _rename(tx: Tx, account_id: int, group_id: int, name: str, audit_entry: AuditEntry) -> bool:
-    is_renamed = contact_groups.rename(tx, account_id, group_id, name)
-    if is_renamed:
-        audit_log.add(tx, audit_entry)
-    return is_renamed
-
-
-def _add_members(tx: Tx, account_id: int, group_id: int, contact_ids: Sequence[int]) -> int:
-    own = [one for one in contact_ids if contacts.get(tx, account_id, one)]
-    return contact_groups.add_members(tx, account_id, group_id, own)
 
 
 def _empty(tx: Tx, account_id: int, group_id: int) -> int:

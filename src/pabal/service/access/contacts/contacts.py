@@ -48,8 +48,8 @@ class ImportBatch(NamedTuple):
     updates: bool
 
 
-async def get_book(context: Context, account_id: int) -> tuple[AddressBook, list[ContactGroup]]:
-    return await context.store.read(_read_book, account_id)
+def get_book(tx: Tx, account_id: int) -> tuple[AddressBook, list[ContactGroup]]:
+    return contacts.get_book(tx, account_id), contact_groups.list_all(tx, account_id)
 
 
 async def search(
@@ -98,8 +98,22 @@ async def add_contact(
         raise Refused(Code.DUPLICATE, "phoneNumber", NUMBER_TAKEN)
 
 
-async def update_contact(
-    context: Context,
+def delete_contacts(
+    tx: Tx, account_id: int, contact_ids: Sequence[int], audit_entry: AuditEntry | None
+) -> list[DeletedContact]:
+    """Delete contacts of an account; return what there was."""
+    found = [each for one in sorted(set(contact_ids)) if (each := contacts.get(tx, account_id, one))]
+    groups = contact_groups.groups_of(tx, [each.id for each in found])
+    contacts.delete(tx, account_id, contact_ids)
+    if found and audit_entry:
+        audit_log.add(tx, audit_entry)
+    return [
+        DeletedContact(ContactEntry(each.phone, each.name, each.fields), groups.get(each.id, ())) for each in found
+    ]
+
+
+def update_contact(
+    tx: Tx,
     account_id: int,
     contact_id: int,
     entry: ContactEntry,
@@ -110,48 +124,43 @@ async def update_contact(
 
     Raises Refused: NOT_FOUND, DUPLICATE where its number is another contact's.
     """
-    await get_contact(context, account_id, contact_id)
-    is_saved = await context.store.write(
-        _update, account_id, contact_id, entry, group_ids, context.world.now(), audit_entry
-    )
-    if not is_saved:
+    require(contacts.get(tx, account_id, contact_id))
+    if not contacts.update(tx, account_id, contact_id, entry, audit_entry.created_at):
         raise Refused(Code.DUPLICATE, "phoneNumber", NUMBER_TAKEN)
+    before = set(contact_groups.groups_of(tx, [contact_id]).get(contact_id, []))
+    own = {each.id for each in contact_groups.list_all(tx, account_id)}
+    for group_id in own & set(group_ids) - before:
+        contact_groups.add_members(tx, account_id, group_id, [contact_id])
+    for group_id in before - set(group_ids):
+        contact_groups.remove_members(tx, group_id, [contact_id])
+    audit_log.add(tx, audit_entry)
 
 
-async def import_batch(context: Context, batch: ImportBatch) -> SavedContacts:
-    """Save some contacts of a file.
-
-    Raises Refused(LIMIT_EXCEEDED) for a full address book; then none of them is saved.
-    """
-    return await context.store.write(save_batch, batch, context.policy.max_contacts, context.world.now())
-
-
-async def set_fields(context: Context, account_id: int, fields: Sequence[str], audit_entry: AuditEntry) -> None:
+def set_fields(tx: Tx, account_id: int, fields: Sequence[str], audit_entry: AuditEntry) -> None:
     """Set which fields contacts may have; values of others stay stored, and are shown again if they come back.
 
     Raises Refused(INVALID_PARAMETER) for too many.
     """
     check_field_count(len(fields))
-    await context.store.write(_set_fields, account_id, fields, audit_entry)
+    contacts.set_fields(tx, account_id, fields)
+    audit_log.add(tx, audit_entry)
 
 
-async def delete_contacts(
-    context: Context, account_id: int, contact_ids: Sequence[int], audit_entry: AuditEntry | None = None
-) -> list[DeletedContact]:
-    """Delete contacts of an account; return what there was."""
-    return await context.store.write(_delete, account_id, contact_ids, audit_entry)
-
-
-async def restore_contacts(
-    context: Context, account_id: int, deleted: Sequence[DeletedContact], audit_entry: AuditEntry
+def restore_contacts(
+    tx: Tx,
+    account_id: int,
+    deleted: Sequence[DeletedContact],
+    max_contacts: int,
+    now: Instant,
+    audit_entry: AuditEntry,
 ) -> None:
     """Add contacts again that were deleted; whose number is there already stays as it is.
 
     Raises Refused(LIMIT_EXCEEDED) for a full address book; then none of them is added.
     """
-    await context.store.write(
-        _restore, account_id, deleted, context.policy.max_contacts, context.world.now(), audit_entry
-    )
+    for each in deleted:
+        save_batch(tx, ImportBatch(account_id, [each.entry], each.group_ids, updates=False), max_contacts, now)
+    audit_log.add(tx, audit_entry)
 
 
 async def list_some(
@@ -164,6 +173,11 @@ async def list_some(
 async def find_opted_out(context: Context, account_id: int, phones: Collection[str], sender: str) -> set[str]:
     """Return those numbers that want no advertising of the account, or none from this sender number."""
     return await context.store.read(_find_opted_out, context.policy.hash_keys, account_id, phones, sender)
+
+
+def _find_opted_out(tx: Tx, keys: HashKeys, account_id: int, phones: Collection[str], sender: str) -> set[str]:
+    wanted = {AdReceiver(account_id, phone, sender) for phone in phones}
+    return {each.phone for each in opt_outs.find(tx, keys, wanted)}
 
 
 def check_field_count(count: int) -> None:
@@ -202,10 +216,6 @@ def save_batch(
     return saved
 
 
-def _read_book(tx: Tx, account_id: int) -> tuple[AddressBook, list[ContactGroup]]:
-    return contacts.get_book(tx, account_id), contact_groups.list_all(tx, account_id)
-
-
 @transaction(reader=Reader.SEARCHES)
 def _search(
     tx: Tx,
@@ -230,60 +240,3 @@ def _search(
 def _read_contact(tx: Tx, account_id: int, contact_id: int) -> tuple[Contact, list[int]] | None:
     found = contacts.get(tx, account_id, contact_id)
     return (found, contact_groups.groups_of(tx, [contact_id]).get(contact_id, [])) if found else None
-
-
-def _update(
-    tx: Tx,
-    account_id: int,
-    contact_id: int,
-    entry: ContactEntry,
-    group_ids: Sequence[int],
-    now: Instant,
-    audit_entry: AuditEntry,
-) -> bool:
-    if not contacts.update(tx, account_id, contact_id, entry, now):
-        return False
-    before = set(contact_groups.groups_of(tx, [contact_id]).get(contact_id, []))
-    own = {each.id for each in contact_groups.list_all(tx, account_id)}
-    for group_id in own & set(group_ids) - before:
-        contact_groups.add_members(tx, account_id, group_id, [contact_id])
-    for group_id in before - set(group_ids):
-        contact_groups.remove_members(tx, group_id, [contact_id])
-    audit_log.add(tx, audit_entry)
-    return True
-
-
-def _set_fields(tx: Tx, account_id: int, fields: Sequence[str], audit_entry: AuditEntry) -> None:
-    contacts.set_fields(tx, account_id, fields)
-    audit_log.add(tx, audit_entry)
-
-
-def _delete(
-    tx: Tx, account_id: int, contact_ids: Sequence[int], audit_entry: AuditEntry | None
-) -> list[DeletedContact]:
-    found = [each for one in sorted(set(contact_ids)) if (each := contacts.get(tx, account_id, one))]
-    groups = contact_groups.groups_of(tx, [each.id for each in found])
-    contacts.delete(tx, account_id, contact_ids)
-    if found and audit_entry:
-        audit_log.add(tx, audit_entry)
-    return [
-        DeletedContact(ContactEntry(each.phone, each.name, each.fields), groups.get(each.id, ())) for each in found
-    ]
-
-
-def _restore(
-    tx: Tx,
-    account_id: int,
-    deleted: Sequence[DeletedContact],
-    max_contacts: int,
-    now: Instant,
-    audit_entry: AuditEntry,
-) -> None:
-    for each in deleted:
-        save_batch(tx, ImportBatch(account_id, [each.entry], each.group_ids, updates=False), max_contacts, now)
-    audit_log.add(tx, audit_entry)
-
-
-def _find_opted_out(tx: Tx, keys: HashKeys, account_id: int, phones: Collection[str], sender: str) -> set[str]:
-    wanted = {AdReceiver(account_id, phone, sender) for phone in phones}
-    return {each.phone for each in opt_outs.find(tx, keys, wanted)}

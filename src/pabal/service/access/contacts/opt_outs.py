@@ -89,9 +89,15 @@ async def remove(
     return await context.store.write(remove_opt_outs, keys, account_id, phones, sender, now, audit_entry)
 
 
-async def remove_one(context: Context, account_id: int, opt_out_id: int, audit_entry: AuditEntry) -> bool:
+def remove_one(tx: Tx, account_id: int, opt_out_id: int, audit_entry: AuditEntry) -> bool:
     """Remove one opt-out of an account; return whether it was there."""
-    return await context.store.write(_remove_one, account_id, opt_out_id, audit_entry)
+    removed = opt_outs.remove_by_id(tx, account_id, opt_out_id)
+    if removed is None:
+        return False
+    if not removed.sender and removed.phone:
+        opt_outs.add_changes(tx, account_id, [removed.phone], is_removed=True, now=audit_entry.created_at)
+    audit_log.add(tx, audit_entry)
+    return True
 
 
 @transaction(reader=Reader.SEARCHES)
@@ -116,16 +122,6 @@ async def find(
 async def list_some(store: Store, account_id: int, after: int, limit: int) -> list[OptOut]:
     """Return some opt-outs of an account, oldest first, after an id."""
     return await store.read(opt_outs.list_after, account_id, after, limit)
-
-
-def _remove_one(tx: Tx, account_id: int, opt_out_id: int, audit_entry: AuditEntry) -> bool:
-    removed = opt_outs.remove_by_id(tx, account_id, opt_out_id)
-    if removed is None:
-        return False
-    if not removed.sender and removed.phone:
-        opt_outs.add_changes(tx, account_id, [removed.phone], is_removed=True, now=audit_entry.created_at)
-    audit_log.add(tx, audit_entry)
-    return True
 
 
 class KeyState(Enum):

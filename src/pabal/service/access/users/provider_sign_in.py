@@ -166,12 +166,15 @@ async def join(context: Context, vouched: ProviderIdentity, source: SignInSource
     return signed
 
 
-async def link(context: Context, who: User, vouched: ProviderIdentity, audit_entry: AuditEntry) -> None:
+def link(tx: Tx, who: User, vouched: ProviderIdentity, audit_entry: AuditEntry) -> None:
     """Link a user who is signed in to an identity.
 
     Raises Refused: INVALID_STATE for an answer that was used before, DUPLICATE.
     """
-    await context.store.write(_link, who, vouched, audit_entry)
+    _use_once(tx, vouched, audit_entry.created_at)
+    if not openid_identities.add(tx, vouched.identity, who.id, audit_entry.created_at):
+        raise Refused(Code.DUPLICATE, "openid", LINKED_ALREADY)
+    audit_log.add(tx, audit_entry)
 
 
 async def unlink(context: Context, who: User, audit_entry: AuditEntry) -> None:
@@ -242,13 +245,6 @@ def _join(tx: Tx, vouched: ProviderIdentity, tokens: _NewTokens, now: Instant) -
         raise Refused(Code.DUPLICATE, "openid", LINKED_ALREADY)
     audit_log.add(tx, AuditEntry(now, who.id, who.name, who.account_id, "openid.link", who.name))
     return _begin(tx, who, tokens, now)
-
-
-def _link(tx: Tx, who: User, vouched: ProviderIdentity, audit_entry: AuditEntry) -> None:
-    _use_once(tx, vouched, audit_entry.created_at)
-    if not openid_identities.add(tx, vouched.identity, who.id, audit_entry.created_at):
-        raise Refused(Code.DUPLICATE, "openid", LINKED_ALREADY)
-    audit_log.add(tx, audit_entry)
 
 
 def _unlink(tx: Tx, who: User, audit_entry: AuditEntry) -> None:

@@ -68,9 +68,10 @@ async def invite(context: Context, account_id: int, role: Role, audit_entry: Aud
     return token
 
 
-async def withdraw(context: Context, account_id: int, invite_id: int, audit_entry: AuditEntry) -> None:
+def withdraw(tx: Tx, account_id: int, invite_id: int, audit_entry: AuditEntry) -> None:
     """Delete an invitation; one that is gone already is no error."""
-    await context.store.write(_withdraw, account_id, invite_id, audit_entry)
+    if invites.delete(tx, account_id, invite_id):
+        audit_log.add(tx, audit_entry)
 
 
 async def find_invite(context: Context, token: str) -> Invite:
@@ -103,54 +104,77 @@ async def check_new_name(context: Context, spelling: str) -> str:
     return name
 
 
-async def change_role(context: Context, account_id: int, name: str, role: Role, audit_entry: AuditEntry) -> None:
+def change_role(tx: Tx, account_id: int, name: str, role: Role, audit_entry: AuditEntry) -> None:
     """Give a user of an account another role, which counts from the next request on.
 
     Raises Refused: INVALID_PARAMETER for an unknown user, FORBIDDEN, INVALID_STATE for the last owner.
     """
-    await context.store.write(_change_role, account_id, name, role, audit_entry)
+    accounts.lock(tx, account_id)
+    found = users.find(tx, name, account_id)
+    actor = _check_may_grant(tx, account_id, audit_entry, found.role, role)
+    if role is not Role.OWNER:
+        _check_other_owner(tx, found)
+    if role is not found.role:
+        user_store.set_role(tx, found.id, role)
+        user_store.add_grant(tx, actor.id, found.id, audit_entry.created_at)
+        audit_log.add(tx, audit_entry._replace(target=f"{found.name} {role.code}"))
 
 
-async def remove(context: Context, account_id: int, name: str, audit_entry: AuditEntry) -> None:
+def remove(tx: Tx, account_id: int, name: str, audit_entry: AuditEntry) -> None:
     """Delete a user of an account with sessions, drafts and invitations.
 
     Raises Refused: INVALID_PARAMETER for an unknown user, FORBIDDEN, INVALID_STATE for the last owner.
     """
-    await context.store.write(_remove, account_id, name, audit_entry)
+    accounts.lock(tx, account_id)
+    found = users.find(tx, name, account_id)
+    _check_may_grant(tx, account_id, audit_entry, found.role)
+    _check_other_owner(tx, found)
+    delete_user(tx, found)
+    audit_log.add(tx, audit_entry._replace(target=found.name))
 
 
-async def reset_two_factor(context: Context, account_id: int, name: str, audit_entry: AuditEntry) -> None:
+def reset_two_factor(tx: Tx, account_id: int, name: str, audit_entry: AuditEntry) -> None:
     """Take away the second factor of a user who has lost the app and the recovery codes.
 
     Raises Refused: INVALID_PARAMETER for an unknown user, FORBIDDEN, also for oneself.
     """
-    await context.store.write(_reset_two_factor, account_id, name, audit_entry)
+    found = users.find(tx, name, account_id)
+    actor = _check_may_grant(tx, account_id, audit_entry, found.role)
+    _check_colleague(actor, found)
+    if delete_factor(tx, found.id, audit_entry._replace(target=found.name)):
+        user_store.add_grant(tx, actor.id, found.id, audit_entry.created_at)
 
 
-async def reset_password(
-    context: Context, account_id: int, name: str, password_hash: str, audit_entry: AuditEntry
-) -> str:
+def reset_password(tx: Tx, account_id: int, name: str, password_hash: str, audit_entry: AuditEntry) -> str:
     """Give a user of an account a new password and sign the user out; return the name as it is stored.
 
     Raises Refused: INVALID_PARAMETER for an unknown user, FORBIDDEN, also for oneself.
     """
-    return await context.store.write(_reset_password, account_id, name, password_hash, audit_entry)
+    found = users.find(tx, name, account_id)
+    actor = _check_may_grant(tx, account_id, audit_entry, found.role)
+    _check_colleague(actor, found)
+    who, now = Actor(actor.id, actor.name), audit_entry.created_at
+    return users.change_password(tx, name, password_hash, now, who, account_id).name
 
 
-async def unlock(context: Context, account_id: int, name: str, audit_entry: AuditEntry) -> None:
+def unlock(tx: Tx, account_id: int, name: str, audit_entry: AuditEntry) -> None:
     """End the delay of a user's sign-ins.
 
     Raises Refused: INVALID_PARAMETER for an unknown user, FORBIDDEN.
     """
-    await context.store.write(_unlock, account_id, name, audit_entry)
+    found = users.find(tx, name, account_id)
+    actor = _check_may_grant(tx, account_id, audit_entry, found.role)
+    users.unlock(tx, found.name, audit_entry.created_at, Actor(actor.id, actor.name))
 
 
-async def unlink(context: Context, account_id: int, name: str, audit_entry: AuditEntry) -> None:
+def unlink(tx: Tx, account_id: int, name: str, audit_entry: AuditEntry) -> None:
     """Have a user not sign in through the OpenID Connect provider any more, and end the user's sessions.
 
     Raises Refused: INVALID_PARAMETER for an unknown user, FORBIDDEN.
     """
-    await context.store.write(_unlink, account_id, name, audit_entry)
+    found = users.find(tx, name, account_id)
+    actor = _check_may_grant(tx, account_id, audit_entry, found.role)
+    users.unlink(tx, found.name, audit_entry.created_at, Actor(actor.id, actor.name))
 
 
 def delete_user(tx: Tx, found: User) -> None:
@@ -185,11 +209,6 @@ def _invite(tx: Tx, account_id: int, hash: bytes, role: Role, audit_entry: Audit
     audit_log.add(tx, audit_entry._replace(target=role.code))
 
 
-def _withdraw(tx: Tx, account_id: int, invite_id: int, audit_entry: AuditEntry) -> None:
-    if invites.delete(tx, account_id, invite_id):
-        audit_log.add(tx, audit_entry)
-
-
 def accept(
     tx: Tx, hash: bytes, spelling: str, password_hash: str | None, now: Instant, full_name: str = ""
 ) -> User:
@@ -209,55 +228,6 @@ def accept(
     user_store.add_grant(tx, found.inviter.id, created, now)
     audit_log.add(tx, AuditEntry(now, created, name, found.account_id, "user.join", found.inviter.name))
     return users.find(tx, name, found.account_id)
-
-
-def _change_role(tx: Tx, account_id: int, name: str, role: Role, audit_entry: AuditEntry) -> None:
-    accounts.lock(tx, account_id)
-    found = users.find(tx, name, account_id)
-    actor = _check_may_grant(tx, account_id, audit_entry, found.role, role)
-    if role is not Role.OWNER:
-        _check_other_owner(tx, found)
-    if role is not found.role:
-        user_store.set_role(tx, found.id, role)
-        user_store.add_grant(tx, actor.id, found.id, audit_entry.created_at)
-        audit_log.add(tx, audit_entry._replace(target=f"{found.name} {role.code}"))
-
-
-def _remove(tx: Tx, account_id: int, name: str, audit_entry: AuditEntry) -> None:
-    accounts.lock(tx, account_id)
-    found = users.find(tx, name, account_id)
-    _check_may_grant(tx, account_id, audit_entry, found.role)
-    _check_other_owner(tx, found)
-    delete_user(tx, found)
-    audit_log.add(tx, audit_entry._replace(target=found.name))
-
-
-def _reset_two_factor(tx: Tx, account_id: int, name: str, audit_entry: AuditEntry) -> None:
-    found = users.find(tx, name, account_id)
-    actor = _check_may_grant(tx, account_id, audit_entry, found.role)
-    _check_colleague(actor, found)
-    if delete_factor(tx, found.id, audit_entry._replace(target=found.name)):
-        user_store.add_grant(tx, actor.id, found.id, audit_entry.created_at)
-
-
-def _reset_password(tx: Tx, account_id: int, name: str, password_hash: str, audit_entry: AuditEntry) -> str:
-    found = users.find(tx, name, account_id)
-    actor = _check_may_grant(tx, account_id, audit_entry, found.role)
-    _check_colleague(actor, found)
-    who, now = Actor(actor.id, actor.name), audit_entry.created_at
-    return users.change_password(tx, name, password_hash, now, who, account_id).name
-
-
-def _unlock(tx: Tx, account_id: int, name: str, audit_entry: AuditEntry) -> None:
-    found = users.find(tx, name, account_id)
-    actor = _check_may_grant(tx, account_id, audit_entry, found.role)
-    users.unlock(tx, found.name, audit_entry.created_at, Actor(actor.id, actor.name))
-
-
-def _unlink(tx: Tx, account_id: int, name: str, audit_entry: AuditEntry) -> None:
-    found = users.find(tx, name, account_id)
-    actor = _check_may_grant(tx, account_id, audit_entry, found.role)
-    users.unlink(tx, found.name, audit_entry.created_at, Actor(actor.id, actor.name))
 
 
 def _check_usable(found: Invite | None, now: Instant) -> Invite:

@@ -48,9 +48,10 @@ class _CodeUse(NamedTuple):
     recovery_hash: bytes
 
 
-async def get_state(context: Context, who: User) -> FactorState:
+def get_state(tx: Tx, user_id: int) -> FactorState:
     """Return the state of a user's second factor."""
-    return await context.store.read(_read_state, who.id)
+    found = second_factors.get(tx, user_id)
+    return FactorState(found.enabled_at if found else None, second_factors.count_recovery_codes(tx, user_id))
 
 
 async def begin(context: Context, who: User) -> bytes:
@@ -95,14 +96,8 @@ async def renew_codes(context: Context, who: User, audit_entry: AuditEntry) -> l
     """
     codes = _new_codes(context)
     hashes = [totp.hash_recovery_code(who.id, each) for each in codes]
-    if not await context.store.write(_renew, who.id, hashes, audit_entry):
-        raise Refused(Code.INVALID_STATE)
+    await context.store.write(_renew, who.id, hashes, audit_entry)
     return codes
-
-
-async def disable(context: Context, user_id: int, audit_entry: AuditEntry) -> bool:
-    """Have a user sign in with the password alone; return whether there was a second factor."""
-    return await context.store.write(delete_factor, user_id, audit_entry)
 
 
 async def verify_code(context: Context, who: User, code: str, source: SignInSource) -> bool:
@@ -197,11 +192,6 @@ async def _read_code(context: Context, who: User, code: str) -> _CodeUse:
     return _CodeUse(step, totp.hash_recovery_code(who.id, code))
 
 
-def _read_state(tx: Tx, user_id: int) -> FactorState:
-    found = second_factors.get(tx, user_id)
-    return FactorState(found.enabled_at if found else None, second_factors.count_recovery_codes(tx, user_id))
-
-
 def _enable(tx: Tx, factor: SecondFactor, step: int, hashes: list[bytes], audit_entry: AuditEntry) -> bool:
     if second_factors.get(tx, factor.user_id) != factor:
         return False
@@ -211,12 +201,11 @@ def _enable(tx: Tx, factor: SecondFactor, step: int, hashes: list[bytes], audit_
     return True
 
 
-def _renew(tx: Tx, user_id: int, hashes: list[bytes], audit_entry: AuditEntry) -> bool:
+def _renew(tx: Tx, user_id: int, hashes: list[bytes], audit_entry: AuditEntry) -> None:
     if not second_factors.list_enabled(tx, [user_id]):
-        return False
+        raise Refused(Code.INVALID_STATE)
     second_factors.set_recovery_codes(tx, user_id, hashes)
     audit_log.add(tx, audit_entry)
-    return True
 
 
 def _complete(tx: Tx, pending: bytes, start: SessionStart, use: _CodeUse, now: Instant) -> bool:

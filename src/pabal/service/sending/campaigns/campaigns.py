@@ -111,9 +111,10 @@ async def _advance(context: Context, campaign_id: bytes) -> None:
         await _create_requests(context, campaign)
 
 
-async def create(context: Context, draft: CampaignDraft, audit_entry: AuditEntry) -> None:
+def create(tx: Tx, draft: CampaignDraft, audit_entry: AuditEntry) -> None:
     """Store a campaign that has no file yet."""
-    await context.store.write(with_audit_entry, _add, audit_entry, draft, context.world.now())
+    campaigns.add(tx, draft, audit_entry.created_at)
+    audit_log.add(tx, audit_entry)
 
 
 async def begin_reading(
@@ -354,11 +355,6 @@ def _begin_cancel(tx: Tx, campaign_id: bytes, now: Instant, audit_entry: AuditEn
         campaigns.delete_blocks(tx, campaign_id)
         audit_log.add(tx, audit_entry)
     return moved
-
-
-def _add(tx: Tx, draft: CampaignDraft, now: Instant) -> bool:
-    campaigns.add(tx, draft, now)
-    return True
 
 
 def with_audit_entry(tx: Tx, work: Callable[..., bool], audit_entry: AuditEntry, *args: object) -> bool:

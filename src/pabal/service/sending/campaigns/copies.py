@@ -77,14 +77,39 @@ async def copy_request(
     return require(found, Code.REQUEST_NOT_FOUND, "requestId")
 
 
-async def copy_campaign(context: Context, account_id: int, campaign_id: bytes, limit: int) -> CampaignCopy | None:
+@transaction(reader=Reader.SEARCHES)
+def copy_campaign(tx: Tx, account_id: int, campaign_id: bytes, limit: int) -> CampaignCopy | None:
     """Return a campaign of an account and the receivers that it did not reach; None if there is none."""
-    return await context.store.read(_read_campaign, account_id, campaign_id, limit)
+    if campaigns.get_account_id(tx, campaign_id) != account_id:
+        return None
+    failed: list[Message] = []
+    variables: tuple[str, ...] = ()
+    for part in campaign_requests.list_requests(tx, campaign_id):
+        if part.is_ended and not part.progress.fail:
+            continue
+        request = requests.get(tx, [part.request_id]).get(part.request_id)
+        if request:
+            variables = request.variables
+            failed += _list_failed(tx, request, limit + 1 - len(failed))
+        if len(failed) > limit:
+            break
+    return CampaignCopy(campaigns.get_body(tx, campaign_id), failed[:limit], variables, len(failed) > limit)
 
 
-async def copy_rest(context: Context, account_id: int, campaign_id: bytes, limit: int) -> RestCopy | None:
+@transaction(reader=Reader.SEARCHES)
+def copy_rest(tx: Tx, account_id: int, campaign_id: bytes, limit: int) -> RestCopy | None:
     """Return a campaign of an account that was sent, and the rows that could not be; None if there is none."""
-    return await context.store.read(_read_rest, account_id, campaign_id, limit)
+    campaign = campaigns.get(tx, campaign_id)
+    if campaign is None or campaign.account_id != account_id or not campaign.state.is_sent:
+        return None
+    rows: list[InvalidRow] = []
+    after: int | None = 0
+    while after is not None and len(rows) <= limit:
+        some = campaign_list.list_invalid_rows(tx, campaign_id, after, FAILED_BATCH)
+        rows += [each for each in some if is_correctable(each.reason)]
+        after = some[-1].number if len(some) == FAILED_BATCH else None
+    body = campaigns.get_body(tx, campaign_id)
+    return RestCopy(body, campaign.columns, rows[:limit], len(rows) > limit)
 
 
 async def check_owner(context: Context, account_id: int, sent_id: bytes | None) -> None:
@@ -170,39 +195,6 @@ def _read_request(
     )
     pictures = images.get(tx, request_id) if request.images else ()
     return RequestCopy(request, pictures, found[:limit], len(found) > limit)
-
-
-@transaction(reader=Reader.SEARCHES)
-def _read_campaign(tx: Tx, account_id: int, campaign_id: bytes, limit: int) -> CampaignCopy | None:
-    if campaigns.get_account_id(tx, campaign_id) != account_id:
-        return None
-    failed: list[Message] = []
-    variables: tuple[str, ...] = ()
-    for part in campaign_requests.list_requests(tx, campaign_id):
-        if part.is_ended and not part.progress.fail:
-            continue
-        request = requests.get(tx, [part.request_id]).get(part.request_id)
-        if request:
-            variables = request.variables
-            failed += _list_failed(tx, request, limit + 1 - len(failed))
-        if len(failed) > limit:
-            break
-    return CampaignCopy(campaigns.get_body(tx, campaign_id), failed[:limit], variables, len(failed) > limit)
-
-
-@transaction(reader=Reader.SEARCHES)
-def _read_rest(tx: Tx, account_id: int, campaign_id: bytes, limit: int) -> RestCopy | None:
-    campaign = campaigns.get(tx, campaign_id)
-    if campaign is None or campaign.account_id != account_id or not campaign.state.is_sent:
-        return None
-    rows: list[InvalidRow] = []
-    after: int | None = 0
-    while after is not None and len(rows) <= limit:
-        some = campaign_list.list_invalid_rows(tx, campaign_id, after, FAILED_BATCH)
-        rows += [each for each in some if is_correctable(each.reason)]
-        after = some[-1].number if len(some) == FAILED_BATCH else None
-    body = campaigns.get_body(tx, campaign_id)
-    return RestCopy(body, campaign.columns, rows[:limit], len(rows) > limit)
 
 
 def _list_failed(tx: Tx, request: Request, limit: int) -> list[Message]:

@@ -187,26 +187,52 @@ class SentPage(NamedTuple):
     """The ids of requests and campaigns of this page that cannot be read."""
 
 
-async def list_sent(
-    context: Context, account_id: int, before: bytes, limit: int, wanted: SentFilter = EVERYTHING
-) -> SentPage:
+@transaction(reader=Reader.SEARCHES)
+def list_sent(tx: Tx, account_id: int, before: bytes, limit: int, wanted: SentFilter, now: Instant) -> SentPage:
     """Return a page of what an account sent before an id, newest first.
 
-    One with a filter may have fewer items although there are more: `next_before` says where to continue.
+    One with a filter may have fewer items although there are more: `next_before` says where to continue. Both kinds
+    are scanned as far as they were complete, and what fits is counted.
     """
-    return await context.store.read(_read_page, account_id, before, limit, wanted, context.world.now())
+    before = min(before, wanted.until_id)
+    singles = _scan(_request_batches(tx, account_id, wanted), before, limit)
+    some = _scan(_campaign_batches(tx, account_id, wanted), before, limit)
+    further = max((each.further for each in (singles, some) if each.further is not None), default=None)
+    both = [each for each in (*some.found, *singles.found) if further is None or each.id >= further]
+    both.sort(key=lambda each: each.id, reverse=True)
+    looked_at = both[: MAX_COUNTED if wanted.state else limit]
+    sums = campaign_requests.sum_progress(tx, [each.id for each in looked_at if isinstance(each, Campaign)])
+    shown: list[SentItem] = []
+    for place, each in enumerate(both):
+        if len(shown) == limit or place == len(looked_at):
+            further = both[place - 1].id
+            break
+        item = (
+            _campaign_item(each, *sums.get(each.id, (CampaignProgress(), True)))
+            if isinstance(each, Campaign)
+            else _request_item(tx, each)
+        )
+        if wanted.state in (None, item.state(now)):
+            shown.append(item)
+    unreadable = [*singles.unreadable, *some.unreadable]
+    return SentPage(shown, further, [one for one in unreadable if further is None or one >= further])
 
 
-async def list_unsent(
-    context: Context, account_id: int, before: bytes, limit: int, *, is_to_approve: bool = False
-) -> SentPage:
+@transaction(reader=Reader.SEARCHES)
+def list_unsent(tx: Tx, account_id: int, before: bytes, limit: int, is_to_approve: bool) -> SentPage:
     """Return a page of the campaigns that an account has begun and not sent, or that wait for approval."""
-    return await context.store.read(_read_unsent, account_id, before, limit, is_to_approve)
+    ids, readable = campaign_list.list_unsent(tx, account_id, before, limit + 1, is_to_approve=is_to_approve)
+    shown = [_campaign_item(readable[one], CampaignProgress(), True) for one in ids[:limit] if one in readable]
+    further = ids[limit - 1] if len(ids) > limit else None
+    return SentPage(shown, further, [one for one in ids[:limit] if one not in readable])
 
 
-async def count_unsent(context: Context, account_id: int) -> UnsentCounts:
+def count_unsent(tx: Tx, account_id: int) -> UnsentCounts:
     """Return how many campaigns an account has begun and not sent, each up to MAX_UNSENT_COUNT."""
-    return await context.store.read(_count_unsent, account_id)
+    return UnsentCounts(
+        campaign_list.count_unsent(tx, account_id, MAX_UNSENT_COUNT),
+        campaign_list.count_unsent(tx, account_id, MAX_UNSENT_COUNT, is_to_approve=True),
+    )
 
 
 async def get_sent(context: Context, account_id: int, sent_id: bytes | None) -> SentItem | None:
@@ -234,33 +260,6 @@ async def get_creator(context: Context, campaign: Campaign) -> str:
 async def campaign_of_request(context: Context, request_id: bytes) -> bytes | None:
     """Return the campaign of a request, if it has one."""
     return (await context.store.read(campaign_requests.campaigns_by_request, [request_id])).get(request_id)
-
-
-@transaction(reader=Reader.SEARCHES)
-def _read_page(tx: Tx, account_id: int, before: bytes, limit: int, wanted: SentFilter, now: Instant) -> SentPage:
-    """Return a page: both kinds are scanned as far as they were complete, and what fits is counted."""
-    before = min(before, wanted.until_id)
-    singles = _scan(_request_batches(tx, account_id, wanted), before, limit)
-    some = _scan(_campaign_batches(tx, account_id, wanted), before, limit)
-    further = max((each.further for each in (singles, some) if each.further is not None), default=None)
-    both = [each for each in (*some.found, *singles.found) if further is None or each.id >= further]
-    both.sort(key=lambda each: each.id, reverse=True)
-    looked_at = both[: MAX_COUNTED if wanted.state else limit]
-    sums = campaign_requests.sum_progress(tx, [each.id for each in looked_at if isinstance(each, Campaign)])
-    shown: list[SentItem] = []
-    for place, each in enumerate(both):
-        if len(shown) == limit or place == len(looked_at):
-            further = both[place - 1].id
-            break
-        item = (
-            _campaign_item(each, *sums.get(each.id, (CampaignProgress(), True)))
-            if isinstance(each, Campaign)
-            else _request_item(tx, each)
-        )
-        if wanted.state in (None, item.state(now)):
-            shown.append(item)
-    unreadable = [*singles.unreadable, *some.unreadable]
-    return SentPage(shown, further, [one for one in unreadable if further is None or one >= further])
 
 
 def _scan(read: Callable[[bytes], _Batch], before: bytes, limit: int) -> _Scanned:
@@ -300,21 +299,6 @@ def _campaign_batches(tx: Tx, account_id: int, wanted: SentFilter) -> Callable[[
         return _Batch(ids, fitting, [one for one in ids if one not in readable])
 
     return read
-
-
-def _count_unsent(tx: Tx, account_id: int) -> UnsentCounts:
-    return UnsentCounts(
-        campaign_list.count_unsent(tx, account_id, MAX_UNSENT_COUNT),
-        campaign_list.count_unsent(tx, account_id, MAX_UNSENT_COUNT, is_to_approve=True),
-    )
-
-
-@transaction(reader=Reader.SEARCHES)
-def _read_unsent(tx: Tx, account_id: int, before: bytes, limit: int, is_to_approve: bool) -> SentPage:
-    ids, readable = campaign_list.list_unsent(tx, account_id, before, limit + 1, is_to_approve=is_to_approve)
-    shown = [_campaign_item(readable[one], CampaignProgress(), True) for one in ids[:limit] if one in readable]
-    further = ids[limit - 1] if len(ids) > limit else None
-    return SentPage(shown, further, [one for one in ids[:limit] if one not in readable])
 
 
 def _read_sent(tx: Tx, account_id: int, sent_id: bytes) -> SentItem | None:
