@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from pabal.domain.base import identifiers
-from pabal.world import RealWorld, new_api_key, new_request_id, new_sender_key, new_token
+from pabal.world import RealWorld, new_api_key, new_request_id, new_token, random_hex
 from tests.fixtures.virtual import NOON
 
 
@@ -70,10 +70,10 @@ def test_tokens_have_as_many_digits_as_asked_for() -> None:
     assert all(re.fullmatch(r"[0-9]{6}", new_token(world, 6)) for _ in range(1000))
 
 
-def test_sender_key_is_forty_lowercase_hex_digits() -> None:
-    assert new_sender_key(Numbered(0), 40) == "0" * 40
-    assert new_sender_key(Numbered(2**160 - 1), 40) == "f" * 40
-    assert re.fullmatch(r"[0-9a-f]{40}", new_sender_key(RealWorld(), 40))
+def test_hex_has_as_many_lowercase_digits_as_asked_for() -> None:
+    assert random_hex(Numbered(0), 40) == "0" * 40
+    assert random_hex(Numbered(2**160 - 1), 40) == "f" * 40
+    assert re.fullmatch(r"[0-9a-f]{40}", random_hex(RealWorld(), 40))
 
 
 def test_real_world_has_a_clock_and_randomness() -> None:

@@ -100,9 +100,19 @@ def new_token(world: World, digits: int) -> str:
     return str(_random_below(world, 10**digits)).zfill(digits)
 
 
-def new_sender_key(world: World, characters: int) -> str:
-    """Return a new sender key of this many lowercase hex digits."""
-    return f"{world.random_bits(4 * characters):0{characters}x}"
+def random_bytes(world: World, count: int) -> bytes:
+    """Return unpredictable bytes."""
+    return world.random_bits(8 * count).to_bytes(count, "big")
+
+
+def random_hex(world: World, digits: int) -> str:
+    """Return this many unpredictable lowercase hex digits."""
+    return f"{world.random_bits(4 * digits):0{digits}x}"
+
+
+def new_unique_id(world: World) -> bytes:
+    """Return an id that nothing else has: 128 random bits."""
+    return random_bytes(world, 16)
 
 
 def _random_below(world: World, limit: int) -> int:

@@ -5,8 +5,7 @@ import base64
 import pytest
 
 from pabal.domain.events.webhook import secret_context
-from pabal.service.webhooks.manage import REPLAY_PAUSE_S
-from pabal.service.webhooks.posting import TEST_PAUSE_S
+from pabal.service.outgoing import REPLAY_PAUSE_S, WEBHOOK_TEST_PAUSE_S
 from pabal.store.events import webhooks
 from pabal.webhooks.poster import PostError, PostResult
 from tests.fixtures.virtual import Caller, Environment
@@ -52,7 +51,7 @@ async def test_tests_are_limited_to_one_a_second(env: Environment) -> None:
     first = await call("webhook/test", webhook)
     second = await call("webhook/test", webhook)
     of_other = await other("webhook/test", theirs)
-    await env.wait(TEST_PAUSE_S)
+    await env.wait(WEBHOOK_TEST_PAUSE_S)
     third = await call("webhook/test", webhook)
 
     assert [each.result for each in (first, second, of_other, third)] == [

@@ -11,15 +11,15 @@ from pabal.domain.base.codes import Code
 from pabal.models.answers import Envelope, MessagesAnswer, PagedEnvelope
 from pabal.models.bodies import MAX_PAGE_SIZE, ListMessages
 from pabal.models.operations import Operation
-from pabal.world import World
+from pabal.world import World, random_hex
 
 if TYPE_CHECKING:
     import httpx
 
 A = TypeVar("A", bound=Envelope)
 
-KEY_BITS = 128
-"""Random bits of an idempotency key."""
+KEY_DIGITS = 32
+"""Length of an idempotency key: 128 random bits."""
 JITTER = 0.2
 """By how much a delay may differ from the usual one."""
 _GATEWAY_STATUSES = (502, 503, 504)
@@ -69,7 +69,7 @@ class Exchange(Generic[A]):
         self._attempt = 0
         headers: dict[str, str] = {}
         if operation.is_send:
-            key = settings.idempotency_key or f"{world.random_bits(KEY_BITS):0{KEY_BITS // 4}x}"
+            key = settings.idempotency_key or random_hex(world, KEY_DIGITS)
             headers = {"Dry-Run": "true"} if settings.dry_run else {"Idempotency-Key": key}
         self.request: dict[str, Any] = {"method": operation.method, "url": operation.path, "headers": headers}
         """The arguments of `httpx.Client.request`: the same bytes at every try."""

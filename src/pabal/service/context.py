@@ -1,9 +1,9 @@
 """The context of the service: what every function of it works with."""
 
 import asyncio
+import contextlib
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Hashable, Iterable, Mapping, Sequence
-from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
@@ -56,7 +56,7 @@ class Searches:
         self._searches: dict[int, _AccountSearches] = {}
         self._totals: OrderedDict[Hashable, tuple[float, int]] = OrderedDict()
 
-    @asynccontextmanager
+    @contextlib.asynccontextmanager
     async def acquire(self, account_id: int) -> AsyncIterator[None]:
         """Wait until the account may search, and count as one of its searches while the block runs.
 
@@ -88,6 +88,13 @@ class Searches:
         self._totals[search] = (self._world.monotonic(), total)
         while len(self._totals) > MAX_TOTALS:
             self._totals.popitem(last=False)
+
+
+async def wait_for_event(event: asyncio.Event, timeout_s: float) -> None:
+    """Return when the event is set, or after so many seconds."""
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(timeout_s):
+            await event.wait()
 
 
 class CarrierProvider(NamedTuple):
@@ -131,16 +138,6 @@ class Context:
     rate_use: RateUse = field(default_factory=RateUse)
     """What this process uses of carriers' rates."""
     max_searches_per_account: int = 1
-    searches: Searches = field(init=False)
-    differences: DifferenceCounts = field(init=False)
-    """How calls of other relays' endpoints differ from what happens here."""
-    nodes: Nodes = field(init=False)
-    """Where each slot is, if the store is distributed."""
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "nodes", Nodes(self.store, self.slots.numbers))
-        object.__setattr__(self, "differences", DifferenceCounts(self.store, self.world, self.policy.zone))
-        object.__setattr__(self, "searches", Searches(self.world, self.max_searches_per_account))
 
     async def close_connections(self) -> None:
         """Close the connections to callers' servers, the mail server and the OpenID Connect provider, if any."""
@@ -148,6 +145,21 @@ class Context:
         await self.webhooks.close()
         if self.openid:
             await self.openid.close()
+
+    @cached_property
+    def searches(self) -> Searches:
+        """What accounts search now."""
+        return Searches(self.world, self.max_searches_per_account)
+
+    @cached_property
+    def differences(self) -> DifferenceCounts:
+        """How calls of other relays' endpoints differ from what happens here."""
+        return DifferenceCounts(self.store, self.world, self.policy.zone)
+
+    @cached_property
+    def nodes(self) -> Nodes:
+        """Where each slot is, if the store is distributed."""
+        return Nodes(self.store, self.slots.numbers)
 
     @cached_property
     def in_flight(self) -> InFlight:

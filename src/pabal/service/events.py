@@ -1,14 +1,13 @@
 """Numbers events, so that callers can read them in order, and reads what has ended since a cursor."""
 
 import asyncio
-import contextlib
 import logging
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from pabal.domain.base.dates import MINUTE, Instant
 from pabal.domain.events.event import Event, EventType, Positions
-from pabal.service.context import Context
+from pabal.service.context import Context, wait_for_event
 from pabal.store.engine.base import NodeUnavailable, Reader, StoreUnavailable, Tx, transaction
 from pabal.store.events import events
 from pabal.store.events.events import NumberedBatch
@@ -49,9 +48,7 @@ async def run_numbering(context: Context) -> None:
         was_available = True
         await asyncio.sleep(GATHER_PAUSE_S)
         pause_s = POLL_INTERVAL_S if context.slots.are_shared else MAX_IDLE_S
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(pause_s - GATHER_PAUSE_S):
-                await context.new_events.wait()
+        await wait_for_event(context.new_events, pause_s - GATHER_PAUSE_S)
 
 
 class Numberer:

@@ -1,11 +1,13 @@
 """What deliveries to webhooks and mails hold in memory: connections, wake-ups, times of the last tests."""
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
+from pabal.domain.base.codes import Code, Refused
+from pabal.domain.base.dates import HOUR
 from pabal.domain.events.event import Event
 from pabal.domain.events.webhook import WebhookFormat
 from pabal.domain.kakao.profile import Category
@@ -23,6 +25,46 @@ EventItemBuilder = Callable[
 
 None: the event has no content left.
 """
+
+
+WEBHOOK_TEST_PAUSE_S = 1.0
+"""Least time between two tests of an account, so that nobody is flooded in its name."""
+REPLAY_PAUSE_S = 60.0
+"""Least time between two replays of a webhook: one short request makes us post a week of events."""
+MAIL_PAUSE_S = 10.0
+"""Least time between two mails that a user has sent at once."""
+MAX_REMEMBERED = 10_000
+"""Uses that are remembered; then the oldest are forgotten."""
+LAST_DELAY_MS = 1 * HOUR
+"""What is repeated waits so long once its first delays are over."""
+_JITTER = 0.2
+
+
+def choose_delay_ms(first_delays_ms: Sequence[int], tries: int, random: float) -> int:
+    """Return how long after the last of these tries the next one follows."""
+    delay = first_delays_ms[tries - 1] if 1 <= tries <= len(first_delays_ms) else LAST_DELAY_MS
+    return round(delay * (1 + _JITTER * (2 * random - 1)))
+
+
+class LastUses:
+    """When something was last done, by who did it, on the monotonic clock: nobody may do it again at once."""
+
+    def __init__(self, pause_s: float) -> None:
+        self._pause_s = pause_s
+        self._last: dict[Hashable, float] = {}
+
+    def check(self, key: Hashable, now: float) -> None:
+        """Raise Refused(RATE_LIMITED) if that was less than a pause ago."""
+        wait_s = self._last.get(key, -self._pause_s) + self._pause_s - now
+        if wait_s > 0:
+            raise Refused(Code.RATE_LIMITED, retry_after_s=wait_s)
+
+    def remember(self, key: Hashable, now: float) -> None:
+        """Remember that it is done now."""
+        self._last.pop(key, None)
+        self._last[key] = now
+        while len(self._last) > MAX_REMEMBERED:
+            del self._last[next(iter(self._last))]
 
 
 class ForeignFormat(NamedTuple):
@@ -53,9 +95,9 @@ class OutgoingWebhooks:
     """Set when this process has given numbers to events."""
     changed: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when this process has added or changed a webhook."""
-    last_tests: dict[int, float] = field(default_factory=dict)
-    """By account, when it last tested a webhook, on the monotonic clock."""
-    last_replays: dict[tuple[int, int], float] = field(default_factory=dict)
+    last_tests: LastUses = field(default_factory=lambda: LastUses(WEBHOOK_TEST_PAUSE_S))
+    """By account, when it last tested a webhook."""
+    last_replays: LastUses = field(default_factory=lambda: LastUses(REPLAY_PAUSE_S))
     """By account and webhook, when events were last posted again."""
     _numbered_accounts: set[int] = field(default_factory=set)
 
@@ -95,8 +137,8 @@ class OutgoingMails:
     """None: no mails are sent."""
     added: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when this process has added a mail that a user waits for."""
-    last_tests: dict[int, float] = field(default_factory=dict)
-    """By user, when a test mail was last sent, on the monotonic clock."""
+    last_tests: LastUses = field(default_factory=lambda: LastUses(MAIL_PAUSE_S))
+    """By user, when a mail was last sent at once."""
 
     @property
     def is_sent(self) -> bool:

@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Protocol
 
 from pabal.domain.base.dates import DAY, SECOND, Instant
-from pabal.world import World
+from pabal.world import World, random_bytes
 
 ANSWER_BYTES = 1024
 """How much of an answer is kept."""
@@ -75,7 +75,7 @@ ROTATION_OVERLAP = DAY
 
 def new_secret(world: World) -> bytes:
     """Return a new random secret."""
-    return world.random_bits(8 * SECRET_BYTES).to_bytes(SECRET_BYTES, "big")
+    return random_bytes(world, SECRET_BYTES)
 
 
 def format_secret(secret: bytes) -> str:

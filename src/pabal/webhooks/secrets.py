@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Sequence
 
 from pabal.domain.base.codes import TextError
-from pabal.world import World
+from pabal.world import World, random_bytes
 
 PLAIN = b"\x00"
 """First byte of a secret that is stored as it is, since no key is set."""
@@ -37,7 +37,7 @@ class SecretBox:
             return PLAIN + secret
         from cryptography.hazmat.primitives.ciphers.aead import AESGCM  # its libraries take time to load
 
-        nonce = self._world.random_bits(8 * NONCE_BYTES).to_bytes(NONCE_BYTES, "big")
+        nonce = random_bytes(self._world, NONCE_BYTES)
         sealed: bytes = AESGCM(self._keys[self._current]).encrypt(nonce, secret, context.encode())
         return AES_256_GCM + self._current + nonce + sealed
 

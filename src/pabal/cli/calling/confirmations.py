@@ -6,13 +6,13 @@ from typing import NamedTuple
 import msgspec
 
 from pabal.domain.base.codes import Text
-from pabal.world import World
+from pabal.world import World, random_hex
 
 LIFETIME_S = 300
 """How long a confirmation is valid."""
 MAX_CONFIRMATIONS = 100
 """Confirmations that are kept; the oldest is forgotten first."""
-TOKEN_BITS = 128
+TOKEN_DIGITS = 32
 
 _UNKNOWN = Text(
     "이 confirmation은 없거나, 이미 썼거나, 만료되었습니다."
@@ -58,7 +58,7 @@ class Confirmations:
 
     def issue(self, kind: str, message: msgspec.Struct) -> str:
         """Return the token of a send that a dry run has shown."""
-        token = f"{self._world.random_bits(TOKEN_BITS):0{TOKEN_BITS // 4}x}"
+        token = random_hex(self._world, TOKEN_DIGITS)
         self.put_back(PendingSend(token, _digest(kind, message), self._world.monotonic() + LIFETIME_S))
         return token
 

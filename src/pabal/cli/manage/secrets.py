@@ -14,6 +14,7 @@ from pabal.service.upkeep.stored_secrets import SecretStates, encrypt_all
 from pabal.settings.settings import Settings
 from pabal.settings.webhook_settings import KEY_BYTES
 from pabal.store.engine.base import Store
+from pabal.world import random_bytes
 
 
 def declare_secrets(group: CommandParser) -> None:
@@ -39,7 +40,7 @@ def declare_secrets(group: CommandParser) -> None:
 
 
 def _new_key(settings: Settings, given: argparse.Namespace) -> None:
-    print(base64.b64encode(WORLD.random_bits(8 * KEY_BYTES).to_bytes(KEY_BYTES, "big")).decode())
+    print(base64.b64encode(random_bytes(WORLD, KEY_BYTES)).decode())
 
 
 def _rotate(settings: Settings, given: argparse.Namespace) -> int:

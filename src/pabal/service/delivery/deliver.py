@@ -1,12 +1,11 @@
 """Delivers for one carrier: claims due messages and submits them, within its window and its rate."""
 
 import asyncio
-import contextlib
 import logging
 
 from pabal.carriers.base import Carrier
 from pabal.domain.base.dates import SECOND, Instant
-from pabal.service.context import Context
+from pabal.service.context import Context, wait_for_event
 from pabal.service.delivery.carrier.circuit_breaker import CarrierStatus, CircuitBreaker, StatusReporter
 from pabal.service.delivery.carrier.flow_control import Backpressure, Window
 from pabal.service.delivery.claiming.claim import Claimer
@@ -67,7 +66,7 @@ class Deliverer:
         self._wake_event.set()
         self._window.wake()
         give_up_at = self._context.world.monotonic() + timeout_s
-        await _wait_for(timeout_s, self._has_ended)  # a claim under way may still add messages
+        await wait_for_event(self._has_ended, timeout_s)  # a claim under way may still add messages
         await self._submitter.drain(give_up_at)
 
     async def _step(self) -> None:
@@ -101,10 +100,10 @@ class Deliverer:
         if self._breaker.status is CarrierStatus.CIRCUIT_OPEN:
             await self._rerouter.reroute()
         if not self._carrier.is_connected:
-            await _wait_for(OFFLINE_CHECK_INTERVAL_S, self._is_stopping)
+            await wait_for_event(self._is_stopping, OFFLINE_CHECK_INTERVAL_S)
             return False
         if self._breaker.status is CarrierStatus.CIRCUIT_OPEN:
-            await _wait_for(PROBE_INTERVAL_S, self._is_stopping)
+            await wait_for_event(self._is_stopping, PROBE_INTERVAL_S)
         if self._window.is_full:
             await self._window.wait_for_capacity()
             return False
@@ -116,7 +115,7 @@ class Deliverer:
             return False
         held, unsettled = self._context.slots.held, self._submitter.unsettled_slots
         if held and all(slot in unsettled for slot in held):
-            await _wait_for(STORE_RETRY_DELAY_S, self._is_stopping)
+            await wait_for_event(self._is_stopping, STORE_RETRY_DELAY_S)
             return False
         return True
 
@@ -142,14 +141,7 @@ class Deliverer:
             pause_s = min(pause_s, (next_due_at - world.now()) / SECOND)
         until = world.monotonic() + pause_s
         while (left_s := until - world.monotonic()) > 0 and not self._is_stopping.is_set():
-            await _wait_for(min(left_s, PROBE_INTERVAL_S), self._wake_event)
+            await wait_for_event(self._wake_event, min(left_s, PROBE_INTERVAL_S))
             await self._status.update()
             if self._wake_event.is_set() or self._breaker.status is not CarrierStatus.UP:
                 return
-
-
-async def _wait_for(seconds: float, event: asyncio.Event) -> None:
-    """Return when the event is set, or after so many seconds."""
-    with contextlib.suppress(TimeoutError):
-        async with asyncio.timeout(seconds):
-            await event.wait()

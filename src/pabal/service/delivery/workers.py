@@ -21,6 +21,7 @@ from pabal.store.engine.base import Store, StoreUnavailable, Tx
 from pabal.store.messages import messages
 from pabal.store.queue import attempts, carriers, queue_admin, slots
 from pabal.store.queue.slots import SlotAssignment, mark_prepared, run_if_held
+from pabal.world import new_unique_id
 
 HEARTBEAT_INTERVAL_S = 1.0
 """Pause between two heartbeats of a worker."""
@@ -32,7 +33,6 @@ send one, and the clocks of machines may differ.
 """
 LIVENESS_CHECK_S = 2.5 * HEARTBEAT_INTERVAL_S
 """How long to watch for a heartbeat of a live worker."""
-WORKER_ID_BITS = 128
 
 log = logging.getLogger("pabal.heartbeat")
 
@@ -78,9 +78,7 @@ class SlotHolder:
         context = self._context
         here = context.slots
         if here.worker_id is None:
-            self._pending_worker_id = self._pending_worker_id or context.world.random_bits(WORKER_ID_BITS).to_bytes(
-                WORKER_ID_BITS // 8, "big"
-            )
+            self._pending_worker_id = self._pending_worker_id or new_unique_id(context.world)
             await context.store.write(slots.register, self._pending_worker_id, here.worker, context.world.now())
             here.worker_id, self._pending_worker_id = self._pending_worker_id, None
         dead = [

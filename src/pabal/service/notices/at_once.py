@@ -7,14 +7,13 @@ from pabal.domain.people.user import Role, User
 from pabal.mail.mailer import Mail, MailResult
 from pabal.service.context import Context
 from pabal.service.notices.compose import compose_invitation, compose_test
-from pabal.service.notices.dispatch import MAIL_ID_BITS, record_server
+from pabal.service.notices.dispatch import record_server
 from pabal.store.engine.base import Reader, Tx, transaction
 from pabal.store.events import mails, notices
 from pabal.store.events.mails import FailedMail as FailedMail
 from pabal.store.events.mails import MailServer
+from pabal.world import new_unique_id
 
-PAUSE_S = 10.0
-"""Least time between two such mails of a user."""
 MAX_FAILED = 20
 """Mails given up lately that operators see."""
 NO_ADDRESS = Text(
@@ -53,7 +52,7 @@ async def send_test(context: Context, user: User) -> MailResult:
     settings = await context.store.read(notices.get_settings, user.id)
     if settings.address is None:
         raise Refused(Code.INVALID_STATE, "", NO_ADDRESS)
-    _check_pace(context, user)
+    _count_mail(context, user)
     result = await _send(context, settings.address, *compose_test(settings.language))
     context.mail.added.set()
     return result
@@ -63,7 +62,7 @@ def check_invitation(context: Context, inviter: User) -> None:
     """Raise Refused: INVALID_STATE without a mail server, RATE_LIMITED for one mail so soon after another."""
     if not context.mail.is_sent:
         raise Refused(Code.INVALID_STATE, "address")
-    _check_pace(context, inviter)
+    _count_mail(context, inviter)
 
 
 async def send_invitation(
@@ -74,16 +73,14 @@ async def send_invitation(
     return await _send(context, address, *compose_invitation(inviter.label, account, role, url, language))
 
 
-def _check_pace(context: Context, user: User) -> None:
+def _count_mail(context: Context, user: User) -> None:
     now = context.world.monotonic()
-    wait_s = context.mail.last_tests.get(user.id, -PAUSE_S) + PAUSE_S - now
-    if wait_s > 0:
-        raise Refused(Code.RATE_LIMITED, retry_after_s=wait_s)
-    context.mail.last_tests[user.id] = now
+    context.mail.last_tests.check(user.id, now)
+    context.mail.last_tests.remember(user.id, now)
 
 
 async def _send(context: Context, address: str, subject: str, text: str) -> MailResult:
-    mail_id = f"{context.world.random_bits(MAIL_ID_BITS):0{MAIL_ID_BITS // 4}x}"
+    mail_id = new_unique_id(context.world).hex()
     result = await context.mail.mailer.send(Mail(mail_id, address, subject, text))
     await context.store.write(
         record_server, context.mail.mailer.name, result, context.world.random(), context.world.now()

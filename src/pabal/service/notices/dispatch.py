@@ -3,24 +3,25 @@
 import asyncio
 import contextlib
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-from pabal.domain.base.dates import DAY, HOUR, MINUTE, SECOND, Instant
+from pabal.domain.base.dates import DAY, MINUTE, SECOND, Instant
 from pabal.mail.mailer import MailOutcome, MailResult
-from pabal.service.context import Context
+from pabal.service.context import Context, wait_for_event
 from pabal.service.notices.compose import compose_mail
+from pabal.service.outgoing import choose_delay_ms
 from pabal.service.slots import HOUSEKEEPING_SLOT
 from pabal.store.accounts import accounts
 from pabal.store.engine.base import Reader, StoreUnavailable, Tx, transaction
 from pabal.store.events import mails, notices
 from pabal.store.events.mails import ClaimedMail, MailServer, NewMail
 from pabal.store.events.notices import CAUSED_BY, Notice, Recipient
+from pabal.world import World, new_unique_id
 
 POLL_INTERVAL_S = 10.0
 """How often to look for notices and mails."""
 STORE_RETRY_DELAY_S = 5.0
-MAIL_ID_BITS = 128
 DAMAGED = "what it says is damaged in the store"
 TOO_OLD = "it could not be sent within a day"
 
@@ -49,9 +50,7 @@ class MailDispatcher:
                     await self.run_round()
                 except StoreUnavailable:
                     pause_s = STORE_RETRY_DELAY_S
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(pause_s):
-                    await context.mail.added.wait()
+            await wait_for_event(context.mail.added, pause_s)
 
     async def stop(self, timeout_s: float) -> None:
         """Begin no more mails, and wait for the one in flight, which is sent again if that is not recorded."""
@@ -72,7 +71,7 @@ class MailDispatcher:
         while not self._is_stopping and await context.store.read(notices.has_any):
             recipients = await context.store.read(notices.list_recipients)
             pause_ms = context.policy.notices.mail_pause_ms
-            await context.store.write(fan_out, recipients, self._new_id, pause_ms, context.world.now())
+            await context.store.write(fan_out, recipients, context.world, pause_ms, context.world.now())
         lease_ms = round(context.mail.mailer.timeout_s * SECOND) + LEASE_MARGIN_MS
         while HOUSEKEEPING_SLOT in context.slots.held and not self._is_stopping:
             if not await context.store.read(_is_due, context.mail.mailer.name, context.world.now()):
@@ -104,16 +103,13 @@ class MailDispatcher:
         elif outcome is MailOutcome.REFUSED:
             mails.give_up(tx, claimed, result.detail, now)
         elif outcome is MailOutcome.DEFERRED:
-            due_at = now + retry_delay_ms(claimed.tries, random)
+            due_at = now + choose_delay_ms(_FIRST_DELAYS_MS, claimed.tries, random)
             mails.retry(tx, claimed, due_at, result.detail, is_in_doubt=False)
         elif outcome is MailOutcome.IN_DOUBT:
             mails.retry(tx, claimed, now + DOUBT_DELAY_MS, result.detail, is_in_doubt=True)
         else:
             mails.retry(tx, claimed, now, result.detail, is_in_doubt=False)
         record_server(tx, name, result, random, now)
-
-    def _new_id(self) -> bytes:
-        return self._context.world.random_bits(MAIL_ID_BITS).to_bytes(MAIL_ID_BITS // 8, "big")
 
     def _count(self, result: str, claimed: ClaimedMail, detail: str) -> None:
         self._context.metrics.mails.add(1, result)
@@ -138,7 +134,7 @@ def record_server(tx: Tx, name: str, result: MailResult, random: float, now: Ins
             before.succeeded_at,
             now if before.failing_since is None else before.failing_since,
             failures,
-            now + retry_delay_ms(failures, random),
+            now + choose_delay_ms(_FIRST_DELAYS_MS, failures, random),
             now,
             result.detail,
         ),
@@ -160,9 +156,7 @@ BATCH = 50
 MAX_ACCOUNT_CHARACTERS = 60
 
 
-def fan_out(
-    tx: Tx, recipients: Sequence[Recipient], new_id: Callable[[], bytes], pause_ms: int, now: Instant
-) -> int:
+def fan_out(tx: Tx, recipients: Sequence[Recipient], world: World, pause_ms: int, now: Instant) -> int:
     """Add some notices to the mails of those who want them, and delete them; return how many there were.
 
     A mail waits for other notices of its kind, and until the last one of its kind to its user is long enough ago.
@@ -177,7 +171,7 @@ def fan_out(
             if wanted:
                 due_at = max(now + GATHER_MS, mails.last_sent_at(tx, recipient.user_id, kind.code) + pause_ms)
                 items = _spell_items(tx, wanted, recipient)
-                mails.add(tx, NewMail(new_id(), recipient.user_id, kind.code, items), due_at, now)
+                mails.add(tx, NewMail(new_unique_id(world), recipient.user_id, kind.code, items), due_at, now)
     notices.delete(tx, ids)
     return len(ids)
 
@@ -211,12 +205,4 @@ DOUBT_DELAY_MS = 5 * MINUTE
 """How long after a lost answer a mail is sent again, once."""
 LEASE_MARGIN_MS = 30 * SECOND
 """How much longer than the mail server may take a mail is leased."""
-_DELAYS_MS = (10 * SECOND, 1 * MINUTE, 5 * MINUTE, 15 * MINUTE, 30 * MINUTE)
-_LAST_DELAY_MS = 1 * HOUR
-_JITTER = 0.2
-
-
-def retry_delay_ms(tries: int, random: float) -> int:
-    """Return how long after the last of these tries the next one follows."""
-    delay = _DELAYS_MS[tries - 1] if 1 <= tries <= len(_DELAYS_MS) else _LAST_DELAY_MS
-    return round(delay * (1 + _JITTER * (2 * random - 1)))
+_FIRST_DELAYS_MS = (10 * SECOND, 1 * MINUTE, 5 * MINUTE, 15 * MINUTE, 30 * MINUTE)

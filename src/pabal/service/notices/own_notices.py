@@ -10,13 +10,13 @@ from pabal.service.access.users.sign_in import new_secret
 from pabal.service.access.users.throttle import hash_token
 from pabal.service.context import Context
 from pabal.service.notices.compose import secret_context
-from pabal.service.notices.dispatch import MAIL_ID_BITS
 from pabal.store.accounts import audit_log
 from pabal.store.accounts.audit_log import AuditEntry
 from pabal.store.engine.base import Tx
 from pabal.store.events import mails, notices
 from pabal.store.events.mails import NewMail
 from pabal.store.events.notices import ASK_PERIOD_MS, NoticeSettings
+from pabal.world import new_unique_id
 
 CONFIRM_LIFETIME_MS = 24 * HOUR
 ASK_PAUSE_MS = 1 * MINUTE
@@ -58,7 +58,7 @@ async def ask_to_confirm(
         raise Refused(Code.INVALID_STATE, "address", NO_MAIL)
     address, token = parse_address(spelling), new_secret(context.world)
     sealed = context.secrets.seal(token.encode(), secret_context(user.id))
-    mail_id = context.world.random_bits(MAIL_ID_BITS).to_bytes(MAIL_ID_BITS // 8, "big")
+    mail_id = new_unique_id(context.world)
     mail = NewMail(mail_id, user.id, CONFIRMATION, [{"user": user.name}], sealed)
     new = NewAddress(address, language, hash_token(token), mail)
     await context.store.write(_ask, user.id, new, context.world.now(), audit_entry)

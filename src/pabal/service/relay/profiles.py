@@ -25,7 +25,7 @@ from pabal.store.accounts import accounts, audit_log
 from pabal.store.accounts.audit_log import AuditEntry
 from pabal.store.engine.base import StoreUnavailable, Tx
 from pabal.store.kakao import profiles
-from pabal.world import new_sender_key, new_token
+from pabal.world import new_token, random_hex
 
 _UNKNOWN_HASH = b""
 """Hash of a token that a relay created, and only it knows."""
@@ -92,7 +92,7 @@ async def authenticate(
     if profile is not None and profile.carrier is not None:
         await _verify_at_relay(context, profile, context.relay_of(profile.carrier), token, audit_entry)
         return
-    sender_key = new_sender_key(context.world, SENDER_KEY_CHARACTERS)
+    sender_key = random_hex(context.world, SENDER_KEY_CHARACTERS)
     refused = await context.store.write(
         _authenticate, account_id, channel_id, _hash(token), sender_key, context.world.now(), audit_entry
     )

@@ -6,7 +6,7 @@ import logging
 
 from pabal.domain.base.dates import SECOND
 from pabal.domain.events.webhook import Webhook, WebhookState
-from pabal.service.context import Context
+from pabal.service.context import Context, wait_for_event
 from pabal.service.errors import describe_error
 from pabal.service.webhooks.endpoint import EndpointPoster
 from pabal.service.webhooks.retries import PostPace
@@ -58,7 +58,8 @@ class WebhookDispatcher:
                 continue
             looked_at, is_shared = context.world.monotonic(), context.slots.are_shared
             while (left_s := looked_at + self._refresh_pause_s - context.world.monotonic()) > MIN_WAIT_S:
-                await _wait_for(min(left_s, POLL_INTERVAL_S) if is_shared else left_s, context.webhooks.numbered)
+                pause_s = min(left_s, POLL_INTERVAL_S) if is_shared else left_s
+                await wait_for_event(context.webhooks.numbered, pause_s)
                 self._wake(context.webhooks.take_numbered() | await self._find_accounts())
 
     async def refresh(self) -> None:
@@ -174,9 +175,3 @@ def _list_enabled(tx: Tx) -> list[Webhook]:
 @transaction(reader=Reader.BACKGROUND)
 def _last_positions(tx: Tx) -> dict[int, int]:
     return events.last_positions(tx)
-
-
-async def _wait_for(seconds: float, event: asyncio.Event) -> None:
-    with contextlib.suppress(TimeoutError):
-        async with asyncio.timeout(seconds):
-            await event.wait()

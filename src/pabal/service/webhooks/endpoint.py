@@ -1,14 +1,13 @@
 """Delivers the events of an account to one endpoint: makes posts, posts them, and tries again."""
 
 import asyncio
-import contextlib
 import logging
 from collections.abc import Callable
 from typing import NamedTuple, TypeVar
 
 from pabal.domain.base.dates import SECOND, Instant
 from pabal.domain.events.webhook import Webhook, WebhookState
-from pabal.service.context import Context
+from pabal.service.context import Context, wait_for_event
 from pabal.service.errors import describe_error
 from pabal.service.webhooks import retries
 from pabal.service.webhooks.fan_out import BACKLOG_MS, MAX_BACKLOG, PostBatch, cut_backlog, read_batch, store_batch
@@ -25,6 +24,7 @@ from pabal.store.engine.base import Reader, StoreUnavailable, Tx, transaction
 from pabal.store.events import webhook_posts
 from pabal.store.events.webhook_posts import MAX_INSTANT, Delivery, WebhookPost
 from pabal.webhooks.poster import PostResult
+from pabal.world import new_unique_id
 
 T = TypeVar("T")
 
@@ -33,7 +33,6 @@ MAX_IDLE_S = 30.0
 STORE_RETRY_DELAY_S = 1.0
 POSITIONS_INTERVAL_MS = 60 * SECOND
 """How often to store how far events were looked at that an endpoint does not want."""
-POST_ID_BITS = 128
 
 log = logging.getLogger("pabal.webhooks")
 
@@ -96,9 +95,7 @@ class EndpointPoster:
             except StoreUnavailable:
                 pause_s = STORE_RETRY_DELAY_S
             if pause_s > 0:
-                with contextlib.suppress(TimeoutError):
-                    async with asyncio.timeout(pause_s):
-                        await self._wake_event.wait()
+                await wait_for_event(self._wake_event, pause_s)
 
     async def stop(self, timeout_s: float) -> None:
         """Begin no more posts, and wait for those in flight; what is not recorded by then is posted again."""
@@ -186,7 +183,16 @@ class EndpointPoster:
             self._known = batch
             return batch.has_more
         posts = [
-            WebhookPost(self._new_id(), self.webhook.id, each.event_ids, each.body, now, 0, now, each.format)
+            WebhookPost(
+                new_unique_id(self._context.world),
+                self.webhook.id,
+                each.event_ids,
+                each.body,
+                now,
+                0,
+                now,
+                each.format,
+            )
             for each in batch.posts
         ]
         self._known = None
@@ -195,9 +201,6 @@ class EndpointPoster:
         if await context.store.write(store_batch, self.webhook.id, batch.stored, batch.reached, posts):
             self._positions_stored_at = now
         return batch.has_more
-
-    def _new_id(self) -> bytes:
-        return self._context.world.random_bits(POST_ID_BITS).to_bytes(POST_ID_BITS // 8, "big")
 
     async def _read_due(self, until: Instant, capacity: int) -> DuePosts:
         due = await self._context.store.read(

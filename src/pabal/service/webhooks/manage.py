@@ -1,7 +1,7 @@
 """Creates, changes, lists, tests and replays an account's webhooks."""
 
-from collections.abc import Collection, Hashable
-from typing import NamedTuple, TypeVar
+from collections.abc import Collection
+from typing import NamedTuple
 
 from pabal.domain.base.codes import Code, Refused, Text, require
 from pabal.domain.base.dates import Instant
@@ -19,12 +19,8 @@ from pabal.store.events.webhooks import NewWebhook
 from pabal.webhooks import poster
 from pabal.webhooks.addresses import parse_url
 
-T = TypeVar("T", bound=Hashable)
-
 MAX_COUNTED_BACKLOG = 10_000
 MAX_LISTED_STOPPED = 200
-REPLAY_PAUSE_S = 60.0
-"""Least time between two replays of a webhook: one short request makes us post a week of events."""
 _TOO_MANY = Text(
     f"웹훅은 계정마다 {MAX_WEBHOOKS}개까지 만들 수 있습니다.",
     f"An account can have at most {MAX_WEBHOOKS} webhooks.",
@@ -32,8 +28,6 @@ _TOO_MANY = Text(
 _IS_DISABLED = Text(
     "사용 안 함 상태인 웹훅입니다. 먼저 사용하도록 바꾸세요.", "The webhook is disabled: enable it first."
 )
-MAX_REMEMBERED = 10_000
-"""Requests that are remembered; then the oldest are forgotten."""
 
 
 class WebhookFields(NamedTuple):
@@ -180,9 +174,9 @@ async def replay(context: Context, account_id: int, webhook_id: int, since: Inst
     Raises Refused: WEBHOOK_NOT_FOUND, INVALID_STATE for one that is disabled, RATE_LIMITED.
     """
     key, now = (account_id, webhook_id), context.world.monotonic()
-    check_pause(context.webhooks.last_replays, key, REPLAY_PAUSE_S, now)
+    context.webhooks.last_replays.check(key, now)
     await context.store.write(_replay, account_id, webhook_id, since, entry)
-    remember(context.webhooks.last_replays, key, now)
+    context.webhooks.last_replays.remember(key, now)
     context.webhooks.announce_change()
 
 
@@ -256,18 +250,3 @@ def _replay(tx: Tx, account_id: int, webhook_id: int, since: Instant, entry: Aud
         raise Refused(Code.INVALID_STATE, "webhookId", _IS_DISABLED)
     webhook_posts.rewind(tx, webhook_id, since)
     audit_log.add(tx, entry)
-
-
-def check_pause(last: dict[T, float], key: T, pause_s: float, now: float) -> None:
-    """Raise Refused(RATE_LIMITED) if `key` had its last request less than a pause ago, on the monotonic clock."""
-    wait_s = last.get(key, -pause_s) + pause_s - now
-    if wait_s > 0:
-        raise Refused(Code.RATE_LIMITED, retry_after_s=wait_s)
-
-
-def remember(last: dict[T, float], key: T, now: float) -> None:
-    """Remember a request."""
-    last.pop(key, None)
-    last[key] = now
-    while len(last) > MAX_REMEMBERED:
-        del last[next(iter(last))]

@@ -11,12 +11,12 @@ from pabal.domain.events.webhook import Webhook, WebhookFormat, secret_context
 from pabal.service.context import Context
 from pabal.service.webhooks import manage
 from pabal.service.webhooks.fan_out import make_body
-from pabal.service.webhooks.manage import check_pause, remember
 from pabal.store.engine.base import Tx
 from pabal.store.events import webhook_posts, webhooks
 from pabal.store.events.webhook_posts import Delivery
 from pabal.webhooks.poster import PostError, PostResult, format_secret, sign
 from pabal.webhooks.secrets import UnreadableSecret
+from pabal.world import new_unique_id
 
 log = logging.getLogger("pabal.webhooks")
 
@@ -52,11 +52,6 @@ def decode_answer(answer: bytes) -> str:
     return answer.decode("utf-8", "replace").replace("\0", "\N{REPLACEMENT CHARACTER}")
 
 
-TEST_PAUSE_S = 1.0
-"""Least time between two tests of an account, so that nobody is flooded in its name."""
-POST_ID_BYTES = 16
-
-
 async def send_test(context: Context, account_id: int, webhook_id: int) -> PostResult:
     """Post a `webhook.test` event to a webhook in any state, add it to its deliveries, and return what came back.
 
@@ -64,9 +59,9 @@ async def send_test(context: Context, account_id: int, webhook_id: int) -> PostR
     """
     webhook = await context.store.read(manage.find, account_id, webhook_id)
     started_at = context.world.monotonic()
-    check_pause(context.webhooks.last_tests, account_id, TEST_PAUSE_S, started_at)
-    remember(context.webhooks.last_tests, account_id, started_at)
-    post_id = context.world.random_bits(8 * POST_ID_BYTES).to_bytes(POST_ID_BYTES, "big")
+    context.webhooks.last_tests.check(account_id, started_at)
+    context.webhooks.last_tests.remember(account_id, started_at)
+    post_id = new_unique_id(context.world)
     event_id = make_event_id(account_id, EventType.WEBHOOK_TEST, post_id.hex())
     now = context.world.now()
     body = _make_test(context, webhook, format_event_id(event_id), now)

@@ -6,6 +6,7 @@ from typing import NamedTuple
 from pabal.domain.base.dates import HOUR, MINUTE, SECOND, Instant
 from pabal.domain.events.webhook import WebhookState
 from pabal.service.context import Context
+from pabal.service.outgoing import LAST_DELAY_MS, choose_delay_ms
 from pabal.store.engine.base import Tx
 from pabal.store.events import webhook_posts, webhooks
 from pabal.store.events.webhook_posts import Delivery, WebhookPost
@@ -32,16 +33,14 @@ DISABLE_AFTER_MS = 10 * MINUTE
 """An endpoint is disabled after this many answers 410 in a row, if the first was this long ago."""
 
 _FIRST_DELAYS_MS = (5 * SECOND, 1 * MINUTE, 5 * MINUTE, 15 * MINUTE, 30 * MINUTE)
-_LAST_DELAY_MS = 1 * HOUR
 RETRY_PERIOD_MS = 24 * HOUR
-_JITTER = 0.2
 RETRY_SOON_TRIES = PAUSE_FAILURES
 """A post that failed this often was refused while others were delivered: an outage alone pauses the endpoint."""
 RETRY_SOON_MS = 5 * MINUTE
 """Longest wait of such a post while its endpoint answers; others are due at the first answer."""
 RETRY_SOON_INTERVAL_MS = 5 * SECOND
 """How often posts become due that way: an endpoint that refuses some has a first answer after each of them."""
-MAX_TRIES = 1 + len(_FIRST_DELAYS_MS) + (RETRY_PERIOD_MS - sum(_FIRST_DELAYS_MS)) // _LAST_DELAY_MS
+MAX_TRIES = 1 + len(_FIRST_DELAYS_MS) + (RETRY_PERIOD_MS - sum(_FIRST_DELAYS_MS)) // LAST_DELAY_MS
 """After this many tries, in about 24 hours, a delivery is given up."""
 
 
@@ -52,8 +51,7 @@ def retry_delay_ms(tries: int, age_ms: int, random: float) -> int | None:
     """
     if tries >= MAX_TRIES and age_ms >= RETRY_PERIOD_MS:
         return None
-    delay = _FIRST_DELAYS_MS[tries - 1] if tries <= len(_FIRST_DELAYS_MS) else _LAST_DELAY_MS
-    return round(delay * (1 + _JITTER * (2 * random - 1)))
+    return choose_delay_ms(_FIRST_DELAYS_MS, tries, random)
 
 
 def must_pause(failures: int, failing_since: Instant, now: Instant) -> bool:

@@ -15,7 +15,7 @@ from pabal.store.accounts.audit_log import Actor, AuditEntry
 from pabal.store.accounts.compat_keys import CompatKey, PublicId
 from pabal.store.engine.base import Tx
 from pabal.webhooks.secrets import SecretBox
-from pabal.world import World, new_app_key
+from pabal.world import World, new_app_key, random_bytes
 
 NO_SECRET = b""
 """What is stored of a key whose id is its secret."""
@@ -23,7 +23,7 @@ MAX_WRONG = 10
 """Wrong secrets that are hashed for one key in a minute: each takes a core for a while."""
 WRONG_PERIOD_S = 60.0
 _GENERATED = b"sha256:"
-_DIGEST_KEY_BITS = 256
+_DIGEST_KEY_BYTES = 32
 
 
 def hash_chosen(secret: str, world: World) -> bytes:
@@ -42,7 +42,7 @@ class SecretVerifier:
     def __init__(self, world: World) -> None:
         self._world = world
         self._threads = WorkerThreads(world, "secrets", 1)
-        self._digest_key = world.random_bits(_DIGEST_KEY_BITS).to_bytes(_DIGEST_KEY_BITS // 8, "big")
+        self._digest_key = random_bytes(world, _DIGEST_KEY_BYTES)
         self._results: OrderedDict[bytes, bool] = OrderedDict()
         self._wrong: OrderedDict[bytes, tuple[float, int]] = OrderedDict()
         """By stored hash: since when wrong secrets are counted, and how many there were."""
@@ -205,7 +205,7 @@ def issue_secretless_key(
 
 def _issue(tx: Tx, world: World, account: str, new_key: NewKey, actor: Actor | None, max_keys: int | None) -> int:
     """Create the row that every key has, and return its id."""
-    unused_hash = world.random_bits(256).to_bytes(32, "big")  # no apiKey header has it
+    unused_hash = random_bytes(world, 32)  # no apiKey header has it
     return issue_hashed(tx, world, account, new_key, unused_hash, actor, max_keys)
 
 

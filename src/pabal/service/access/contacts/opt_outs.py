@@ -21,7 +21,7 @@ from pabal.store.people.hash_keys import HashKeys
 from pabal.store.people.opt_outs import NewOptOuts as NewOptOuts
 from pabal.store.people.opt_outs import OptOutEntry as OptOutEntry
 from pabal.webhooks.secrets import UnreadableSecret
-from pabal.world import World
+from pabal.world import World, random_bytes
 
 ADD_ACTION = "opt_out.add"
 REMOVE_ACTION = "opt_out.remove"
@@ -31,7 +31,7 @@ EXPORT_ACTION = "opt_out.export"
 
 def new_hash_key(world: World) -> bytes:
     """Return a random key for the hashes of numbers, which the first opt-out of a store needs."""
-    return world.random_bits(KEY_BYTES * 8).to_bytes(KEY_BYTES, "big")
+    return random_bytes(world, KEY_BYTES)
 
 
 def add_opt_outs(

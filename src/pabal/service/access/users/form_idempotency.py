@@ -5,8 +5,7 @@ from pabal.service.context import Context
 from pabal.store.engine.base import Tx, transaction
 from pabal.store.users import form_idempotency
 from pabal.store.users.form_idempotency import FormClaim
-
-CLAIM_BITS = 128
+from pabal.world import new_unique_id
 
 
 async def claim(context: Context, form: bytes) -> bool:
@@ -14,7 +13,7 @@ async def claim(context: Context, form: bytes) -> bool:
 
     A claim lasts as long as an idempotency key.
     """
-    own = context.world.random_bits(CLAIM_BITS).to_bytes(CLAIM_BITS // 8, "big")
+    own = new_unique_id(context.world)
     now = context.world.now()
     return await context.store.write(_claim, form, FormClaim(own, now), now - context.policy.idempotency_ms)
 

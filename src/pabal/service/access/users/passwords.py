@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, TypeVar
 
 from pabal.domain.base.codes import Code, Refused
-from pabal.world import World
+from pabal.world import World, random_bytes
 
 if TYPE_CHECKING:
     from argon2 import PasswordHasher
@@ -44,7 +44,7 @@ def hash_password(password: str, world: World) -> str:
 
 def new_salt(world: World) -> bytes:
     """Return a random salt."""
-    return world.random_bits(8 * SALT_BYTES).to_bytes(SALT_BYTES, "big")
+    return random_bytes(world, SALT_BYTES)
 
 
 def hash_with_salt(password: str, salt: bytes) -> str:

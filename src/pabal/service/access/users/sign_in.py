@@ -19,9 +19,9 @@ from pabal.store.engine.base import Tx
 from pabal.store.users import second_factors, sessions, users
 from pabal.store.users.sessions import ConsoleSession as ConsoleSession  # for pages, which do not import the store
 from pabal.store.users.users import Credentials
-from pabal.world import World
+from pabal.world import World, random_hex
 
-SECRET_BITS = 256
+SECRET_DIGITS = 64
 SESSION_LIFETIME_MS = 12 * HOUR
 IDLE_TIMEOUT_MS = 2 * HOUR
 CODE_TIMEOUT_MS = 10 * MINUTE
@@ -56,7 +56,7 @@ class NewSession(NamedTuple):
 
 def new_secret(world: World) -> str:
     """Return a new unpredictable secret."""
-    return f"{world.random_bits(SECRET_BITS):0{SECRET_BITS // 4}x}"
+    return random_hex(world, SECRET_DIGITS)
 
 
 async def sign_in(

@@ -18,6 +18,7 @@ from pabal.store.users import second_factors, sessions, sign_in_attempts
 from pabal.store.users.second_factors import SecondFactor
 from pabal.store.users.sessions import PendingSignIn
 from pabal.webhooks.secrets import UnreadableSecret
+from pabal.world import random_bytes
 
 MAX_WRONG_CODES = 5
 """After this many wrong codes, the password has to be entered again."""
@@ -59,7 +60,7 @@ async def begin(context: Context, who: User) -> bytes:
 
     Raises Refused(INVALID_STATE) for a user who has a second factor.
     """
-    secret = context.world.random_bits(8 * totp.SECRET_BYTES).to_bytes(totp.SECRET_BYTES, "big")
+    secret = random_bytes(context.world, totp.SECRET_BYTES)
     sealed = context.secrets.seal(secret, secret_context(who.id))
     if not await context.store.write(second_factors.propose, who.id, sealed):
         raise Refused(Code.INVALID_STATE, "", ENABLED_ALREADY)
@@ -157,9 +158,8 @@ def secret_context(user_id: int) -> str:
 
 
 def _new_codes(context: Context) -> list[str]:
-    size = totp.RECOVERY_CODE_BYTES
     return [
-        totp.spell_recovery_code(context.world.random_bits(8 * size).to_bytes(size, "big"))
+        totp.spell_recovery_code(random_bytes(context.world, totp.RECOVERY_CODE_BYTES))
         for _ in range(totp.RECOVERY_CODES)
     ]
 

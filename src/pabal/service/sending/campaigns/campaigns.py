@@ -1,7 +1,6 @@
 """Runs campaigns: creates their requests, cancels them, sends them now, and updates their progress."""
 
 import asyncio
-import contextlib
 import hashlib
 import json
 import logging
@@ -15,7 +14,7 @@ from pabal.domain.base.dates import Instant
 from pabal.domain.sends.campaign import UNSENT_STATES, CampaignState
 from pabal.domain.sends.message import Product
 from pabal.domain.sends.sending import Receiver, Sending, decode_shared
-from pabal.service.context import Context
+from pabal.service.context import Context, wait_for_event
 from pabal.service.sending import accept, waiting
 from pabal.service.sending.accept import IdempotencyKey, NewRequest
 from pabal.service.sending.campaigns.campaign_events import record_if_finished, settle_state
@@ -83,8 +82,7 @@ async def run_campaigns(context: Context) -> None:
                 is_busy = await advance_all(context)
         except StoreUnavailable:
             log.warning("campaigns wait for the store")
-        with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(wake_event.wait(), BUSY_INTERVAL_S if is_busy else IDLE_INTERVAL_S)
+        await wait_for_event(wake_event, BUSY_INTERVAL_S if is_busy else IDLE_INTERVAL_S)
 
 
 async def advance_all(context: Context) -> bool:
