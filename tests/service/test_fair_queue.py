@@ -20,12 +20,9 @@ from tests.fixtures.virtual import NOON, Environment, settings_for
 
 LANE = LaneKey("telco", 0, 0)
 RATE = 100
-
+"""Messages per second of the slow carrier."""
 
 pytestmark = pytest.mark.carrier(window=RATE // 10, delay_s=0.1)
-
-
-"""Messages per second of the slow carrier."""
 
 
 def slow_carrier() -> FakeCarrier:
@@ -154,6 +151,13 @@ async def test_scheduled_sends_never_get_an_earlier_time(env: Environment, carri
     assert found[2] == at
 
 
+def late_queue() -> FairQueue:
+    """Return a queue whose first job is five seconds late."""
+    fair_queue = FairQueue(RealWorld())
+    fair_queue.record_next_due("telco", [0], [(0, 0, NOON - 5000)], NOON)
+    return fair_queue
+
+
 def test_spread_of_scheduled_sends_is_bounded() -> None:
     fair_queue = FairQueue(RealWorld())
 
@@ -164,8 +168,7 @@ def test_spread_of_scheduled_sends_is_bounded() -> None:
 
 
 def test_position_is_never_in_the_future_and_orders_an_accounts_own_sends() -> None:
-    fair_queue = FairQueue(RealWorld())
-    fair_queue.record_next_due("telco", [0], [(0, 0, NOON - 5000)], NOON)
+    fair_queue = late_queue()
 
     own = [fair_queue.position_new(1, LANE, 10_000, NOON + at, is_shared=False) for at in range(20)]
     other = fair_queue.position_new(2, LANE, 1, NOON, is_shared=False)
@@ -202,8 +205,7 @@ def test_burst_of_one_account_leaves_room_for_another() -> None:
 
 
 def test_job_whose_own_time_has_come_comes_first_behind_others_of_its_account() -> None:
-    fair_queue = FairQueue(RealWorld())
-    fair_queue.record_next_due("telco", [0], [(0, 0, NOON - 5000)], NOON)
+    fair_queue = late_queue()
     sent = [fair_queue.position_new(1, LANE, 10_000, NOON, is_shared=False) for _ in range(2)]
 
     retries = [fair_queue.position_retried(1, LANE, NOON, is_new=False) for _ in range(40)]
@@ -216,8 +218,7 @@ def test_job_whose_own_time_has_come_comes_first_behind_others_of_its_account() 
 
 
 def test_jobs_that_get_a_position_together_count_as_so_many() -> None:
-    fair_queue = FairQueue(RealWorld())
-    fair_queue.record_next_due("telco", [0], [(0, 0, NOON - 5000)], NOON)
+    fair_queue = late_queue()
 
     assert fair_queue.position_retried(1, LANE, NOON, 100, is_new=False) == NOON - 5000
     assert fair_queue.position_retried(1, LANE, NOON, is_new=False) == NOON - 4995
@@ -226,8 +227,7 @@ def test_jobs_that_get_a_position_together_count_as_so_many() -> None:
 
 
 def test_jobs_that_keep_their_own_times_are_counted_once() -> None:
-    fair_queue = FairQueue(RealWorld())
-    fair_queue.record_next_due("telco", [0], [(0, 0, NOON - 5000)], NOON)
+    fair_queue = late_queue()
     times = [NOON - 5000 + request * 50 for request in range(20) for _ in range(1000)]
 
     positions = [fair_queue.position_retried(1, LANE, at, is_new=False) for at in times]
@@ -240,8 +240,7 @@ def test_jobs_that_keep_their_own_times_are_counted_once() -> None:
 
 
 def test_send_that_lacks_a_position_goes_behind_the_new_sends_of_its_account() -> None:
-    fair_queue = FairQueue(RealWorld())
-    fair_queue.record_next_due("telco", [0], [(0, 0, NOON - 5000)], NOON)
+    fair_queue = late_queue()
     fair_queue.position_new(1, LANE, 10_000, NOON, is_shared=False)
 
     assert fair_queue.position_retried(1, LANE, NOON, is_new=True) == NOON - 4500
@@ -249,8 +248,7 @@ def test_send_that_lacks_a_position_goes_behind_the_new_sends_of_its_account() -
 
 
 def test_codes_go_behind_codes_alone_and_move_the_other_sends_of_their_account_back() -> None:
-    fair_queue = FairQueue(RealWorld())
-    fair_queue.record_next_due("telco", [0], [(0, 0, NOON - 5000)], NOON)
+    fair_queue = late_queue()
     fair_queue.position_new(1, LANE, 10_000, NOON, is_shared=False)
 
     codes = [fair_queue.position_new(1, LANE, 20, NOON, is_shared=False, is_code=True) for _ in range(3)]

@@ -68,23 +68,6 @@ def test_since_before_1970_includes_everything(at: int) -> None:
     assert identifiers.lowest_message_id(at) == bytes(identifiers.MESSAGE_ID_BYTES)
 
 
-def test_ids_of_one_instant_differ_by_slot_and_random_bits() -> None:
-    ids = {identifiers.make_request_id(NOW, slot, chance) for slot in range(4) for chance in range(4)}
-
-    assert len(ids) == 16
-
-
-@pytest.mark.parametrize("receivers", [1, 10, 1000])
-def test_fallback_of_each_message_has_a_unique_number(receivers: int) -> None:
-    request = identifiers.make_request_id(NOW, 0, 0)
-
-    originals = {identifiers.make_message_id(request, n) for n in range(1, receivers + 1)}
-    fallbacks = {identifiers.make_message_id(request, n + receivers) for n in range(1, receivers + 1)}
-
-    assert len(originals | fallbacks) == 2 * receivers
-    assert {identifiers.request_id_of(one) for one in originals | fallbacks} == {request}
-
-
 def test_number_out_of_range_raises() -> None:
     request = identifiers.make_request_id(NOW, 0, 0)
     assert (

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from pabal.domain.base import dates
 from pabal.domain.base.codes import Code, Refused
-from pabal.domain.base.dates import DAY, HOUR, MINUTE, Instant, Period
+from pabal.domain.base.dates import HOUR, MINUTE, Instant, Period
 from tests.domain.base.test_dates import NEW_YORK, SEOUL, at, instants
 from tests.fixtures.refusals import refused
 
@@ -171,14 +171,6 @@ def test_length_of_a_day_follows_its_time_zone(day: str, hours: int) -> None:
 )
 def test_month_begins_and_ends_at_midnight_in_the_service_zone(spelling: str, start: str, end: str) -> None:
     assert dates.parse_month(spelling, SEOUL) == Period(at(start), at(end))
-
-
-@pytest.mark.parametrize(("spelling", "days"), [("202602", 28), ("202802", 29), ("202604", 30), ("202612", 31)])
-def test_month_has_its_days(spelling: str, days: int) -> None:
-    start, end = dates.parse_month(spelling, SEOUL)
-
-    assert start is not None
-    assert end == start + days * DAY
 
 
 @pytest.mark.parametrize(

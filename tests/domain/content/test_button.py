@@ -5,7 +5,6 @@ from hypothesis import strategies as st
 from pabal.domain.base.codes import Code, Refused
 from pabal.domain.content.button import (
     DEFAULT_NAMES,
-    FRIENDTALK_BUTTON_TYPES,
     LINK_FIELDS,
     MAX_BUTTONS,
     MAX_BUTTONS_WIDE_IMAGE,
@@ -107,20 +106,6 @@ def test_button_of_an_unknown_type_is_refused(kind: str) -> None:
     assert wrong_fields({"type": kind, "mobile_url": WEB}) == ["buttons[0].type"]
 
 
-def test_types_are_those_of_the_interface() -> None:
-    assert list(FRIENDTALK_BUTTON_TYPES) == [
-        "webLink",
-        "appLink",
-        "channelAddition",
-        "botKeyword",
-        "messageDelivery",
-        "counselingTalkConversion",
-        "botConversion",
-        "deliveryTracking",
-    ]
-    assert list(DEFAULT_NAMES) == [*FRIENDTALK_BUTTON_TYPES, "phoneCall"]
-
-
 @pytest.mark.parametrize("absent", [{}, {"type": None}, {"type": ""}])
 def test_button_without_a_type_is_a_web_link(absent: Fields) -> None:
     assert read_one(**absent, mobile_url=WEB).type == "webLink"
@@ -130,10 +115,6 @@ def test_button_without_a_type_is_a_web_link(absent: Fields) -> None:
 def test_button_without_a_name_gets_the_korean_name_of_its_type(absent: Fields) -> None:
     assert read_one(**absent, mobile_url=WEB).name == "웹 링크"
     assert read_one(**absent, type="deliveryTracking").name == "배송 조회"
-
-
-def test_every_korean_name_is_short_enough_for_a_button() -> None:
-    assert max(map(len, DEFAULT_NAMES.values())) <= 14
 
 
 @pytest.mark.parametrize("character", ["a", "가", "😀"])
@@ -149,14 +130,6 @@ def test_number_of_buttons_is_limited(most: int) -> None:
     assert len(parse_buttons([one] * most, most)) == most
 
     assert wrong_fields(*[one] * (most + 1), most=most) == ["buttons"]
-
-
-def test_five_buttons_are_allowed_and_two_under_a_wide_image() -> None:
-    assert (MAX_BUTTONS, MAX_BUTTONS_WIDE_IMAGE) == (5, 2)
-
-
-def test_no_buttons_are_allowed() -> None:
-    assert parse_buttons([], MAX_BUTTONS) == ()
 
 
 @pytest.mark.parametrize(

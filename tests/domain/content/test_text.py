@@ -29,13 +29,6 @@ def is_refused(given_text: str) -> bool:
     return False
 
 
-def test_sms_limit_is_45_syllables() -> None:
-    text.check_fits("가" * 45, text.SMS_MAX_BYTES)
-
-    with refused(Code.CONTENT_TOO_LONG):
-        text.check_fits("가" * 46, text.SMS_MAX_BYTES)
-
-
 @pytest.mark.parametrize(
     ("content", "max_bytes"),
     [
@@ -54,14 +47,6 @@ def test_text_fits_exactly_up_to_its_limit(content: str, max_bytes: int) -> None
         text.check_fits(content + "\n", max_bytes)
 
     assert named_in(refusal.value) == f"At most {max_bytes} bytes; the text has {max_bytes + 1}."
-
-
-def test_limits_are_those_of_the_interface() -> None:
-    assert (text.SMS_MAX_BYTES, text.LMS_MAX_BYTES, text.SUBJECT_MAX_BYTES) == (90, 2000, 40)
-    assert text.ALIMTALK_MAX_CHARACTERS == 1300
-    assert text.FRIENDTALK_TEXT_MAX_CHARACTERS == 1000
-    assert text.FRIENDTALK_IMAGE_MAX_CHARACTERS == 400
-    assert text.FRIENDTALK_WIDE_IMAGE_MAX_CHARACTERS == 76
 
 
 def test_each_of_the_11172_syllables_counts_two_bytes() -> None:

@@ -5,8 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pabal.domain.base.codes import Code, Refused
-from pabal.domain.kakao import profile
-from pabal.domain.kakao.profile import AUTH_STATUS_BY_CODE, AuthStatus, parse_channel_id
+from pabal.domain.kakao.profile import parse_channel_id
 from tests.fixtures.refusals import refused
 
 
@@ -79,18 +78,3 @@ def test_parsed_channel_is_parsed_unchanged(spelling: str) -> None:
     except Refused:
         return
     assert parse_channel_id(kept) == parse_channel_id(kept[1:]) == kept
-
-
-def test_states_are_those_of_the_interface() -> None:
-    assert list(AUTH_STATUS_BY_CODE.items()) == [
-        ("waiting", AuthStatus.WAITING),
-        ("approval", AuthStatus.APPROVAL),
-    ]
-    assert all(status.label.ko and status.label.en for status in AuthStatus)
-
-
-def test_tokens_and_keys_have_the_specified_sizes() -> None:
-    assert profile.TOKEN_DIGITS == 6
-    assert profile.MAX_WRONG_TOKENS == 5
-    assert profile.MAX_TOKENS_PER_HOUR == 5
-    assert profile.SENDER_KEY_CHARACTERS == 40

@@ -8,7 +8,6 @@ from pabal.domain.kakao.template import (
     EDITABLE_STATUSES,
     TEMPLATE_STATUS_BY_CODE,
     TemplateContent,
-    TemplateStatus,
 )
 from tests.fixtures.refusals import refused
 
@@ -33,27 +32,6 @@ def test_template_can_be_edited_and_deleted_only_in_some_states(
 
     assert (status in EDITABLE_STATUSES) is is_editable
     assert (status in DELETABLE_STATUSES) is is_deletable
-
-
-def test_four_states_have_unique_labels() -> None:
-    assert list(TEMPLATE_STATUS_BY_CODE) == ["registered", "inspecting", "approved", "rejected"]
-    assert len({status.label for status in TemplateStatus}) == 4
-
-
-def test_design_is_plain_by_default() -> None:
-    plain = design("안녕하세요")
-
-    assert (plain.message_type, plain.emphasis_type) == ("basic", "none")
-    assert plain.is_security_template is False
-    assert plain.variables == ()
-
-
-def test_kinds_and_limits_are_those_of_the_specification() -> None:
-    assert template.MESSAGE_TYPES == ("basic", "extraInfo", "channelAddition", "mixed")
-    assert template.EMPHASIS_TYPES == ("none", "text", "image", "itemList")
-    assert template.MAX_CODE_CHARACTERS == 20
-    assert template.MAX_NAME_CHARACTERS == 150
-    assert template.MAX_CONTENT_CHARACTERS == 1300
 
 
 def test_variables_of_a_design_are_those_of_content_and_links() -> None:

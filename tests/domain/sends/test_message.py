@@ -1,6 +1,5 @@
 import pytest
 
-from pabal.domain.sends import message
 from pabal.domain.sends.message import Outcome, Product, Status
 
 PRODUCTS = [
@@ -44,23 +43,6 @@ def test_words_are_those_of_the_interface() -> None:
 
 def test_outcomes_are_those_of_the_specification() -> None:
     assert [outcome.number for outcome in Outcome] == OUTCOMES
-
-
-@pytest.mark.parametrize("product", Product)
-def test_product_is_found_by_its_number_and_by_its_word(product: Product) -> None:
-    assert message.PRODUCT_BY_NUMBER[product.number] is product
-    assert message.PRODUCT_BY_CODE[product.code] is product
-
-
-@pytest.mark.parametrize("status", Status)
-def test_status_is_found_by_its_number_and_by_its_word(status: Status) -> None:
-    assert message.STATUS_BY_NUMBER[status.number] is status
-    assert message.STATUS_BY_CODE[status.code] is status
-
-
-@pytest.mark.parametrize("outcome", Outcome)
-def test_outcome_is_found_by_its_number(outcome: Outcome) -> None:
-    assert message.OUTCOME_BY_NUMBER[outcome.number] is outcome
 
 
 def test_stored_numbers_never_change() -> None:

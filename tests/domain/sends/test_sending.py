@@ -71,42 +71,6 @@ def test_alimtalk_and_friend_talk_accept_any_unicode(product: Product) -> None:
     sending.check_text(product, "😀 ₩ é 👨‍👩‍👧")
 
 
-@pytest.mark.parametrize(("value", "fits"), [("가" * 43 + "ab", True), ("가" * 43 + "abc", False)])
-def test_limit_applies_to_the_text_after_substitution(value: str, fits: bool) -> None:
-    """`#{n}님` is short, but the limit of 90 bytes applies to the text that the receiver gets."""
-    content = sending.fill_text("#{n}님", ("n",), (value,))
-
-    if fits:
-        sending.check_text(Product.SMS, content)
-    else:
-        with refused(Code.CONTENT_TOO_LONG):
-            sending.check_text(Product.SMS, content)
-
-
-def test_long_variable_with_a_short_value_fits() -> None:
-    content = sending.fill_text("#{" + "가" * 100 + "}", ("가" * 100,), ("a",))
-
-    sending.check_text(Product.SMS, content)
-    assert content == "a"
-
-
-def test_text_is_filled_with_receiver_values_in_one_pass() -> None:
-    names, values = ("name", "order"), ("#{order}", "42")
-
-    assert sending.fill_text("#{name}: #{order}", names, values) == "#{order}: 42"
-
-
-def test_values_that_do_not_match_their_names_raise() -> None:
-    with pytest.raises(ValueError, match="zip"):
-        sending.fill_text("#{a}", ("a", "b"), ("1",))
-    with pytest.raises(ValueError, match="zip"):
-        sending.fill_buttons([Button("webLink", "a", WEB)], ("a",), ("1", "2"))
-
-
-def test_text_without_variables_is_the_same_for_everyone() -> None:
-    assert sending.fill_text("안녕하세요", (), ()) == "안녕하세요"
-
-
 @pytest.mark.parametrize(
     ("value", "content"),
     [
@@ -126,12 +90,6 @@ def test_filled_text_is_cleaned_as_a_whole() -> None:
     assert sending.fill_text("a\r#{a}", ("a",), ("\nb",)) == "a\nb"
 
 
-@pytest.mark.parametrize("value", ["\0", "\ud800"])
-def test_nul_and_lone_surrogates_in_a_value_are_refused(value: str) -> None:
-    with refused(Code.UNSUPPORTED_CHARACTER):
-        sending.fill_text("#{a}", ("a",), (value,))
-
-
 def test_buttons_are_filled_with_receiver_values() -> None:
     made = (Button("webLink", "a", f"{WEB}#{{id}}"), Button("channelAddition", "b"))
 
@@ -140,13 +98,6 @@ def test_buttons_are_filled_with_receiver_values() -> None:
         Button("channelAddition", "b"),
     )
     assert sending.fill_buttons(made[1:], (), ()) == made[1:]
-
-
-def test_value_that_turns_a_link_into_a_script_is_refused() -> None:
-    made = (Button("appLink", "a", android_url="#{link}", ios_url="app://"),)
-
-    with refused(Code.INVALID_BUTTON):
-        sending.fill_buttons(made, ("link",), (" JavaScript:alert(1)",))
 
 
 def test_reference_may_have_at_most_64_characters() -> None:

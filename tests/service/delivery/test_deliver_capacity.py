@@ -4,27 +4,12 @@ import asyncio
 
 import pytest
 
-from pabal.domain.sends.message import Outcome, Product, Status
+from pabal.domain.sends.message import Outcome, Status
 from tests.fixtures.delivery import accept_without_receipt
-from tests.fixtures.service import PHONE, FakeCarrier, Start, message_id_of, sms
+from tests.fixtures.service import PHONE, FakeCarrier, message_id_of, sms
 from tests.fixtures.virtual import Environment
 
 WAITING, DONE = Status.WAITING, Status.COMPLETED
-
-
-async def test_stalled_carrier_delays_no_other_carrier(start: Start) -> None:
-    stalled, healthy = (
-        FakeCarrier("stalled", delay_s=25, window=1),
-        FakeCarrier("healthy", accept_without_receipt),
-    )
-    env = await start(stalled, healthy, routes={"sms": ["stalled"], "lms": ["healthy"]})
-    for _ in range(20):
-        await env.send(sms())
-    request_id = await env.send(sms(product=Product.LMS))
-    await env.wait(1)
-
-    assert len(stalled.submitted) == 1
-    assert await env.outcomes_of(request_id) == [(DONE, Outcome.DELIVERED)]
 
 
 @pytest.mark.carrier(window=7, delay_s=1, answer=accept_without_receipt)

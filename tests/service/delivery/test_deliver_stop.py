@@ -8,8 +8,8 @@ from pabal.domain.base.dates import SECOND
 from pabal.domain.sends.message import Status
 from pabal.store.engine.base import Tx
 from tests.fixtures.delivery import accept_without_receipt, disconnected_carrier
-from tests.fixtures.service import PHONE, FakeCarrier, Start, later, message_id_of, sms
-from tests.fixtures.virtual import NOON, Environment, VirtualWorld
+from tests.fixtures.service import PHONE, FakeCarrier, Start, message_id_of, sms
+from tests.fixtures.virtual import Environment, VirtualWorld
 
 WAITING, DONE = Status.WAITING, Status.COMPLETED
 
@@ -55,16 +55,3 @@ async def test_stop_does_not_wait_longer_than_its_limit(env: Environment, carrie
 
     assert env.world.now() - started_at <= 20 * SECOND
     assert carrier.ids == [message_id_of(request_id)]
-
-
-async def test_messages_in_flight_at_a_crash_are_submitted_again_at_the_next_start(start: Start) -> None:
-    carrier = FakeCarrier(delay_s=1000, timeout_s=900)
-    next_carrier = FakeCarrier(timeout_s=900)
-    env = await start(carrier, stop_seconds=1)
-    await env.send(sms())
-    await env.wait(1)
-
-    env = await start(next_carrier, world=VirtualWorld(1, later(NOON, 2)))
-    await env.wait(0.5)
-
-    assert [attempt.number for _, attempt in next_carrier.submitted] == [2]

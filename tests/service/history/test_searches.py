@@ -11,24 +11,19 @@ from pabal.domain.base.codes import Code, Refused
 from pabal.service import context
 from pabal.service.context import LARGE_TOTAL, TOTAL_TTL_S, Searches
 from pabal.service.history import history, timeline
-from pabal.store.engine.base import ReadTimedOut, Store
+from pabal.store.engine.base import ReadTimedOut
 from pabal.store.messages.history import MessageFilter
+from tests.fixtures.forwarding_store import ForwardingStore
 from tests.fixtures.virtual import Environment, VirtualWorld
 
 ACCOUNT, OTHER = 1, 2
 
 
-class SlowStore:
+class SlowStore(ForwardingStore):
     """A store whose searches take too long."""
-
-    def __init__(self, store: Store) -> None:
-        self._store = store
 
     async def read(self, work: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         raise ReadTimedOut("too slow")
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._store, name)
 
 
 async def test_account_searches_one_at_a_time_and_others_pass() -> None:

@@ -1,10 +1,7 @@
 """The pace of webhooks: posts while messages are delivered or endpoints fail, and looks at changed webhooks."""
 
 import asyncio
-from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from pabal.service.webhooks.dispatch import MIN_REFRESH_PAUSE_S
 from pabal.service.webhooks.retries import (
@@ -20,36 +17,25 @@ from pabal.service.webhooks.retries import (
     PostPace,
     PostWindow,
 )
+from tests.fixtures.counting_store import CountingStore
 from tests.fixtures.delivery import accept_without_receipt
 from tests.fixtures.endpoints import FakeEndpoints, add_webhook
-from tests.fixtures.interruptible_store import InterruptibleStore
 from tests.fixtures.service import FakeCarrier, Start, sms
 from tests.fixtures.virtual import Environment, VirtualWorld, open_store
-
-
-class CountingStore(InterruptibleStore):
-    """A store that counts its reads by the name of their work."""
-
-    reads: Counter[str]
-
-    async def read(self, work: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-        self.reads[getattr(work, "__name__", "")] += 1
-        return await super().read(work, *args, **kwargs)
 
 
 async def test_webhooks_of_all_accounts_are_not_read_for_each_change(start: Start, tmp_path: Path) -> None:
     world = VirtualWorld()
     store = CountingStore(open_store(tmp_path, world))
-    store.reads = Counter()
     env = await start(world=world, store=store)
     await env.wait(1)
-    store.reads.clear()
+    store.forget()
     for _ in range(100):
         env.context.webhooks.announce_change()
         await env.wait(0.01)
     await env.wait(1)
 
-    assert 2 <= store.reads["_list_enabled"] <= 1 / MIN_REFRESH_PAUSE_S + 2
+    assert 2 <= store.reads.count("_list_enabled") <= 1 / MIN_REFRESH_PAUSE_S + 2
 
 
 async def test_turns_are_free_unless_delivery_is_busy(env: Environment) -> None:

@@ -1,14 +1,11 @@
 """Several processes share the endpoints of webhooks by their slots."""
 
 from collections import Counter
-from collections.abc import Callable
-from typing import Concatenate
 
 from pabal.service.webhooks import manage
 from pabal.service.webhooks.manage import WebhookFields
 from pabal.service.webhooks.retries import DISABLE_AFTER_MS, DISABLE_GONE
 from pabal.store.accounts.audit_log import AuditEntry
-from pabal.store.engine.base import P, Store, T, Tx
 from tests.fixtures.cluster import Cluster, StoreProxy
 from tests.fixtures.endpoints import GONE, OK, FakeEndpoints, add_webhook, get_webhook
 from tests.fixtures.service import account_id_of
@@ -18,30 +15,18 @@ SOON_S = 10.0
 """Much sooner than an idle endpoint looks for events by itself."""
 
 
-class CountingProxy(StoreProxy):
-    """A process's access to the store that counts its reads by the name of their work."""
-
-    def __init__(self, store: Store) -> None:
-        super().__init__(store)
-        self.reads: Counter[str] = Counter()
-
-    async def read(self, work: Callable[Concatenate[Tx, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
-        self.reads[work.__name__] += 1
-        return await super().read(work, *args, **kwargs)
-
-
 async def test_process_without_endpoints_does_not_look_for_numbered_events(cluster: Cluster) -> None:
-    proxy, endpoints = CountingProxy(cluster.store), FakeEndpoints()
+    proxy, endpoints = StoreProxy(cluster.store), FakeEndpoints()
     process = await cluster.start_process("one", store_proxy=proxy, poster=endpoints)
     await cluster.wait(REBALANCE_S)
-    proxy.reads.clear()
+    proxy.call_counts.clear()
     await cluster.wait(6)
-    looked_idle = proxy.reads["find_accounts"] + proxy.reads["_last_positions"]
+    looked_idle = proxy.call_counts["find_accounts"] + proxy.call_counts["_last_positions"]
     await add_webhook(process.env)
     await cluster.wait(6)
 
     assert looked_idle == 0
-    assert proxy.reads["find_accounts"] > 0
+    assert proxy.call_counts["find_accounts"] > 0
 
 
 async def test_processes_share_the_endpoints_and_take_over_those_of_dead_ones(cluster: Cluster) -> None:

@@ -1,16 +1,15 @@
 """Operators see the status of each carrier in the store, the metrics and the log."""
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from pabal.service.delivery.deliver import OFFLINE_CHECK_INTERVAL_S, PROBE_INTERVAL_S
-from pabal.store.engine.base import Store, StoreUnavailable
 from pabal.store.queue.carriers import CarrierState
 from tests.fixtures.circuit_breaker import stored_states, two_carriers, up_and_open_metrics
+from tests.fixtures.interruptible_store import InterruptibleStore
 from tests.fixtures.service import DEFAULT_CARRIER, FakeCarrier, Start, later, sms
 from tests.fixtures.virtual import NOON, VirtualWorld, open_store
 
@@ -114,31 +113,9 @@ async def test_a_restart_replaces_the_status_from_the_previous_run(start: Start)
     )[:4]
 
 
-class UnreliableStore:
-    """A store whose writes can be made to fail."""
-
-    def __init__(self, store: Store) -> None:
-        self._store = store
-        self.is_unavailable = False
-        self.read = store.read
-        self.write_relaxed = store.write_relaxed
-        self.lost_nodes = store.lost_nodes
-        self.slot_nodes = store.slot_nodes
-        self.close = store.close
-
-    @property
-    def announced(self) -> Mapping[int, int]:
-        return self._store.announced
-
-    async def write(self, work: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-        if self.is_unavailable:
-            raise StoreUnavailable("unavailable in this test")
-        return await self._store.write(work, *args, **kwargs)
-
-
 async def test_a_status_is_stored_once_the_store_is_available_again(start: Start, tmp_path: Path) -> None:
     world = VirtualWorld()
-    store = UnreliableStore(open_store(tmp_path, world))
+    store = InterruptibleStore(open_store(tmp_path, world))
     carrier = FakeCarrier()
     env = await start(carrier, world=world, store=store)
     await env.wait(1)

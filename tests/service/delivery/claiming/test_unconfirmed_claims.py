@@ -1,7 +1,8 @@
 """Claims that were committed without confirmation: their messages are submitted at once, and only once."""
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,28 +13,22 @@ from pabal.domain.sends.message import Outcome, Status
 from pabal.service.delivery.claiming.claim_tx import ClaimedBatch
 from pabal.service.delivery.outcome.settle import settle
 from pabal.store.engine.base import Store, StoreUnavailable
+from tests.fixtures.forwarding_store import ForwardingStore
+from tests.fixtures.interruptible_store import InterruptibleStore
 from tests.fixtures.service import PHONE, FakeCarrier, Start, sms
 from tests.fixtures.virtual import VirtualWorld, open_store
 
 
-class LosesClaimResults:
+class LosesClaimResults(ForwardingStore):
     """A store that commits every write but loses the results of some claims that leased messages."""
 
-    def __init__(self, inner: Store, lost: int, *, kept_before: int = 0) -> None:
-        self._inner = inner
+    def __init__(self, store: Store, lost: int, *, kept_before: int = 0) -> None:
+        super().__init__(store)
         self._results_to_keep = kept_before
         self.results_to_lose = lost
-        self.read = inner.read
-        self.lost_nodes = inner.lost_nodes
-        self.slot_nodes = inner.slot_nodes
-        self.close = inner.close
-
-    @property
-    def announced(self) -> Mapping[int, int]:
-        return self._inner.announced
 
     async def write(self, work: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-        result = await self._inner.write(work, *args, **kwargs)
+        result = await self._store.write(work, *args, **kwargs)
         if not isinstance(result, ClaimedBatch) or not result.leased:
             return result
         if self._results_to_keep:
@@ -81,34 +76,20 @@ async def test_unconfirmed_claim_in_the_millisecond_of_a_confirmed_one_is_told_a
     assert len(carrier.submitted) == 2
 
 
-class UnavailableFromSettlement:
-    """A store that is unavailable for some seconds from the first settlement on."""
+class UnavailableFromSettlement(InterruptibleStore):
+    """A store that is unavailable for a minute from the first settlement on."""
 
-    def __init__(self, inner: Store, seconds: float) -> None:
-        self._inner = inner
-        self._seconds = seconds
-        self._available_at: float | None = None
-        self.lost_nodes = inner.lost_nodes
-        self.slot_nodes = inner.slot_nodes
-        self.close = inner.close
-
-    @property
-    def announced(self) -> Mapping[int, int]:
-        return self._inner.announced
+    has_begun = False
 
     async def write(self, work: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-        if work is settle:
-            self._available_at = self._available_at or asyncio.get_running_loop().time() + self._seconds
-        self._check()
-        return await self._inner.write(work, *args, **kwargs)
+        if work is settle and not self.has_begun:
+            self.has_begun = True
+            self._set(is_unavailable=True)
+            asyncio.get_running_loop().call_later(60, partial(self._set, is_unavailable=False))
+        return await super().write(work, *args, **kwargs)
 
-    async def read(self, work: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-        self._check()
-        return await self._inner.read(work, *args, **kwargs)
-
-    def _check(self) -> None:
-        if self._available_at is not None and asyncio.get_running_loop().time() < self._available_at:
-            raise StoreUnavailable("outage")
+    def _set(self, *, is_unavailable: bool) -> None:
+        self.is_unavailable = self.is_unreadable = is_unavailable
 
 
 @pytest.mark.first_case
@@ -120,7 +101,7 @@ async def test_messages_accepted_before_a_long_store_outage_are_not_submitted_ag
         FakeCarrier(answer=lambda _: Accepted(None), timeout_s=2, holds_in_doubt=holds_in_doubt),
         VirtualWorld(),
     )
-    env = await start(carrier, world=world, store=UnavailableFromSettlement(open_store(tmp_path, world), 60))
+    env = await start(carrier, world=world, store=UnavailableFromSettlement(open_store(tmp_path, world)))
     request_id = await env.send(sms(PHONE, "01087654321"))
     await env.wait(100)
 

@@ -26,6 +26,8 @@ async def test_messages_in_flight_at_a_crash_are_resent_where_doubt_is_not_held(
     request_id = await crash_with_full_window(start, FakeCarrier(window=10, delay_s=1000, timeout_s=900), 25)
     next_carrier = FakeCarrier(answer=accept_without_receipt, window=10, timeout_s=900)
     env = await start(next_carrier, world=VirtualWorld(1, later(NOON, pause_s)))
+    await env.wait(0.5)
+    assert 2 in [attempt.number for _, attempt in next_carrier.submitted]
     await env.wait(900 + 60)
 
     assert len(next_carrier.submitted) == len(set(next_carrier.ids)) == 25

@@ -29,6 +29,21 @@ from tests.fixtures.slot_sharing import (
 DELIVERED = (Status.COMPLETED, Outcome.DELIVERED)
 
 
+async def start_two(cluster: Cluster) -> tuple[Process, Process]:
+    """Start two processes, and wait until they share the slots."""
+    one, two = await cluster.start_process("one"), await cluster.start_process("two")
+    await cluster.wait(REBALANCE_S)
+    return one, two
+
+
+async def send_slowly(cluster: Cluster, process: Process, delay_s: float = 25.0) -> list[bytes]:
+    """Send messages, some of which are in flight at a process whose carrier takes so long; return their ids."""
+    carrier_of(process).delay_s = delay_s
+    sent = await send_many(process)
+    await cluster.wait(1)
+    return sent
+
+
 async def send_to_slot(process: Process, slot: int, *phones: str) -> bytes:
     """Send requests until one falls into a slot; return the id of that request."""
     while True:
@@ -39,11 +54,8 @@ async def send_to_slot(process: Process, slot: int, *phones: str) -> bytes:
 
 
 async def test_in_flight_messages_are_resent_when_a_process_dies(cluster: Cluster) -> None:
-    one, two = await cluster.start_process("one"), await cluster.start_process("two")
-    await cluster.wait(REBALANCE_S)
-    carrier_of(one).delay_s = 25.0
-    sent = await send_many(one)
-    await cluster.wait(1)
+    one, two = await start_two(cluster)
+    sent = await send_slowly(cluster, one)
     in_flight = submissions(one)
     assert 0 < len(in_flight) < len(sent)
 
@@ -61,11 +73,8 @@ async def test_in_flight_messages_are_resent_when_a_process_dies(cluster: Cluste
 
 
 async def test_in_flight_messages_are_resent_although_a_heartbeat_lost_its_result(cluster: Cluster) -> None:
-    one, two = await cluster.start_process("one"), await cluster.start_process("two")
-    await cluster.wait(REBALANCE_S)
-    carrier_of(one).delay_s = 25.0
-    sent = await send_many(one)
-    await cluster.wait(1)
+    one, two = await start_two(cluster)
+    sent = await send_slowly(cluster, one)
     two.store_proxy.lose_result_once(
         lambda result: isinstance(result, SlotAssignment) and len(result.held) == SLOTS
     )
@@ -80,9 +89,7 @@ async def test_in_flight_messages_are_resent_although_a_heartbeat_lost_its_resul
 async def test_slots_of_a_process_that_died_before_it_prepared_them_stay_orphaned(cluster: Cluster) -> None:
     one = await cluster.start_process("one")
     await cluster.wait(REBALANCE_S)
-    carrier_of(one).delay_s = 25.0
-    sent = await send_many(one)
-    await cluster.wait(1)
+    sent = await send_slowly(cluster, one)
     await one.die()
     two = await cluster.start_process("two")
     two.store_proxy.freeze_before(queue_admin.release_leases)
@@ -96,11 +103,8 @@ async def test_slots_of_a_process_that_died_before_it_prepared_them_stay_orphane
 
 async def test_in_flight_messages_of_a_dead_process_await_a_receipt_if_doubt_is_held(tmp_path: Path) -> None:
     async with open_cluster(tmp_path, carriers=fake_carriers(holds_in_doubt=True)) as cluster:
-        one, two = await cluster.start_process("one"), await cluster.start_process("two")
-        await cluster.wait(REBALANCE_S)
-        carrier_of(one).delay_s = 25.0
-        sent = await send_many(one)
-        await cluster.wait(1)
+        one, two = await start_two(cluster)
+        sent = await send_slowly(cluster, one)
         in_flight = set(submissions(one))
 
         await one.die()
@@ -118,11 +122,8 @@ def ids_in_lane(tx: Tx, number: int) -> list[bytes]:
 
 
 async def test_a_stopping_process_releases_its_slots_and_finishes_in_flight_messages(cluster: Cluster) -> None:
-    one, two = await cluster.start_process("one"), await cluster.start_process("two")
-    await cluster.wait(REBALANCE_S)
-    carrier_of(one).delay_s = 6.0
-    sent = await send_many(one)
-    await cluster.wait(1)
+    one, two = await start_two(cluster)
+    sent = await send_slowly(cluster, one, 6.0)
     in_flight = set(submissions(one))
     slot = one.held[0]
 
@@ -142,8 +143,7 @@ async def test_a_stopping_process_releases_its_slots_and_finishes_in_flight_mess
 
 
 async def test_a_process_paused_for_too_long_changes_nothing_and_rejoins(cluster: Cluster) -> None:
-    one, two = await cluster.start_process("one"), await cluster.start_process("two")
-    await cluster.wait(REBALANCE_S)
+    one, two = await start_two(cluster)
     before = await cluster.workers()
     carrier_of(one).delay_s = 5.0
     carrier_of(one).answer = lambda attempt: Rejected(Outcome.UNDELIVERABLE)
@@ -174,8 +174,7 @@ async def test_a_process_paused_for_too_long_changes_nothing_and_rejoins(cluster
 
 
 async def test_a_process_paused_while_it_recovers_a_slot_releases_no_leases_of_others(cluster: Cluster) -> None:
-    one, two = await cluster.start_process("one"), await cluster.start_process("two")
-    await cluster.wait(REBALANCE_S)
+    one, two = await start_two(cluster)
     await one.die()
     two.store_proxy.freeze_before(queue_admin.release_leases)
     await cluster.wait(EVICTION_S)
@@ -211,11 +210,8 @@ async def test_a_process_stopped_while_it_recovers_a_slot_releases_no_leases_of_
 
 
 async def test_in_flight_messages_are_resent_even_if_the_recovering_process_stops(cluster: Cluster) -> None:
-    one, two = await cluster.start_process("one"), await cluster.start_process("two")
-    await cluster.wait(REBALANCE_S)
-    carrier_of(one).delay_s = 25.0
-    sent = await send_many(one)
-    await cluster.wait(1)
+    one, two = await start_two(cluster)
+    sent = await send_slowly(cluster, one)
     await one.die()
     two.store_proxy.delay_before(queue_admin.release_leases, 5.0)
     await cluster.wait(EVICTION_S)
@@ -250,8 +246,7 @@ async def test_no_process_is_evicted_while_the_store_is_unavailable_to_all(clust
 
 
 async def test_a_process_cut_off_from_the_store_is_evicted_and_rejoins(cluster: Cluster) -> None:
-    one, two = await cluster.start_process("one"), await cluster.start_process("two")
-    await cluster.wait(REBALANCE_S)
+    one, two = await start_two(cluster)
 
     one.store_proxy.is_unavailable = True
     await cluster.wait(EVICTION_S)
@@ -295,9 +290,7 @@ async def test_a_process_that_rejoins_resends_nothing_that_it_still_has_in_fligh
 async def test_a_killed_process_that_restarts_at_once_gets_all_slots_after_eviction(cluster: Cluster) -> None:
     one = await cluster.start_process("one")
     await cluster.wait(REBALANCE_S)
-    carrier_of(one).delay_s = 25.0
-    sent = await send_many(one)
-    await cluster.wait(1)
+    sent = await send_slowly(cluster, one)
     await one.die()
 
     restarted = await cluster.start_process("restarted")
