@@ -11,7 +11,7 @@ from pabal.checks.body.fields import allowed_values, one_of
 from pabal.checks.body.forms import Form
 from pabal.checks.body.locale import Locale
 from pabal.domain.base import dates
-from pabal.domain.base.codes import Code, Problem, Refused, Text, require
+from pabal.domain.base.codes import Code, Problem, Refused, Text, at_most_characters, require
 from pabal.domain.base.dates import DAY, Instant
 from pabal.domain.content import text
 from pabal.domain.events.event import EventType, format_event_id, parse_cursor
@@ -164,9 +164,7 @@ def check_description(given: str) -> str:
     """
     found = text.normalize(given[: 4 * MAX_DESCRIPTION_CHARACTERS]).strip()
     if len(given) > 4 * MAX_DESCRIPTION_CHARACTERS or len(found) > MAX_DESCRIPTION_CHARACTERS:
-        limit = MAX_DESCRIPTION_CHARACTERS
-        detail = Text(f"{limit}자 이하여야 합니다.", f"At most {limit} characters.")
-        raise Refused(Code.INVALID_PARAMETER, detail=detail)
+        raise Refused(Code.INVALID_PARAMETER, detail=at_most_characters(MAX_DESCRIPTION_CHARACTERS))
     return found
 
 

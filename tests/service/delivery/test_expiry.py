@@ -215,11 +215,11 @@ async def test_claim_and_housekeeping_end_a_message_only_once(env: Environment) 
     asked = ClaimRequest(0, DEFAULT_CARRIER, 10, 10 * SECOND)
     policy = env.context.policy
     claimed = await env.store.write(claim, asked, policy, late)
-    ended = await env.store.write(expire_request, request_id, b"", frozenset(), policy, late)
+    ended, _ = await env.store.write(expire_request, request_id, b"", frozenset(), policy, late)
 
     assert claimed.leased == []
     assert claimed.finished.ended == [(Product.ALIMTALK, EXPIRED)]
-    assert ended.finished.ended == []
+    assert ended.ended == []
     assert await env.outcomes_of(request_id) == [(FAILED, EXPIRED)]
 
 
@@ -229,10 +229,10 @@ async def test_message_claimed_just_before_its_deadline_is_not_ended_by_housekee
     late, policy = env.world.now() + MINUTE, env.context.policy
     asked = ClaimRequest(0, DEFAULT_CARRIER, 10, 10 * SECOND)
     claimed = await env.store.write(claim, asked, policy, late - 1)
-    ended = await env.store.write(expire_request, request_id, b"", frozenset(), policy, late)
+    ended, _ = await env.store.write(expire_request, request_id, b"", frozenset(), policy, late)
 
     assert [attempt.expires_at for _, _, attempt in claimed.leased] == [late]
-    assert ended.finished.ended == []
+    assert ended.ended == []
     assert await env.outcomes_of(request_id) == [(SENDING, None)]
 
 

@@ -22,7 +22,7 @@ from pabal.checks.body.forms import Form
 from pabal.checks.sends.friendtalk import apply_ad_hours
 from pabal.checks.sends.receivers import CheckedText, check_receivers, read_receivers, read_values
 from pabal.checks.sends.talk_texts import TalkTexts
-from pabal.domain.base.codes import MAX_PROBLEMS, Code, Problem, Refused, Text
+from pabal.domain.base.codes import MAX_PROBLEMS, Code, Problem, Refused, Text, at_most_characters
 from pabal.domain.base.dates import Instant
 from pabal.domain.brand import limits, rules
 from pabal.domain.brand.buttons import check_own_buttons
@@ -100,7 +100,7 @@ def check_brand_fields(form: Form[SendBrandMessage], policy: Policy, now: Instan
 def _parse_template_code(given: str) -> str:
     if len(given) > limits.MAX_TEMPLATE_CODE_CHARACTERS:
         limit = limits.MAX_TEMPLATE_CODE_CHARACTERS
-        raise Refused(Code.INVALID_PARAMETER, detail=button.too_long(limit))
+        raise Refused(Code.INVALID_PARAMETER, detail=at_most_characters(limit))
     return text.normalize(given)
 
 
@@ -156,7 +156,7 @@ def _clean_parameters(values: Sequence[str]) -> Sequence[str]:
 
 
 def _too_long_parameter(field: str) -> Refused:
-    return Refused(Code.INVALID_PARAMETER, field, button.too_long(limits.MAX_PARAMETER_CHARACTERS))
+    return Refused(Code.INVALID_PARAMETER, field, at_most_characters(limits.MAX_PARAMETER_CHARACTERS))
 
 
 def _check_free_form(form: Form[SendBrandMessage], policy: Policy, shared: Sending, brand: BrandMessage) -> Sending:
@@ -196,7 +196,7 @@ def _check_free_form(form: Form[SendBrandMessage], policy: Policy, shared: Sendi
 
 def _parse_link(given: str) -> str:
     if len(given) > limits.MAX_LINK_CHARACTERS:
-        raise Refused(Code.INVALID_PARAMETER, detail=button.too_long(limits.MAX_LINK_CHARACTERS))
+        raise Refused(Code.INVALID_PARAMETER, detail=at_most_characters(limits.MAX_LINK_CHARACTERS))
     return parse_web_link(given)
 
 

@@ -42,6 +42,16 @@ class NumberedEnum(Enum):
         self.label = label
 
 
+def at_most_characters(characters: int) -> Text:
+    """Return what is wrong with a text that has more characters."""
+    return Text(f"{characters}자 이하여야 합니다.", f"At most {characters} characters.")
+
+
+def current_state(label: Text) -> Text:
+    """Return what keeps something from being done in this state."""
+    return Text(f"현재 상태: {label.ko}.", f"Current state: {label.en}.")
+
+
 class TextError(Exception):
     """An error that people read, in their language; as a string, for logs, it is English."""
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from pabal.domain.base.codes import Code, Text
+from pabal.domain.base.codes import Code, Text, at_most_characters
 from pabal.domain.brand import limits
 from pabal.domain.brand.message import BrandButton, BrandType
 from pabal.domain.brand.report import Report
@@ -70,7 +70,7 @@ def check_own_buttons(report: Report, given: Sequence[Button], kind: BrandType, 
         ):
             if link and len(link) > limits.MAX_LINK_CHARACTERS:
                 report.add(
-                    Code.INVALID_BUTTON, f"buttons[{index}].{field}", button.too_long(limits.MAX_LINK_CHARACTERS)
+                    Code.INVALID_BUTTON, f"buttons[{index}].{field}", at_most_characters(limits.MAX_LINK_CHARACTERS)
                 )
     if len(converted) == len(given):
         _check_names_and_places(report, "buttons", converted, kind, max_name)
@@ -115,7 +115,7 @@ def _check_names_and_places(
     for index, one in enumerate(given):
         place = f"{path}[{index}]"
         if len(one.name or "") > max_name:
-            report.add(Code.INVALID_BUTTON, f"{place}.name", button.too_long(max_name))
+            report.add(Code.INVALID_BUTTON, f"{place}.name", at_most_characters(max_name))
         if one.type == "BF" and one.name not in FORM_NAMES:
             names = ", ".join(FORM_NAMES)
             report.add(

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from pabal.domain.base.codes import Code, Problem, Refused, Text
+from pabal.domain.base.codes import Code, Problem, Refused, Text, at_most_characters
 from pabal.domain.brand import limits
 from pabal.domain.brand.message import BrandLinks
 from pabal.domain.content import button, text
@@ -49,7 +49,7 @@ class Report:
             if needed:
                 self.add(Code.MISSING_PARAMETER, field)
         elif len(value) > limits.MAX_LINK_CHARACTERS:
-            self.add(Code.INVALID_PARAMETER, field, button.too_long(limits.MAX_LINK_CHARACTERS))
+            self.add(Code.INVALID_PARAMETER, field, at_most_characters(limits.MAX_LINK_CHARACTERS))
         elif not button.is_allowed_start(value, "android_url" if is_app else "mobile_url"):
             self.add(Code.INVALID_PARAMETER, field, _BAD_APP_LINK if is_app else _BAD_LINK)
         elif "#{" in value:

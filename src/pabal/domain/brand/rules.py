@@ -5,7 +5,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from msgspec import structs
 
-from pabal.domain.base.codes import Code, Problem, Refused, Text
+from pabal.domain.base.codes import Code, Problem, Refused, Text, at_most_characters
 from pabal.domain.brand import limits
 from pabal.domain.brand.buttons import check_buttons
 from pabal.domain.brand.message import (
@@ -117,7 +117,7 @@ def check_video(report: Report, path: str, video: Video | None) -> None:
     if len(url) > limits.MAX_VIDEO_URL_CHARACTERS or not url.startswith("https://") or not button.is_web_link(url):
         report.add(Code.INVALID_PARAMETER, f"{path}.videoUrl", _BAD_VIDEO)
     if thumbnail and len(thumbnail) > limits.MAX_VIDEO_URL_CHARACTERS:
-        detail = button.too_long(limits.MAX_VIDEO_URL_CHARACTERS)
+        detail = at_most_characters(limits.MAX_VIDEO_URL_CHARACTERS)
         report.add(Code.INVALID_PARAMETER, f"{path}.thumbnailUrl", detail)
     else:
         report.check_link(f"{path}.thumbnailUrl", thumbnail)

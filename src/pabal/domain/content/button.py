@@ -5,7 +5,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from pabal.domain.base.codes import Code, Problem, Refused, Text
+from pabal.domain.base.codes import Code, Problem, Refused, Text, at_most_characters
 from pabal.domain.content import text, variables
 
 MAX_BUTTONS = 5
@@ -181,7 +181,7 @@ def _find_problems(button: Button, types: Collection[str], max_link: int) -> lis
         return [("type", Text(f"사용할 수 있는 값: {allowed}", f"Allowed values: {allowed}"))]
     problems: list[tuple[str, Text]] = []
     if len(button.name) > MAX_NAME_CHARACTERS:
-        problems.append(("name", too_long(MAX_NAME_CHARACTERS)))
+        problems.append(("name", at_most_characters(MAX_NAME_CHARACTERS)))
     for field in _REQUIRED_FIELDS.get(button.type, ()):
         if getattr(button, field) is None:
             problems.append((field, REQUIRED))
@@ -195,7 +195,7 @@ def _find_problems(button: Button, types: Collection[str], max_link: int) -> lis
     for field in ("chat_extra", "chat_event", "target"):
         value: str | None = getattr(button, field)
         if value is not None and len(value) > MAX_CHAT_CHARACTERS:
-            problems.append((field, too_long(MAX_CHAT_CHARACTERS)))
+            problems.append((field, at_most_characters(MAX_CHAT_CHARACTERS)))
     if button.order_number is not None and abs(button.order_number) > MAX_ORDER_NUMBER:
         limit = MAX_ORDER_NUMBER
         problems.append(("order_number", Text(f"{limit} 이하여야 합니다.", f"It must be at most {limit}.")))
@@ -223,7 +223,7 @@ def _find_link_problems(
         if link is None:
             continue
         if len(link) > max_link:
-            problems.append((field, too_long(max_link)))
+            problems.append((field, at_most_characters(max_link)))
         elif not is_filled and variables.find_joining(link):
             detail = Text(
                 "변수 바로 뒤에 결합 문자를 쓸 수 없습니다.", "No combining character may follow a variable."
@@ -238,11 +238,6 @@ def _find_link_problems(
             detail = Text("사용할 수 없는 주소입니다.", "This kind of link is not allowed.")
             problems.append((field, detail))
     return problems
-
-
-def too_long(limit: int) -> Text:
-    """Return what is wrong with a field that exceeds its limit."""
-    return Text(f"{limit}자 이하여야 합니다.", f"At most {limit} characters.")
 
 
 def _is_forbidden(link: str) -> bool:

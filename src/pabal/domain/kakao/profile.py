@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from pabal.domain.base.codes import Code, LabelledEnum, Refused, Text
+from pabal.domain.base.codes import Code, LabelledEnum, Refused, Text, at_most_characters
 from pabal.domain.base.dates import Instant
 from pabal.domain.content import text
 
@@ -132,8 +132,5 @@ def parse_channel_id(spelling: str) -> str:
         )
     with_at = spelling if spelling.startswith("@") else f"@{spelling}"
     if len(with_at) > MAX_CHANNEL_ID_CHARACTERS:
-        limit = MAX_CHANNEL_ID_CHARACTERS
-        raise Refused(
-            Code.INVALID_PARAMETER, detail=Text(f"{limit}자 이하여야 합니다.", f"At most {limit} characters.")
-        )
+        raise Refused(Code.INVALID_PARAMETER, detail=at_most_characters(MAX_CHANNEL_ID_CHARACTERS))
     return with_at

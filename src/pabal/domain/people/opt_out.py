@@ -6,7 +6,7 @@ from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
 from pabal.domain.base import dates
-from pabal.domain.base.codes import Code, NumberedEnum, Refused, Text
+from pabal.domain.base.codes import Code, NumberedEnum, Refused, Text, at_most_characters
 from pabal.domain.base.dates import Instant
 from pabal.domain.content import text
 from pabal.domain.people import phone
@@ -89,10 +89,7 @@ def check_reason(reason: str) -> str | None:
     Raises Refused(INVALID_PARAMETER) for one that is too long.
     """
     if len(reason) > MAX_REASON_CHARACTERS:
-        limit = MAX_REASON_CHARACTERS
-        raise Refused(
-            Code.INVALID_PARAMETER, detail=Text(f"{limit}자 이하여야 합니다.", f"At most {limit} characters.")
-        )
+        raise Refused(Code.INVALID_PARAMETER, detail=at_most_characters(MAX_REASON_CHARACTERS))
     return text.normalize(reason).strip() or None
 
 

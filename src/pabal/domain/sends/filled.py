@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
-from pabal.domain.base.codes import Code, Refused, Text
+from pabal.domain.base.codes import Code, Refused, Text, at_most_characters
 from pabal.domain.brand.report import check_line_breaks
 from pabal.domain.content import button, text, variables
 from pabal.domain.content.button import Button
@@ -209,7 +209,7 @@ class _Link:
         size = self.length.of(values)
         is_certainly_longer = size > self._max_link and self.length.is_certain
         if is_certainly_longer or size > MAX_MERGED_CHARACTERS * self._max_link:
-            raise Refused(Code.INVALID_BUTTON, self._field, button.too_long(self._max_link))
+            raise Refused(Code.INVALID_BUTTON, self._field, at_most_characters(self._max_link))
 
     def _has_allowed_start(self, values: Sequence[str]) -> bool:
         start = ""

@@ -5,7 +5,7 @@ import json
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from pabal.domain.base.codes import Code, Refused, Text
+from pabal.domain.base.codes import Code, Refused, Text, at_most_characters
 from pabal.domain.base.dates import Instant
 from pabal.domain.brand import limits
 from pabal.domain.brand.message import BrandMessage, decode_brand, encode_brand
@@ -18,9 +18,6 @@ from pabal.domain.sends.message import PRODUCT_BY_CODE, Product
 SMALL_RECEIVERS = 10
 """Requests with at most this many receivers are small: they use lane 0, ahead of campaigns."""
 MAX_REFERENCE_CHARACTERS = 64
-_TOO_LONG_REFERENCE = Text(
-    f"{MAX_REFERENCE_CHARACTERS}자 이하여야 합니다.", f"At most {MAX_REFERENCE_CHARACTERS} characters."
-)
 MAX_EXPIRE_MINUTES = 3 * 24 * 60
 """Longest lifetime of a message that no carrier has taken."""
 CODE_PURPOSE = "code"
@@ -118,7 +115,7 @@ MAX_CHARACTERS = {
 def check_reference(reference: str) -> None:
     """Raises Refused(INVALID_PARAMETER) for a reference that is too long."""
     if len(reference) > MAX_REFERENCE_CHARACTERS:
-        raise Refused(Code.INVALID_PARAMETER, detail=_TOO_LONG_REFERENCE)
+        raise Refused(Code.INVALID_PARAMETER, detail=at_most_characters(MAX_REFERENCE_CHARACTERS))
 
 
 def check_expire_minutes(minutes: int) -> int:

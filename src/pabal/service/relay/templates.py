@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from pabal.domain.base.codes import Code, Refused, Text, require
+from pabal.domain.base.codes import Code, Refused, Text, current_state, require
 from pabal.domain.base.dates import Instant
 from pabal.domain.content.image import Image
 from pabal.domain.kakao.profile import Profile
@@ -209,7 +209,4 @@ def _by_id(tx: Tx, template_id: int) -> Template:
 
 
 def _wrong_state(template: Template) -> Refused:
-    label = template.status.label
-    return Refused(
-        Code.INVALID_STATE, "templateCode", Text(f"현재 상태: {label.ko}.", f"Current state: {label.en}.")
-    )
+    return Refused(Code.INVALID_STATE, "templateCode", current_state(template.status.label))

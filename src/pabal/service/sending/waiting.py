@@ -27,13 +27,6 @@ class CancelResult(NamedTuple):
     canceled: int
 
 
-class SweepStep(NamedTuple):
-    """How many messages a batch cancelled, and the request to continue after, None at the end."""
-
-    canceled: int
-    next_after: tuple[Instant, bytes] | None
-
-
 def cancel(
     tx: Tx,
     policy: Policy,
@@ -87,8 +80,11 @@ async def cancel_request(
 
 def cancel_profile_batch(
     tx: Tx, policy: Policy, profile_id: int, after: tuple[Instant, bytes], now: Instant
-) -> SweepStep:
-    """Cancel a batch of a deleted profile's waiting messages."""
+) -> tuple[int, tuple[Instant, bytes] | None]:
+    """Cancel a batch of a deleted profile's waiting messages.
+
+    Returns how many were cancelled, and the request to continue after, None at the end.
+    """
     found = requests.list_by_profile(tx, profile_id, after, SWEEP_BATCH_REQUESTS)
     canceled = 0
     for _, request_id, account_id in found:
@@ -98,8 +94,8 @@ def cancel_profile_batch(
         campaign_requests.recount_soon(tx, request_id, now)
     if len(found) < SWEEP_BATCH_REQUESTS:
         profiles.mark_swept(tx, profile_id)
-        return SweepStep(canceled, None)
-    return SweepStep(canceled, (found[-1][0], found[-1][1]))
+        return canceled, None
+    return canceled, (found[-1][0], found[-1][1])
 
 
 async def cancel_deleted_profiles(context: Context) -> None:
@@ -115,11 +111,10 @@ async def cancel_profile_messages(context: Context, profile_id: int) -> None:
     """Cancel the waiting messages of one deleted profile, in batches."""
     after: tuple[Instant, bytes] | None = (context.world.now(), b"")
     while after is not None:
-        swept = await context.store.write(
+        canceled, after = await context.store.write(
             cancel_profile_batch, context.policy, profile_id, after, context.world.now()
         )
-        context.count_cancelled(swept.canceled)
-        after = swept.next_after
+        context.count_cancelled(canceled)
 
 
 class Expedited(NamedTuple):

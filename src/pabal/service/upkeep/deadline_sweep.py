@@ -51,13 +51,6 @@ class LanePage(NamedTuple):
     """The last one of those jobs, if there may be more."""
 
 
-class EndedMessages(NamedTuple):
-    """The messages of a request that ended, and the id after which to go on; None: that was all."""
-
-    finished: FinishResult
-    next_after: bytes | None
-
-
 class DeadlineSweep:
     """Watches the deadlines of messages that wait, in the slots that this process holds."""
 
@@ -170,11 +163,12 @@ def expire_request(
     now: Instant,
     *,
     in_flight: Container[tuple[bytes, int]] = (),
-) -> EndedMessages:
+) -> tuple[FinishResult, bytes | None]:
     """End some messages of a request whose deadline has passed; after the last ones, watch it no more.
 
     Messages that a worker has claimed are left to its verdict. Those in doubt wait for their receipt, unless their
     carrier is one of `can_look_up`: it will know, but if it stays away until a receipt would be overdue, they end.
+    Also returns the id after which to go on; None: that was all.
     """
     jobs = deadlines.find_late_jobs(tx, request_id, after, JOB_BATCH, now)
     late = [job for job in jobs if job.lost_attempt is None or (job.id, job.lost_attempt) not in in_flight]
@@ -183,9 +177,9 @@ def expire_request(
         here = [job for job in late if job.is_in_doubt and job.carrier == carrier]
         result = result.joined(_end_doubts(tx, carrier, here, policy, now, can_look_up=carrier in can_look_up))
     if len(jobs) == JOB_BATCH:
-        return EndedMessages(result, jobs[-1].id)
+        return result, jobs[-1].id
     deadlines.set_deadline(tx, request_id, None)
-    return EndedMessages(result, None)
+    return result, None
 
 
 def _end_doubts(

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from pabal.domain.base.codes import Code, Refused, Text
+from pabal.domain.base.codes import Code, Refused, Text, at_most_characters
 from pabal.domain.base.dates import Instant
 from pabal.domain.content import text
 from pabal.domain.sends.account import NO_CODES, SenderCodes
@@ -26,10 +26,7 @@ def parse_name(spelling: str) -> str:
     if not found:
         raise Refused(Code.MISSING_PARAMETER, "name")
     if len(found) > MAX_NAME_CHARACTERS or not found.isprintable():
-        limit = MAX_NAME_CHARACTERS
-        raise Refused(
-            Code.INVALID_PARAMETER, "name", Text(f"{limit}자 이하여야 합니다.", f"At most {limit} characters.")
-        )
+        raise Refused(Code.INVALID_PARAMETER, "name", at_most_characters(MAX_NAME_CHARACTERS))
     return found
 
 

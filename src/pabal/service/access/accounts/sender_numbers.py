@@ -1,6 +1,6 @@
 """The sender numbers of accounts, from registration to removal, and their numbers for opting out."""
 
-from pabal.domain.base.codes import Code, Refused, Text, require
+from pabal.domain.base.codes import Code, Refused, Text, at_most_characters, current_state, require
 from pabal.domain.people.phone import NumberState
 from pabal.service.context import Context
 from pabal.store.accounts import accounts, audit_log, numbers
@@ -75,9 +75,7 @@ def reject(tx: Tx, account_id: int, number: str, comment: str, audit_entry: Audi
     Raises Refused: NOT_FOUND, INVALID_STATE where it is not pending, INVALID_PARAMETER for a long comment.
     """
     if len(comment) > MAX_COMMENT_CHARACTERS:
-        limit = MAX_COMMENT_CHARACTERS
-        detail = Text(f"{limit}자 이하여야 합니다.", f"At most {limit} characters.")
-        raise Refused(Code.INVALID_PARAMETER, "comment", detail)
+        raise Refused(Code.INVALID_PARAMETER, "comment", at_most_characters(MAX_COMMENT_CHARACTERS))
     found = require(numbers.get(tx, account_id, number), field="number")
     if found.state is not NumberState.PENDING:
         raise _wrong_state(found)
@@ -86,8 +84,7 @@ def reject(tx: Tx, account_id: int, number: str, comment: str, audit_entry: Audi
 
 
 def _wrong_state(found: SenderNumber) -> Refused:
-    label = found.state.label
-    return Refused(Code.INVALID_STATE, "number", Text(f"현재 상태: {label.ko}.", f"Current state: {label.en}."))
+    return Refused(Code.INVALID_STATE, "number", current_state(found.state.label))
 
 
 def remove(tx: Tx, account_id: int, number: str, audit_entry: AuditEntry) -> None:
