@@ -166,12 +166,6 @@ def test_cleaned_text_is_composed_and_has_lf_line_ends(given_text: str, kept: st
     assert text.normalize(given_text) == kept
 
 
-def test_decomposed_text_counts_like_composed_text() -> None:
-    assert len(DECOMPOSED) == 10
-
-    assert text.carried_bytes(text.normalize(DECOMPOSED)) == 7
-
-
 @pytest.mark.parametrize(
     ("given_text", "named"),
     [
@@ -253,10 +247,3 @@ def test_characters_are_counted_regardless_of_bytes(character: str) -> None:
 )
 def test_advertisement_mark_is_added_once_in_front(content: str, marked: str) -> None:
     assert text.add_ad_label(content) == marked
-
-
-def test_advertisement_mark_counts_toward_the_limit() -> None:
-    text.check_characters(text.add_ad_label("가" * 72), text.FRIENDTALK_WIDE_IMAGE_MAX_CHARACTERS)
-
-    with refused(Code.CONTENT_TOO_LONG):
-        text.check_characters(text.add_ad_label("가" * 73), text.FRIENDTALK_WIDE_IMAGE_MAX_CHARACTERS)
