@@ -5,10 +5,10 @@ from collections.abc import Sequence
 import pytest
 
 from pabal.carriers.base import Accepted, Busy, Rejected, Unknown, Verdict
-from pabal.domain.base.dates import HOUR, SECOND
+from pabal.domain.base.dates import HOUR
 from pabal.domain.sends.message import Attempt, Outcome, Product, Status
 from pabal.domain.sends.sending import Receiver
-from pabal.service.delivery.claiming.claim_tx import LEASE_MARGIN_MS, lease_duration_ms
+from pabal.service.delivery.claiming.claim_tx import lease_duration_ms
 from pabal.service.delivery.outcome.settle import BatchVerdicts, settle
 from pabal.store.queue import queue
 from tests.fixtures.delivery import accept_without_receipt
@@ -146,11 +146,6 @@ async def test_batch_with_a_missing_verdict_counts_as_unknown(start: Start) -> N
     assert await env.outcomes_of(request_id) == [(DONE, Outcome.DELIVERED)] * 2
     assert [attempt.number for _, attempt in carrier.submitted] == [1, 1, 2, 2]
     assert env.metric_value("pabal_carrier_verdicts_total", carrier=DEFAULT_CARRIER, verdict="unknown") == 2
-
-
-def test_lease_outlasts_the_timeout_of_the_carrier() -> None:
-    assert lease_duration_ms(FakeCarrier(timeout_s=2)) == 2 * SECOND + LEASE_MARGIN_MS
-    assert LEASE_MARGIN_MS == 10 * SECOND
 
 
 @pytest.mark.carrier(delay_s=1000, timeout_s=900)

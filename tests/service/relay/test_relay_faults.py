@@ -103,18 +103,6 @@ async def test_concurrent_token_guesses_count_like_sequential_ones(stage: RelayE
     assert results == {"TOKEN_INVALID": 5, "TOKEN_LOCKED": 15}
 
 
-async def test_wrong_token_does_not_claim_a_profile_registered_in_the_console(stage: RelayEnvironment) -> None:
-    call = await stage.connect("en")
-    await call_ok(call, "sender/create", channel_body())
-    stage.profile().token = None  # verified in the relay's console
-
-    answer = await call("sender/auth", {"channelId": CHANNEL, "token": "1"})
-    await stage.wait(2 * SYNC_ROUND_S)
-
-    assert summarize_refusal(answer) == ("DUPLICATE", {"channelId": "DUPLICATE"})
-    assert (await get_sender(call))["authStatus"]["value"] == "waiting"
-
-
 @pytest.mark.parametrize(("kind", "how", "words"), UNTAKEN)
 async def test_deletion_that_does_not_reach_the_relay_deletes_nothing(
     stage: RelayEnvironment, kind: str, how: dict[str, Any], words: str

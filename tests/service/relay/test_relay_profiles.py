@@ -19,7 +19,6 @@ from tests.fixtures.relay import (
     CARRIER,
     CHANNEL,
     SYNC_ROUND_S,
-    HiddenFromLists,
     RelayEnvironment,
     get_sender,
     send_alimtalk,
@@ -210,17 +209,6 @@ async def test_profile_disabled_by_the_operator_stays_disabled(stage: RelayEnvir
         block(stage, key, is_blocked)
         await stage.wait(SYNC_ROUND_S)
         assert (await get_sender(call))["disabledReason"]["value"] == "operator"
-
-
-async def test_profile_missing_from_a_list_is_kept_while_the_relay_has_it(stage: RelayEnvironment) -> None:
-    call = await stage.connect()
-    await stage.register_channel(call)
-    there = stage.relay.profiles
-    stage.relay.profiles = HiddenFromLists(there)
-
-    await stage.wait(3 * SYNC_ROUND_S)
-
-    assert (await get_sender(call))["enable"] is True
 
 
 async def test_profile_gone_at_the_relay_can_be_deleted(stage: RelayEnvironment) -> None:

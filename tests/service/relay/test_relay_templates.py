@@ -286,8 +286,9 @@ async def test_recently_used_template_is_not_deleted(stage: RelayEnvironment) ->
     assert await template_status(call) == "registered"
 
 
-async def test_template_missing_from_a_list_is_kept_while_the_relay_has_it(stage: RelayEnvironment) -> None:
+async def test_what_is_missing_from_a_list_is_kept_while_the_relay_has_it(stage: RelayEnvironment) -> None:
     call, key = await stage.open_approved()
+    stage.relay.profiles = HiddenFromLists(stage.relay.profiles)
     stage.relay.templates = HiddenFromLists(stage.relay.templates)
 
     await stage.wait(3 * SYNC_ROUND_S)

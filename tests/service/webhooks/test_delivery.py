@@ -13,7 +13,7 @@ from pabal.service.webhooks.retries import MAX_IN_FLIGHT, MAX_ITEMS
 from pabal.store.events import events, webhook_posts, webhooks
 from pabal.webhooks.poster import sign
 from tests.fixtures.delivery import accept_without_receipt
-from tests.fixtures.endpoints import SECRET, URL, FakeEndpoints, add_webhook, get_webhook
+from tests.fixtures.endpoints import SECRET, URL, FakeEndpoints, add_webhook, event_id_of, get_webhook
 from tests.fixtures.service import PHONE, account_id_of, message_id_of, sms
 from tests.fixtures.virtual import NOON, Environment
 
@@ -23,7 +23,7 @@ OTHER_URL = "https://other.example/in"
 
 
 def event_ids_of(request_id: bytes, count: int = 1) -> set[str]:
-    return {f"evt_{message_id_of(request_id, number).hex()}" for number in range(1, count + 1)}
+    return {event_id_of(request_id, number) for number in range(1, count + 1)}
 
 
 async def test_a_result_is_posted_within_two_seconds(env: Environment, endpoints: FakeEndpoints) -> None:

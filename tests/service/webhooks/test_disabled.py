@@ -14,8 +14,8 @@ from pabal.store.accounts import accounts
 from pabal.store.accounts.audit_log import AuditEntry
 from pabal.webhooks.poster import PostResult
 from tests.fixtures.delivery import accept_without_receipt
-from tests.fixtures.endpoints import BROKEN, GONE, OK, FakeEndpoints, add_webhook, get_webhook
-from tests.fixtures.service import account_id_of, message_id_of, sms
+from tests.fixtures.endpoints import BROKEN, GONE, OK, FakeEndpoints, add_webhook, event_id_of, get_webhook
+from tests.fixtures.service import account_id_of, sms
 from tests.fixtures.virtual import Environment
 
 pytestmark = pytest.mark.carrier(answer=accept_without_receipt)
@@ -25,7 +25,7 @@ async def send_some(env: Environment, number: int, pause_s: float = 0.0) -> list
     """Send messages; return the ids of their events."""
     sent = []
     for _ in range(number):
-        sent.append(f"evt_{message_id_of(await env.send(sms())).hex()}")
+        sent.append(event_id_of(await env.send(sms())))
         await env.wait(pause_s)
     await env.wait(3)
     return sent

@@ -14,7 +14,7 @@ from pabal.store.events import webhook_posts
 from pabal.webhooks.poster import PostResult
 from pabal.webhooks.secrets import AES_256_GCM
 from tests.fixtures.delivery import accept_without_receipt
-from tests.fixtures.endpoints import BROKEN, DEAD, OK, URL, FakeEndpoints, add_webhook, get_webhook
+from tests.fixtures.endpoints import BROKEN, DEAD, OK, URL, FakeEndpoints, add_webhook, event_id_of, get_webhook
 from tests.fixtures.interruptible_store import InterruptibleStore
 from tests.fixtures.service import PHONE, FakeCarrier, Start, account_id_of, count_rows, message_id_of, sms
 from tests.fixtures.virtual import Environment, VirtualWorld, open_store
@@ -22,10 +22,6 @@ from tests.fixtures.virtual import Environment, VirtualWorld, open_store
 pytestmark = pytest.mark.carrier(answer=accept_without_receipt)
 
 EXPECTED_DELAYS_S = (5, 60, 300, 900, 1800, 3600, 3600)
-
-
-def event_id_of(request_id: bytes) -> str:
-    return f"evt_{message_id_of(request_id).hex()}"
 
 
 def test_delays_grow_and_end_after_a_day() -> None:

@@ -11,9 +11,9 @@ from pabal.domain.events.event import EventType
 from pabal.service.webhooks.fan_out import store_batch
 from pabal.store.events import events
 from tests.fixtures.delivery import accept_without_receipt
-from tests.fixtures.endpoints import FakeEndpoints, add_webhook
+from tests.fixtures.endpoints import FakeEndpoints, add_webhook, event_id_of
 from tests.fixtures.interruptible_store import InterruptibleStore
-from tests.fixtures.service import account_id_of, count_rows, message_id_of, sms
+from tests.fixtures.service import account_id_of, count_rows, sms
 from tests.fixtures.virtual import Environment, VirtualWorld, open_store
 
 pytestmark = pytest.mark.carrier(answer=accept_without_receipt)
@@ -43,7 +43,7 @@ async def test_event_is_posted_once_though_a_result_of_the_store_is_lost(
 
     assert store.lost_works == []
     (post,) = endpoints.posts[1:]
-    assert [item["eventId"] for item in post.items] == [f"evt_{message_id_of(sent).hex()}"]
+    assert [item["eventId"] for item in post.items] == [event_id_of(sent)]
     assert await count_rows(env, "webhook_posts") == 0
 
 

@@ -8,8 +8,8 @@ import pytest
 from pabal.service.webhooks.retries import MAX_IN_FLIGHT, RETRY_SOON_TRIES
 from pabal.webhooks.poster import PostResult
 from tests.fixtures.delivery import accept_without_receipt
-from tests.fixtures.endpoints import BROKEN, DEAD, OK, URL, EndpointPost, FakeEndpoints, add_webhook
-from tests.fixtures.service import message_id_of, sms
+from tests.fixtures.endpoints import BROKEN, DEAD, OK, URL, EndpointPost, FakeEndpoints, add_webhook, event_id_of
+from tests.fixtures.service import sms
 from tests.fixtures.virtual import Environment
 
 pytestmark = pytest.mark.carrier(answer=accept_without_receipt)
@@ -26,10 +26,6 @@ async def send_during_outage(env: Environment, endpoints: FakeEndpoints) -> Coun
         await env.wait(1.5)
     await env.wait(99 - 1.5 * POSTS)
     return Counter(sent)
-
-
-def event_id_of(request_id: bytes) -> str:
-    return f"evt_{message_id_of(request_id).hex()}"
 
 
 async def test_first_success_after_an_outage_makes_all_waiting_posts_due(

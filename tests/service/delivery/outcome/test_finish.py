@@ -7,7 +7,6 @@ import pytest
 
 from pabal.carriers.base import Accepted, Busy, Rejected, Verdict
 from pabal.domain.base.dates import HOUR, MINUTE, SECOND
-from pabal.domain.content.button import Button
 from pabal.domain.sends.message import Attempt, Outcome, Product, Status
 from pabal.domain.sends.sending import Fallback, Receiver
 from pabal.service.delivery.outcome.finish import finish
@@ -139,89 +138,19 @@ async def test_failed_fallback_gets_no_fallback(env: Environment) -> None:
     assert await env.outcomes_of(request_id) == [(FAILED, Outcome.NUMBER_NOT_ASSIGNED)] * 2
 
 
-BUTTONS = (
-    Button("webLink", "보기", mobile_url="https://example.com/#{no}"),
-    Button("appLink", "앱", android_url="shop://a", ios_url="shop://b"),
-    Button("webLink", "문의", mobile_url="https://example.com/ask"),
-)
-
-
 @pytest.mark.parametrize(
-    ("fields", "expected"),
-    [
-        ({}, "주문하셨습니다"),
-        (
-            {
-                "content": "#{no}번 주문",
-                "variables": ("no",),
-                "receivers": [Receiver(PHONE, ("7",))],
-                "buttons": BUTTONS,
-            },
-            "7번 주문\n보기: https://example.com/7\n문의: https://example.com/ask",
-        ),
-        (
-            {
-                "variables": ("no",),
-                "receivers": [Receiver(PHONE, ("7",))],
-                "buttons": BUTTONS,
-                "fallback": Fallback(SENDER, "문자로 #{no}"),
-            },
-            "문자로 7",
-        ),
-        ({"receivers": [Receiver(PHONE, (), "따로 쓴 글")]}, "따로 쓴 글"),
-        (
-            {
-                "receivers": [Receiver(PHONE, (), "따로 쓴 글")],
-                "fallback": Fallback(SENDER, "대신하는 글"),
-            },
-            "대신하는 글",
-        ),
-    ],
-    ids=["content", "content and web links", "fallback text", "text of one receiver", "fallback text wins"],
+    ("fallback", "expected"),
+    [(Fallback(SENDER, None), "따로 쓴 글"), (Fallback(SENDER, "대신하는 글"), "대신하는 글")],
 )
 @pytest.mark.carrier(answer=reject_talk)
-async def test_text_of_the_fallback(
-    env: Environment, carrier: FakeCarrier, fields: dict[str, Any], expected: str
+async def test_fallback_has_the_receivers_own_text_unless_it_has_one_itself(
+    env: Environment, carrier: FakeCarrier, fallback: Fallback, expected: str
 ) -> None:
-    await env.send(alimtalk(await env.add_profile(), **fields))
+    receivers = [Receiver(PHONE, (), "따로 쓴 글")]
+    await env.send(alimtalk(await env.add_profile(), receivers=receivers, fallback=fallback))
     await env.wait(1)
 
     assert [text.content for text in submitted_texts(carrier)] == [expected]
-
-
-@pytest.mark.parametrize(
-    ("text", "product", "subject"),
-    [
-        ("가" * 45, Product.SMS, None),
-        ("가" * 45 + ".", Product.LMS, "@shop"),
-        ("가" * 1000, Product.LMS, "@shop"),
-    ],
-)
-@pytest.mark.carrier(answer=reject_talk)
-async def test_fallback_is_an_sms_if_it_fits_or_else_an_lms_with_the_channel_as_subject(
-    env: Environment, carrier: FakeCarrier, text: str, product: Product, subject: str | None
-) -> None:
-    await env.send(alimtalk(await env.add_profile(), fallback_text=text))
-    await env.wait(1)
-
-    assert [(each.product, each.subject, each.content) for each in submitted_texts(carrier)] == [
-        (product, subject, text)
-    ]
-
-
-@pytest.mark.parametrize("text", ["안녕 🙂", "가" * 1000 + "."])
-@pytest.mark.carrier(answer=reject_talk)
-async def test_fallback_that_cannot_be_sent_as_a_text_is_recorded_as_failed(
-    env: Environment, carrier: FakeCarrier, text: str
-) -> None:
-    request_id = await env.send(alimtalk(await env.add_profile(), fallback_text=text))
-    await env.wait(60)
-
-    _, fallback = await env.messages_of(request_id)
-    assert (fallback.status, fallback.outcome) == (FAILED, Outcome.NOT_SENDABLE_AS_TEXT)
-    assert fallback.completed_at is not None
-    assert submitted_texts(carrier) == []
-    assert env.metric_value("pabal_messages_ended_total", product="lms", code="9002") == 1
 
 
 @pytest.mark.carrier(answer=reject_talk)

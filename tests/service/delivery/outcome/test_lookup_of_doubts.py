@@ -49,18 +49,6 @@ async def test_message_is_in_doubt_after_an_unknown_verdict(env: Environment, ca
     assert await env.outcomes_of(request_id) == [DELIVERED]
 
 
-@pytest.mark.parametrize("verdict", [Busy(), NotSent()])
-@pytest.mark.carrier(can_look_up=True)
-async def test_message_that_was_surely_not_accepted_is_not_in_doubt(
-    env: Environment, carrier: FakeCarrier, verdict: Verdict
-) -> None:
-    carrier.answer = answer_in_order(verdict, verdict, Accepted(None))
-    await env.send(sms())
-    await env.wait(30)
-
-    assert doubt_flags(carrier) == [False, False, False]
-
-
 async def test_carrier_that_cannot_look_up_is_told_of_doubt_too(env: Environment, carrier: FakeCarrier) -> None:
     carrier.answer = answer_in_order(Unknown(), Accepted(None))
     await env.send(sms())
