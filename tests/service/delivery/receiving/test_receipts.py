@@ -2,11 +2,10 @@
 
 import pytest
 
-from pabal.carriers.base import Accepted, Receipt, Rejected, Unknown
+from pabal.carriers.base import Accepted, Rejected, Unknown
 from pabal.domain.base.dates import SECOND
 from pabal.domain.sends.message import Outcome, Status
-from pabal.service.delivery.receipts import store_receipts
-from pabal.service.upkeep.housekeeping import UNMATCHED_RECEIPT_RETENTION_MS, run_round
+from pabal.service.upkeep.housekeeping import UNMATCHED_RECEIPT_RETENTION_MS
 from tests.fixtures.delivery import reference_of
 from tests.fixtures.service import (
     DEFAULT_CARRIER,
@@ -15,10 +14,9 @@ from tests.fixtures.service import (
     Start,
     answer_in_order,
     count_rows,
-    later,
     sms,
 )
-from tests.fixtures.virtual import NOON, Environment, VirtualWorld
+from tests.fixtures.virtual import Environment, VirtualWorld
 
 SENDING, DONE, FAILED = Status.SENDING, Status.COMPLETED, Status.FAIL
 GOOD, BAD = Outcome.DELIVERED, Outcome.PHONE_OFF
@@ -71,19 +69,6 @@ async def test_receipt_that_precedes_the_verdict_waits_for_it(env: Environment, 
     assert await count_rows(env, "receipts") == 0
 
 
-@pytest.mark.carrier(delay_s=5)
-async def test_first_of_two_contradicting_receipts_before_the_verdict_counts(
-    env: Environment, carrier: FakeCarrier
-) -> None:
-    request_id = await env.send(sms())
-    await env.wait(1)
-    await carrier.report((reference_of(request_id), GOOD))
-    await carrier.report((reference_of(request_id), BAD))
-    await env.wait(5)
-
-    assert await env.outcomes_of(request_id) == [(DONE, GOOD)]
-
-
 @pytest.mark.parametrize("second_outcome", [GOOD, BAD])
 async def test_second_receipt_changes_nothing(
     env: Environment, carrier: FakeCarrier, second_outcome: Outcome
@@ -99,15 +84,6 @@ async def test_second_receipt_changes_nothing(
 
     assert await env.messages_of(request_id) == before
     assert env.metric_value("pabal_messages_ended_total", product="sms", code="1000") == 1
-
-
-async def test_first_of_two_receipts_in_one_batch_counts(env: Environment, carrier: FakeCarrier) -> None:
-    request_id = await env.send(sms())
-    await env.wait(1)
-
-    await carrier.report((reference_of(request_id), BAD), (reference_of(request_id), GOOD))
-
-    assert await env.outcomes_of(request_id) == [(FAILED, BAD)]
 
 
 @pytest.mark.carrier(answer=lambda attempt: Rejected(Outcome.SPAM))
@@ -136,39 +112,6 @@ async def test_unmatched_receipt_is_counted_and_deleted_after_an_hour(
 
 
 @pytest.mark.first_case
-@pytest.mark.carrier(answer=lambda attempt: Accepted("used again"))
-async def test_expired_unmatched_receipt_does_not_end_a_later_message(
-    env: Environment, carrier: FakeCarrier
-) -> None:
-    await carrier.report(("used again", BAD))
-    await env.jump(2 * UNMATCHED_RECEIPT_RETENTION_MS / SECOND)
-    request_id = await env.send(sms())
-    await env.wait(1)
-    assert await env.outcomes_of(request_id) == [(SENDING, None)]
-
-    await carrier.report(("used again", GOOD))
-
-    assert await env.outcomes_of(request_id) == [(DONE, GOOD)]
-
-
-@pytest.mark.first_case
-@pytest.mark.carrier(answer=lambda attempt: Accepted("same"))
-@pytest.mark.settings(sms_timeout_hours=1)
-async def test_reused_reference_belongs_to_the_later_message(env: Environment, carrier: FakeCarrier) -> None:
-    earlier_request = await env.send(sms())
-    await env.jump(1800)
-    later_request = await env.send(sms())
-    await env.jump(1800 + 20)
-    assert await env.outcomes_of(earlier_request) == [(FAILED, Outcome.TIMED_OUT)]
-
-    await carrier.report(("same", GOOD))
-
-    assert await env.outcomes_of(later_request) == [(DONE, GOOD)]
-    assert await env.outcomes_of(earlier_request) == [(FAILED, Outcome.TIMED_OUT)]
-    assert await count_rows(env, "receipts") == 0
-
-
-@pytest.mark.first_case
 @pytest.mark.carrier(answer=lambda attempt: Accepted("same"))
 async def test_messages_that_share_a_reference_are_each_submitted_once(
     env: Environment, carrier: FakeCarrier
@@ -178,15 +121,6 @@ async def test_messages_that_share_a_reference_are_each_submitted_once(
 
     assert len(carrier.submitted) == 20
     assert await env.outcomes_of(request_id) == [(SENDING, None)] * 20
-
-
-async def test_receipt_of_another_carrier_ends_nothing(env: Environment, carrier: FakeCarrier) -> None:
-    request_id = await env.send(sms())
-    await env.wait(1)
-
-    await store_receipts(env.context, "another", [Receipt(reference_of(request_id), GOOD)])
-
-    assert await env.outcomes_of(request_id) == [(SENDING, None)]
 
 
 async def test_receipt_of_an_attempt_in_doubt_matches_the_reference_of_a_later_attempt(
@@ -211,14 +145,3 @@ async def test_thousand_receipts_at_once_end_a_thousand_messages(env: Environmen
 
     assert await env.outcomes_of(request_id) == [(DONE, GOOD)] * 1000
     assert env.metric_value("pabal_messages_ended_total", product="sms", code="1000") == 1000
-
-
-async def test_housekeeping_deletes_old_unmatched_receipts_after_a_restart(start: Start) -> None:
-    carrier = FakeCarrier()
-    env = await start(carrier)
-    await carrier.report(("nobody", GOOD))
-
-    env = await start(FakeCarrier(), world=VirtualWorld(1, later(NOON, 3600 + 60)))
-    await run_round(env.context)
-
-    assert await count_rows(env, "receipts") == 0

@@ -49,36 +49,6 @@ async def test_parts_with_the_same_reference_need_one_receipt(
 
 
 @pytest.mark.carrier(answer=lambda attempt: Accepted("a", ("b", "c")))
-async def test_message_in_parts_fails_when_one_part_fails(env: Environment, carrier: FakeCarrier) -> None:
-    request_id = await env.send(sms(product=Product.LMS))
-    await env.wait(1)
-    await carrier.report(("a", GOOD))
-
-    await carrier.report(("b", BAD))
-
-    assert await env.outcomes_of(request_id) == [(FAILED, BAD)]
-    assert await count_rows(env, "receipts") == 0
-    await carrier.report(("c", GOOD), ("a", GOOD), ("b", GOOD))
-    assert await env.outcomes_of(request_id) == [(FAILED, BAD)]
-
-
-@pytest.mark.carrier(answer=lambda attempt: Accepted("a", ("b",)), delay_s=5)
-async def test_receipts_of_parts_that_precede_the_verdict_wait_for_it(
-    env: Environment, carrier: FakeCarrier
-) -> None:
-    request_id = await env.send(sms(product=Product.LMS))
-    await env.wait(1)
-    await carrier.report(("b", GOOD))
-    await env.wait(5)
-    assert await env.outcomes_of(request_id) == [(SENDING, None)]
-
-    await carrier.report(("a", GOOD))
-
-    assert await env.outcomes_of(request_id) == [(DONE, GOOD)]
-    assert await count_rows(env, "receipts") == 0
-
-
-@pytest.mark.carrier(answer=lambda attempt: Accepted("a", ("b", "c")))
 @pytest.mark.settings(sms_timeout_hours=1)
 async def test_message_times_out_when_one_part_gets_no_receipt(env: Environment, carrier: FakeCarrier) -> None:
     request_id = await env.send(sms())
