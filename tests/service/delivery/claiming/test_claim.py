@@ -11,52 +11,42 @@ from tests.fixtures.campaigns import phones
 from tests.fixtures.service import DEFAULT_CARRIER, sms
 from tests.fixtures.virtual import NOON, Environment
 
-
-def test_no_slot_is_chosen_when_there_are_no_jobs() -> None:
-    assert choose_slot([], NOON) == SlotChoice(None, False, None)
+SMALL, CAMPAIGN = Lane.SMALL, Lane.CAMPAIGN
 
 
-def test_the_time_of_the_first_job_is_returned_when_none_is_due() -> None:
-    assert choose_slot([(1, Lane.SMALL, NOON + 9), (2, Lane.CAMPAIGN, NOON + 5)], NOON) == SlotChoice(
-        None, False, NOON + 5
-    )
-
-
-def test_the_oldest_small_send_goes_before_older_campaigns() -> None:
-    found = [
-        (1, Lane.CAMPAIGN, NOON - 90),
-        (2, Lane.SMALL, NOON - 5),
-        (3, Lane.SMALL, NOON - 7),
-    ]
-
-    assert choose_slot(found, NOON) == SlotChoice(3, True, None, other_small_slots=1)
-
-
-def test_on_the_campaigns_turn_the_oldest_campaign_goes_before_small_sends() -> None:
-    found = [
-        (1, Lane.CAMPAIGN, NOON - 10),
-        (2, Lane.SMALL, NOON - 50),
-        (3, Lane.CAMPAIGN, NOON - 20),
-    ]
-
-    assert choose_slot(found, NOON, is_campaigns_turn=True) == SlotChoice(3, True, None, other_small_slots=1)
-    assert choose_slot([(2, Lane.SMALL, NOON - 50)], NOON, is_campaigns_turn=True) == SlotChoice(2, False, None)
-
-
-def test_a_batch_fills_with_campaigns_when_no_other_slot_has_a_due_small_send() -> None:
-    found = [
-        (1, Lane.SMALL, NOON),
-        (1, Lane.CAMPAIGN, NOON),
-        (2, Lane.CAMPAIGN, NOON),
-        (3, Lane.SMALL, NOON + 1),
-    ]
-
-    assert choose_slot(found, NOON) == SlotChoice(1, True, None, other_small_slots=0)
-
-
-def test_a_job_is_due_at_its_exact_time() -> None:
-    assert choose_slot([(4, Lane.SMALL, NOON)], NOON).slot == 4
-    assert choose_slot([(4, Lane.SMALL, NOON + 1)], NOON).slot is None
+@pytest.mark.parametrize(
+    ("found", "is_campaigns_turn", "chosen"),
+    [
+        pytest.param([], False, SlotChoice(None, False, None), id="no jobs"),
+        pytest.param(
+            [(1, SMALL, NOON + 9), (2, CAMPAIGN, NOON + 5)], False, SlotChoice(None, False, NOON + 5), id="none due"
+        ),
+        pytest.param([(4, SMALL, NOON)], False, SlotChoice(4, False, None), id="due at its exact time"),
+        pytest.param(
+            [(1, CAMPAIGN, NOON - 90), (2, SMALL, NOON - 5), (3, SMALL, NOON - 7)],
+            False,
+            SlotChoice(3, True, None, other_small_slots=1),
+            id="the oldest small send goes before older campaigns",
+        ),
+        pytest.param(
+            [(1, CAMPAIGN, NOON - 10), (2, SMALL, NOON - 50), (3, CAMPAIGN, NOON - 20)],
+            True,
+            SlotChoice(3, True, None, other_small_slots=1),
+            id="on its turn the oldest campaign goes first",
+        ),
+        pytest.param([(2, SMALL, NOON - 50)], True, SlotChoice(2, False, None), id="no campaign on its turn"),
+        pytest.param(
+            [(1, SMALL, NOON), (1, CAMPAIGN, NOON), (2, CAMPAIGN, NOON), (3, SMALL, NOON + 1)],
+            False,
+            SlotChoice(1, True, None, other_small_slots=0),
+            id="campaigns may fill a batch when no other small send is due",
+        ),
+    ],
+)
+def test_slot_of_the_next_claim(
+    found: list[tuple[int, int, int]], is_campaigns_turn: bool, chosen: SlotChoice
+) -> None:
+    assert choose_slot(found, NOON, is_campaigns_turn=is_campaigns_turn) == chosen
 
 
 @pytest.mark.carrier(is_connected=False)
