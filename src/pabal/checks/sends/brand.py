@@ -28,7 +28,7 @@ from pabal.domain.brand import limits, rules
 from pabal.domain.brand.buttons import check_own_buttons
 from pabal.domain.brand.message import BrandAttachment, BrandMessage, BrandType, Targeting
 from pabal.domain.brand.report import Report, check_line_breaks
-from pabal.domain.content import button, text, variables
+from pabal.domain.content import text, variables
 from pabal.domain.content.button import Button
 from pabal.domain.people import phone
 from pabal.domain.sends.filled import LengthChecker
