@@ -38,7 +38,7 @@ SLOW_FILES = {
     "console/history/test_workbook.py",
     "console/test_start.py",
     "docs/test_guide.py",
-    "service/access/sign_in/test_throttle.py",
+    "service/access/sign_in/test_sign_in_delays.py",
     "service/delivery/test_deliver_retries.py",
     "service/sending/test_cancel.py",
     "web/test_history_without_receivers.py",

@@ -36,7 +36,7 @@ from pabal.store.engine.base import Store, StoreUnavailable
 from pabal.store.events.events import EventData
 from pabal.store.messages import images
 from pabal.store.messages.history import ReadMessages
-from pabal.webhooks.addresses import AddressRules
+from pabal.webhooks.permitted_addresses import AddressRules
 from pabal.webhooks.poster import Poster
 from pabal.webhooks.secrets import SecretBox
 from pabal.world import World

@@ -11,7 +11,7 @@ from pabal.answers.message_records import parse_inbound_cursor
 from pabal.carriers.smpp import encoding, pdu, protocol, receipt_parser, receipts
 from pabal.checks import webhooks as webhook_checks
 from pabal.checks.body import forms
-from pabal.checks.body.addresses import get_caller_address
+from pabal.checks.body.caller_addresses import get_caller_address
 from pabal.checks.body.locale import choose_language
 from pabal.domain.base import dates, identifiers
 from pabal.domain.base.codes import LANGUAGES, MAX_PROBLEMS, Code, Refused

@@ -11,8 +11,8 @@ import pytest
 from pabal.outbound.calls import NOT_TLS
 from pabal.settings.field import BadSetting
 from pabal.settings.webhook_settings import AllowedEndpoint
-from pabal.webhooks.addresses import AddressRules
 from pabal.webhooks.client import READ_BYTES, WebhookClient
+from pabal.webhooks.permitted_addresses import AddressRules
 from pabal.webhooks.poster import ANSWER_BYTES, PostError, PostResult
 from pabal.world import RealWorld
 from tests.fixtures.certificates import AUTHORITY, TLS

@@ -8,8 +8,8 @@ import pytest
 
 from pabal.settings.field import BadSetting
 from pabal.settings.webhook_settings import AllowedEndpoint
-from pabal.webhooks.addresses import AddressRules
 from pabal.webhooks.client import MAX_LOOKUPS, MAX_LOOKUPS_PER_ACCOUNT, RESOLVED_S, SystemResolver, WebhookClient
+from pabal.webhooks.permitted_addresses import AddressRules
 from pabal.webhooks.poster import PostError
 from pabal.world import RealWorld
 from tests.fixtures.certificates import AUTHORITY

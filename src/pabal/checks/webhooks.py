@@ -32,7 +32,7 @@ from pabal.service.webhooks.manage import ListedWebhook, WebhookFields
 from pabal.service.webhooks.posting import decode_answer, describe_error, format_post_id
 from pabal.settings.carriers import SENDABLE
 from pabal.store.events.webhook_posts import Delivery
-from pabal.webhooks.addresses import parse_url
+from pabal.webhooks.permitted_addresses import parse_url
 from pabal.webhooks.poster import PostError, PostResult
 
 T = TypeVar("T")

@@ -15,7 +15,7 @@ from pabal.mail.mailer import Mailer
 from pabal.store.engine.base import Tx
 from pabal.store.events.events import EventData
 from pabal.store.messages.history import ReadMessages
-from pabal.webhooks.addresses import AddressRules
+from pabal.webhooks.permitted_addresses import AddressRules
 from pabal.webhooks.poster import Poster
 
 EventItemBuilder = Callable[

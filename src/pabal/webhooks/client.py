@@ -15,7 +15,7 @@ from pabal.domain.base.codes import Refused
 from pabal.outbound.calls import CallFailed, Failure, HttpRequest
 from pabal.settings.environment import explain_os_error
 from pabal.settings.field import BadSetting
-from pabal.webhooks.addresses import AddressRules, WebhookUrl, parse_url
+from pabal.webhooks.permitted_addresses import AddressRules, WebhookUrl, parse_url
 from pabal.webhooks.poster import ANSWER_BYTES, PostError, PostFailed, PostResult
 from pabal.world import World
 

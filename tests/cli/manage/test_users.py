@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from pabal.service.access.users import passwords, throttle
+from pabal.service.access.users import passwords, sign_in_delays
 from pabal.store.users import openid_identities, second_factors, users
 from pabal.store.users.openid_identities import Identity
 from tests.fixtures.cli import CommandLine
@@ -60,8 +60,8 @@ def test_user_gets_a_new_password_and_is_disabled_and_enabled(command_line: Comm
 def test_user_is_unlocked_after_failed_sign_ins(command_line: CommandLine) -> None:
     command_line("user", "create", "kim", "--account", "acme")
     free = command_line("user", "unlock", "kim")
-    attempt = throttle.attempt_of("kim", None, None)
-    command_line.run_in_store(throttle.admit, attempt, 0)
+    attempt = sign_in_delays.attempt_of("kim", None, None)
+    command_line.run_in_store(sign_in_delays.admit, attempt, 0)
 
     lifted = command_line("user", "unlock", "Kim")
 

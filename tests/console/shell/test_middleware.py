@@ -10,7 +10,7 @@ from pabal.console.pages import PAGES
 from pabal.console.shell import rendering
 from pabal.console.shell.middleware import HEADERS
 from pabal.console.shell.page_request import HOME, safe_redirect_path
-from pabal.service.access.users.throttle import FREE_ATTEMPTS_PER_NAME_AND_ADDRESS
+from pabal.service.access.users.sign_in_delays import FREE_ATTEMPTS_PER_NAME_AND_ADDRESS
 from pabal.store.engine.base import StoreUnavailable
 from tests.fixtures.console import PASSWORD, Browser, make_user, sign_in
 from tests.fixtures.virtual import Environment

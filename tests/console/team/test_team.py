@@ -6,8 +6,8 @@ import pytest
 
 from pabal.domain.people.user import Role
 from pabal.service.access.users import users as user_service
+from pabal.service.access.users.sign_in_delays import FREE_ATTEMPTS_PER_NAME_AND_ADDRESS
 from pabal.service.access.users.team import INVITE_LIFETIME_MS, MAX_OPEN_INVITES
-from pabal.service.access.users.throttle import FREE_ATTEMPTS_PER_NAME_AND_ADDRESS
 from pabal.service.upkeep.housekeeping import run_round
 from pabal.store.users import users
 from tests.fixtures.audit import audited, audited_actions

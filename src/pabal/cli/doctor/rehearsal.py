@@ -15,10 +15,10 @@ from starlette.routing import Route
 
 from pabal.build_context import build_relay
 from pabal.carriers.base import Accepted, Carrier, Receipt, Rejected, Unknown, Verdict
-from pabal.carriers.nhncloud import documented as nhncloud
+from pabal.carriers.nhncloud import documented_shapes as nhncloud
 from pabal.carriers.relay.carrier import NOT_CONNECTED_YET, Dependencies
-from pabal.carriers.relay.documented import Difference, DifferenceKind, RelayDocuments, find_differences
-from pabal.carriers.solapi import documented as solapi
+from pabal.carriers.relay.documented_shapes import Difference, DifferenceKind, RelayDocuments, find_differences
+from pabal.carriers.solapi import documented_shapes as solapi
 from pabal.cli.serving.serve import build_table
 from pabal.domain.base.codes import Refused
 from pabal.domain.base.dates import MINUTE, Instant

@@ -10,7 +10,7 @@ from pathlib import Path
 from pabal import __version__
 from pabal.carriers.base import Accepted, Declined, Rejected, code_of
 from pabal.carriers.provider import RelayProvider
-from pabal.carriers.relay.documented import Difference, shown_code
+from pabal.carriers.relay.documented_shapes import Difference, shown_code
 from pabal.cli.doctor.rehearsal import (
     Followed,
     Heard,

@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
-from pabal.checks.body.addresses import IpNetwork, get_caller_address, is_in_networks
+from pabal.checks.body.caller_addresses import IpNetwork, get_caller_address, is_in_networks
 from pabal.checks.body.locale import Locale
 from pabal.console.shell import cookies, form_body
 from pabal.console.shell.cookies import FormToken, make_token, parse_token
@@ -31,7 +31,7 @@ from pabal.domain.people.user import Role
 from pabal.service.access.accounts.rate_limits import BodyBudget, HeldBody
 from pabal.service.access.users import sign_in
 from pabal.service.access.users.sign_in import ConsoleSession, new_secret
-from pabal.service.access.users.throttle import IpAddress
+from pabal.service.access.users.sign_in_delays import IpAddress
 from pabal.service.errors import RecordDamaged, StoreUnavailable, describe_error
 
 CSRF_FIELD = "csrf"

@@ -28,7 +28,7 @@ from pabal.domain.people.user import Role, User
 from pabal.service.access.accounts.audit import Actor, AuditEntry
 from pabal.service.access.users import passwords
 from pabal.service.access.users.sign_in import ConsoleSession, SignInSource
-from pabal.service.access.users.throttle import IpAddress
+from pabal.service.access.users.sign_in_delays import IpAddress
 from pabal.service.context import Context
 from pabal.service.history.timeline import Request as SendRequest
 from pabal.service.sending.compose import hides_digits

@@ -11,7 +11,7 @@ from pabal.openid import flow as flows
 from pabal.openid.flow import Flow, Purpose
 from pabal.service.access.users import provider_sign_in
 from pabal.service.access.users.provider_sign_in import START_AGAIN, ProviderIdentity
-from pabal.service.access.users.throttle import place_of
+from pabal.service.access.users.sign_in_delays import place_of
 
 
 async def begin_sign_in(request: PageRequest) -> Response:

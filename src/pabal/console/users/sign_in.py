@@ -19,7 +19,7 @@ from pabal.openid.flow import FLOW_LIFETIME_MS
 from pabal.service.access.users import sign_in, two_factor
 from pabal.service.access.users.provider_sign_in import ProviderRedirect
 from pabal.service.access.users.sign_in import CodeNeeded, NewSession
-from pabal.service.access.users.throttle import DEVICE_LIFETIME_MS
+from pabal.service.access.users.sign_in_delays import DEVICE_LIFETIME_MS
 from pabal.service.access.users.two_factor import WRONG_CODE
 
 STATUS_WRONG = 401

@@ -7,7 +7,7 @@ from pabal.domain.base.dates import HOUR, MINUTE, SECOND, Instant
 from pabal.domain.events.notice import CONFIRMATION, NoticeKind, parse_address
 from pabal.domain.people.user import User
 from pabal.service.access.users.sign_in import new_secret
-from pabal.service.access.users.throttle import hash_token
+from pabal.service.access.users.sign_in_delays import hash_token
 from pabal.service.context import Context
 from pabal.service.notices.compose import secret_context
 from pabal.store.accounts import audit_log

@@ -17,7 +17,7 @@ from pabal.store.events import webhook_posts, webhooks
 from pabal.store.events.webhook_posts import Delivery
 from pabal.store.events.webhooks import NewWebhook
 from pabal.webhooks import poster
-from pabal.webhooks.addresses import parse_url
+from pabal.webhooks.permitted_addresses import parse_url
 
 MAX_COUNTED_BACKLOG = 10_000
 MAX_LISTED_STOPPED = 200

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from pabal.checks.body.addresses import IpNetwork, get_caller_address, is_in_networks
+from pabal.checks.body.caller_addresses import IpNetwork, get_caller_address, is_in_networks
 from pabal.domain.base.codes import Code, Refused, Text
 from pabal.service.access.accounts.keys import KeyCache
 from pabal.service.access.accounts.rate_limits import RateLimiter, RateLimitResult, SharedRateLimiter

@@ -14,9 +14,9 @@ from pabal.domain.people.user import User
 from pabal.openid import flow as flows
 from pabal.openid.flow import FLOW_LIFETIME_MS, Flow, Purpose
 from pabal.openid.provider import CodeRejected, OpenIdProvider, OpenIdUnavailable, TokenRejected
-from pabal.service.access.users import sign_in, team, throttle
+from pabal.service.access.users import sign_in, sign_in_delays, team
 from pabal.service.access.users.sign_in import NewSession, SignInSource, new_secret
-from pabal.service.access.users.throttle import DEVICE_LIFETIME_MS, hash_token
+from pabal.service.access.users.sign_in_delays import DEVICE_LIFETIME_MS, hash_token
 from pabal.service.context import Context
 from pabal.store.accounts import audit_log
 from pabal.store.accounts.audit_log import AuditEntry
@@ -205,8 +205,8 @@ def _provider(context: Context) -> OpenIdProvider:
 
 async def _record_failure(context: Context, source: SignInSource, reason: str) -> None:
     context.metrics.sign_ins.add(1, "failure")
-    place, now = throttle.place_of(source.address), context.world.now()
-    failure = await context.store.write(throttle.record_failure_without_name, WAY, place, now)
+    place, now = sign_in_delays.place_of(source.address), context.world.now()
+    failure = await context.store.write(sign_in_delays.record_failure_without_name, WAY, place, now)
     if failure.is_recorded:
         extra = {"error": reason, "recent_failures": failure.failures}
         log.warning("sign-in by OpenID Connect failed; see the audit log", extra=extra)

@@ -8,9 +8,9 @@ from pabal.domain.base.codes import Code, Refused
 from pabal.domain.base.dates import HOUR, MINUTE, SECOND, Instant
 from pabal.domain.people import user
 from pabal.domain.people.user import Role, User
-from pabal.service.access.users import passwords, throttle
+from pabal.service.access.users import passwords, sign_in_delays
 from pabal.service.access.users.passwords import WorkerThreads
-from pabal.service.access.users.throttle import Admission, IpAddress, SignInAttempt, hash_token
+from pabal.service.access.users.sign_in_delays import Admission, IpAddress, SignInAttempt, hash_token
 from pabal.service.context import Context
 from pabal.store.accounts import accounts, audit_log
 from pabal.store.accounts.accounts import Account
@@ -73,7 +73,7 @@ async def sign_in(
     Raises Refused(RATE_LIMITED) while further attempts have to wait after too many failed ones.
     """
     world = context.world
-    attempt = throttle.attempt_of(_parse_name(spelling), source.address, source.device_token)
+    attempt = sign_in_delays.attempt_of(_parse_name(spelling), source.address, source.device_token)
     admission = await admit(context, attempt)
     found = admission.found
     is_right = await hashing_threads.run(passwords.verify, found.hash if found else None, password)
@@ -102,11 +102,11 @@ async def verify_password(
 
     Raises Refused(RATE_LIMITED).
     """
-    attempt = throttle.attempt_of(who.name, source.address, source.device_token)
+    attempt = sign_in_delays.attempt_of(who.name, source.address, source.device_token)
     admission = await admit(context, attempt)
     found = admission.found
     if await hashing_threads.run(passwords.verify, found.hash if found else None, password):
-        await context.store.write(throttle.take_back, admission)
+        await context.store.write(sign_in_delays.take_back, admission)
         return True
     await record_failure(context, attempt, admission)
     return False
@@ -117,7 +117,7 @@ async def admit(context: Context, attempt: SignInAttempt) -> Admission:
 
     Raises Refused(RATE_LIMITED) while it has to wait.
     """
-    admission = await context.store.write(throttle.admit, attempt, context.world.now())
+    admission = await context.store.write(sign_in_delays.admit, attempt, context.world.now())
     if admission.blocked_until is not None:
         context.metrics.sign_ins.add(1, "throttled")
         wait_s = (admission.blocked_until - context.world.now()) / SECOND
@@ -128,7 +128,7 @@ async def admit(context: Context, attempt: SignInAttempt) -> Admission:
 async def record_failure(context: Context, attempt: SignInAttempt, admission: Admission) -> None:
     """Record an attempt to sign in that has failed."""
     context.metrics.sign_ins.add(1, "failure")
-    failure = await context.store.write(throttle.record_failure, attempt, admission, context.world.now())
+    failure = await context.store.write(sign_in_delays.record_failure, attempt, admission, context.world.now())
     if failure.is_recorded:
         user_id = admission.found.user.id if admission.found else None
         log.warning(
@@ -193,7 +193,7 @@ def begin_session(tx: Tx, start: SessionStart, now: Instant) -> bool:
     who = new.user
     if users.get_by_name(tx, who.name) != admission.found:
         return False
-    throttle.record_success(tx, attempt, admission, hash_token(new.device_token), now)
+    sign_in_delays.record_success(tx, attempt, admission, hash_token(new.device_token), now)
     add_session(tx, new, csrf, browser, now)
     return True
 

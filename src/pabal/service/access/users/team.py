@@ -6,9 +6,9 @@ from pabal.domain.base.codes import Code, Refused, Text
 from pabal.domain.base.dates import HOUR, Instant
 from pabal.domain.people import user
 from pabal.domain.people.user import Role, User
-from pabal.service.access.users import throttle, users
+from pabal.service.access.users import sign_in_delays, users
 from pabal.service.access.users.sign_in import new_secret
-from pabal.service.access.users.throttle import hash_token
+from pabal.service.access.users.sign_in_delays import hash_token
 from pabal.service.access.users.two_factor import delete_factor
 from pabal.service.context import Context
 from pabal.store.accounts import accounts, audit_log
@@ -179,7 +179,7 @@ def unlink(tx: Tx, account_id: int, name: str, audit_entry: AuditEntry) -> None:
 
 def delete_user(tx: Tx, found: User) -> None:
     """Delete a user and everything that is only theirs."""
-    throttle.lift(tx, found.name)
+    sign_in_delays.lift(tx, found.name)
     user_store.delete(tx, found.id)
 
 
@@ -191,7 +191,7 @@ def _read_team(tx: Tx, account_id: int, issuer: str, now: Instant) -> Team:
         _open_invites(tx, account_id, now),
         second_factors.list_enabled(tx, ids),
         openid_identities.list_linked(tx, issuer, ids) if issuer else set(),
-        throttle.list_delayed(tx, [each.name for each in members], now),
+        sign_in_delays.list_delayed(tx, [each.name for each in members], now),
     )
 
 

@@ -7,9 +7,9 @@ from pabal.domain.base.codes import Code, Refused, Text, require
 from pabal.domain.base.dates import Instant
 from pabal.domain.people import totp
 from pabal.domain.people.user import User
-from pabal.service.access.users import sign_in, throttle
+from pabal.service.access.users import sign_in, sign_in_delays
 from pabal.service.access.users.sign_in import NewSession, SessionStart, SignInSource, new_secret
-from pabal.service.access.users.throttle import Admission, hash_token
+from pabal.service.access.users.sign_in_delays import Admission, hash_token
 from pabal.service.context import Context
 from pabal.store.accounts import audit_log
 from pabal.store.accounts.audit_log import AuditEntry
@@ -106,11 +106,11 @@ async def verify_code(context: Context, who: User, code: str, source: SignInSour
 
     Raises Refused(RATE_LIMITED).
     """
-    attempt = throttle.attempt_of(who.name, source.address, source.device_token)
+    attempt = sign_in_delays.attempt_of(who.name, source.address, source.device_token)
     admission = await sign_in.admit(context, attempt)
     use = await _read_code(context, who, code)
     if await context.store.write(_use_code, who.id, use) is not None:
-        await context.store.write(throttle.take_back, admission)
+        await context.store.write(sign_in_delays.take_back, admission)
         return True
     await sign_in.record_failure(context, attempt, admission)
     return False
@@ -131,7 +131,7 @@ async def sign_in_with_code(context: Context, token: str, code: str, source: Sig
     """
     pending = await _find_pending(context, token)
     who = pending.user
-    attempt = throttle.attempt_of(who.name, source.address, source.device_token)
+    attempt = sign_in_delays.attempt_of(who.name, source.address, source.device_token)
     admission = await sign_in.admit(context, attempt)
     new = NewSession(new_secret(context.world), new_secret(context.world), who)
     start = SessionStart(new, new_secret(context.world), source.browser, attempt, admission)

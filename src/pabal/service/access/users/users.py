@@ -4,9 +4,9 @@ from pabal.domain.base.codes import Code, Refused, Text, require
 from pabal.domain.base.dates import Instant
 from pabal.domain.people import user
 from pabal.domain.people.user import Role, User
-from pabal.service.access.users import throttle
+from pabal.service.access.users import sign_in_delays
 from pabal.service.access.users.sign_in import IDLE_TIMEOUT_MS
-from pabal.service.access.users.throttle import hash_token
+from pabal.service.access.users.sign_in_delays import hash_token
 from pabal.service.access.users.two_factor import delete_factor
 from pabal.service.context import Context
 from pabal.store.accounts import accounts, audit_log
@@ -119,7 +119,7 @@ def unlink(tx: Tx, spelling: str, now: Instant, actor: Actor = COMMAND_LINE) -> 
 
 
 def _lift(tx: Tx, found: User, now: Instant, actor: Actor) -> bool:
-    is_lifted = throttle.lift(tx, found.name)
+    is_lifted = sign_in_delays.lift(tx, found.name)
     if is_lifted:
         audit_log.add(tx, AuditEntry(now, *actor, found.account_id, "user.unlock", found.name))
     return is_lifted

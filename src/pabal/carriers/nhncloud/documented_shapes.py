@@ -5,7 +5,7 @@ ko/alimtalk-api-guide.md, ko/friendtalk-api-guide.md, ko/friendtalkupgrade-api-g
 ko/error-code.md. A field whose column "Not Null" is empty or X may be missing.
 """
 
-from pabal.carriers.relay.documented import DocumentedCall, OneOf, RelayDocuments, Shape, codes, fields
+from pabal.carriers.relay.documented_shapes import DocumentedCall, OneOf, RelayDocuments, Shape, codes, fields
 
 _SMS_ERROR = codes(
     int,

@@ -7,7 +7,7 @@ import pytest
 from pabal.domain.base.codes import Code, Refused
 from pabal.domain.events.webhook import MAX_URL_CHARACTERS
 from pabal.settings.webhook_settings import AllowedEndpoint
-from pabal.webhooks.addresses import AddressRules, WebhookUrl, parse_url
+from pabal.webhooks.permitted_addresses import AddressRules, WebhookUrl, parse_url
 
 PUBLIC = (
     "8.8.8.8",

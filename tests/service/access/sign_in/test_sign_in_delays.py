@@ -7,7 +7,7 @@ import pytest
 
 from pabal.domain.base.codes import Code, Refused
 from pabal.service.access.users import users
-from pabal.service.access.users.throttle import (
+from pabal.service.access.users.sign_in_delays import (
     FREE_ATTEMPTS_PER_ADDRESS,
     FREE_ATTEMPTS_PER_NAME,
     FREE_ATTEMPTS_PER_NAME_AND_ADDRESS,

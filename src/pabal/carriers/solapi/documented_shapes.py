@@ -3,7 +3,7 @@
 D is solapi/documents (2022), N the source of solapi/solapi-nodejs, P that of solapi/solapi-python.
 """
 
-from pabal.carriers.relay.documented import DocumentedCall, Each, OneOf, RelayDocuments, Shape, codes, fields
+from pabal.carriers.relay.documented_shapes import DocumentedCall, Each, OneOf, RelayDocuments, Shape, codes, fields
 from pabal.carriers.solapi.calls import SEND_PATH
 from pabal.carriers.solapi.client import UPLOAD_PATH
 from pabal.carriers.solapi.lookup import LIST_PATH

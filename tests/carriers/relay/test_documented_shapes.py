@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from pabal.carriers.relay.documented import Each, OneOf, Shape, codes, find_differences
+from pabal.carriers.relay.documented_shapes import Each, OneOf, Shape, codes, find_differences
 
 CODE = codes(str, "1000 1002..1004 E900")
 
