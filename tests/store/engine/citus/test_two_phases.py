@@ -12,7 +12,7 @@ from pabal.service.delivery.outcome.settle import BatchVerdicts, expect_receipts
 from pabal.service.delivery.receipts import receive
 from pabal.service.policy import build_policy
 from pabal.settings.settings import load
-from pabal.store.engine.citus.distribution import DISTRIBUTED_TABLES, writes_to_workers
+from pabal.store.engine.citus.distribution import DISTRIBUTED_TABLES, writes_to_nodes
 from pabal.store.engine.postgres.postgres_store import connect
 from pabal.store.engine.postgres.postgres_tx import PostgresTx
 from tests.fixtures import postgres
@@ -32,7 +32,7 @@ def distributed() -> Iterator[PostgresTx]:
 
 
 @pytest.mark.parametrize(
-    ("sql", "is_on_workers"),
+    ("sql", "is_on_nodes"),
     [
         ("insert into jobs (id) values (?)", True),
         ("insert {or_fail} into messages (id) select 1", True),
@@ -45,12 +45,12 @@ def distributed() -> Iterator[PostgresTx]:
         ("create table words (word text)", None),
     ],
 )
-def test_table_that_a_statement_writes_to_is_recognized(sql: str, is_on_workers: bool | None) -> None:
-    assert writes_to_workers(sql) is is_on_workers
+def test_table_that_a_statement_writes_to_is_recognized(sql: str, is_on_nodes: bool | None) -> None:
+    assert writes_to_nodes(sql) is is_on_nodes
 
 
 def test_every_distributed_table_is_recognized() -> None:
-    assert all(writes_to_workers(f"delete from {table} where slot = ?") for table in DISTRIBUTED_TABLES)
+    assert all(writes_to_nodes(f"delete from {table} where slot = ?") for table in DISTRIBUTED_TABLES)
 
 
 def test_send_and_claim_stay_on_a_worker(distributed: PostgresTx) -> None:

@@ -20,15 +20,15 @@ DISTRIBUTED_TABLES = (
     "event_data",
     "slot_holders",
 )
-"""Tables that are distributed by slot; all rows of one slot are on one worker."""
+"""Tables that are distributed by slot; all rows of one slot are on one node."""
 MARKER_TABLE = "two_phase_commits"
 """An empty table that Citus knows of, on the coordinator: writing to it makes the commit two-phase."""
 USE_TWO_PHASES = f"delete from {MARKER_TABLE} where id = 0".encode()
-"""Makes the transaction commit in two phases. Without it, Citus commits the worker, then the coordinator: what is
+"""Makes the transaction commit in two phases. Without it, Citus commits the node, then the coordinator: what is
 written to tables of the coordinator, which Citus does not know of, may be lost in between."""
 FIND_DISTRIBUTION = f"select 1 where to_regclass('{MARKER_TABLE}') is not null".encode()
 _PLANNER_SETTINGS = ("enable_seqscan", "enable_bitmapscan", "enable_hashjoin", "enable_mergejoin", "jit")
-"""Turned off in our own sessions (see session.py), which Citus does not pass on to its workers."""
+"""Turned off in our own sessions (see session.py), which Citus does not pass on to its nodes."""
 _OTHER_SETTINGS = {
     "lock_timeout": "10s",
     "tcp_keepalives_idle": "10s",
@@ -36,16 +36,16 @@ _OTHER_SETTINGS = {
     "tcp_keepalives_count": "3",
     "tcp_user_timeout": "15s",
 }
-"""As in our own sessions: a worker must not wait for a lock, nor for a coordinator that is gone, for longer."""
+"""As in our own sessions: a node must not wait for a lock, nor for a coordinator that is gone, for longer."""
 _TARGET = re.compile(r"\s*(?:insert (?:\{or_fail\} )?into|update|delete from) (\w+?)(?:_default|_[0-9]{6})?\b")
 
 
 class NoCitus(TextError):
-    """The database is not on a Citus coordinator with workers; the message says what to do."""
+    """The database is not on a Citus coordinator with nodes; the message says what to do."""
 
 
 @lru_cache(maxsize=512)
-def writes_to_workers(sql: str) -> bool | None:
+def writes_to_nodes(sql: str) -> bool | None:
     """Return whether a statement writes to a distributed table, or to one of the coordinator.
 
     None: to neither, or what it writes may be lost, as it says by `{may_repeat}`, because it is repeated.
@@ -68,8 +68,8 @@ def distribute(tx: Tx) -> list[str]:
         )
     if not tx.fetch_one("select 1 from pg_dist_node where noderole = 'primary' and shouldhaveshards"):
         raise NoCitus(
-            "Citus에 워커 노드가 없습니다. 노드마다 `select citus_add_node('HOST', PORT)`를 실행하세요",
-            "Citus has no workers yet: run `select citus_add_node('HOST', PORT)` for each",
+            "Citus에 노드가 없습니다. 노드마다 `select citus_add_node('HOST', PORT)`를 실행하세요",
+            "Citus has no nodes yet: run `select citus_add_node('HOST', PORT)` for each",
         )
     if not tx.fetch_one("select 1 from pg_dist_node where groupid = 0"):
         raise NoCitus(
@@ -100,7 +100,7 @@ def use_one_connection(tx: Tx) -> None:
 
 
 def _apply_settings(tx: Tx) -> None:
-    """Apply our settings on the workers: Citus passes on changes of the database."""
+    """Apply our settings on the nodes: Citus passes on changes of the database."""
     (name,) = tx.fetch_all("select quote_ident(current_database())")[0]
     for setting in _PLANNER_SETTINGS:
         tx.execute(f"alter database {name} set {setting} = off")

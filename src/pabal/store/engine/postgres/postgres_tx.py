@@ -10,7 +10,7 @@ import psycopg
 
 from pabal.domain.base import identifiers
 from pabal.store.engine.base import UNION, ReadTimedOut, Row, Tx, Value, chunks, spell_same, to_dialect
-from pabal.store.engine.citus.distribution import MARKER_TABLE, USE_TWO_PHASES, writes_to_workers
+from pabal.store.engine.citus.distribution import MARKER_TABLE, USE_TWO_PHASES, writes_to_nodes
 from pabal.store.engine.citus.shards import split
 from pabal.store.engine.citus.values import (
     MAX_ROWS,
@@ -232,8 +232,8 @@ class PostgresTx(Tx):
         return [chunk for _, some in by_slot(rows) for chunk in chunks(some, MAX_ROWS_PER_STATEMENT)]
 
     def _note_write(self, sql: str) -> None:
-        if self.is_distributed and (is_on_workers := writes_to_workers(sql)) is not None:
-            self._written.add(is_on_workers)
+        if self.is_distributed and (is_on_nodes := writes_to_nodes(sql)) is not None:
+            self._written.add(is_on_nodes)
 
 
 def _shared_slot(ids: Sequence[Any]) -> int | None:
