@@ -34,7 +34,9 @@ def test_doctor_names_a_carrier_that_owes_receipts(command_line: CommandLine) ->
 
     late = command_line("doctor")
     unknown = [(f"x{number}", Outcome.DELIVERED) for number in range(2)]
-    command_line.run_in_context(lambda context: context.store.write(receipts.record, CARRIER, unknown, now))
+    command_line.run_in_context(
+        lambda context: context.store.write(receipts.record_receipts, CARRIER, unknown, now)
+    )
     unmatched = command_line("doctor")
 
     since = format_timestamp(now - 20 * MINUTE, load({}).zone)

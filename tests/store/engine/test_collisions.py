@@ -139,10 +139,10 @@ def test_concurrent_part_receipts_end_the_message(address: str) -> None:
 
     def prepare(tx: Tx) -> None:
         accept.store_request(tx, new_request(1))
-        receipts.expect(tx, CARRIER, [ExpectedReceipt(each, one, 2) for each in ("r1", "r2")])
+        receipts.record_references(tx, CARRIER, [ExpectedReceipt(each, one, 2) for each in ("r1", "r2")])
 
     def arriving(reference: str) -> Work:
-        return lambda tx: receipts.record(tx, CARRIER, [(reference, Outcome.DELIVERED)], NOON)
+        return lambda tx: receipts.record_receipts(tx, CARRIER, [(reference, Outcome.DELIVERED)], NOON)
 
     first, second = collide(address, prepare, arriving("r1"), arriving("r2"))
 

@@ -182,7 +182,7 @@ def test_store_of_an_older_version_keeps_its_rows(empty: Tx) -> None:
         ("r2", None, 1000, None),
     ]
     assert empty.fetch_all("select weight from jobs") == [(1,)]
-    matched = receipts.record(empty, CARRIER, [("r1", Outcome.DELIVERED)], NOON)
+    matched = receipts.record_receipts(empty, CARRIER, [("r1", Outcome.DELIVERED)], NOON)
     assert matched.ended == [(one, Outcome.DELIVERED)]
     assert queue.find_overdue(empty, 0, CARRIER, NOON + HOUR, 10) == [(one, "r1")]
     assert carriers.list_states(empty) == []

@@ -53,7 +53,7 @@ def test_late_messages_and_unmatched_receipts_are_counted(tx: Tx) -> None:
     for number, minutes in enumerate((0, 5, 30)):
         submit(tx, 2 * number, Product.SMS, NOON + minutes * MINUTE)
         submit(tx, 2 * number + 1, Product.LMS, NOON + minutes * MINUTE)
-    receipts.record(tx, CARRIER, [("unknown", Outcome.DELIVERED)], NOON)
+    receipts.record_receipts(tx, CARRIER, [("unknown", Outcome.DELIVERED)], NOON)
     now = NOON + 31 * MINUTE
 
     late = receipts.count_submitted_before(tx, [0], CARRIER, TIMEOUTS, now - 15 * MINUTE, now)

@@ -38,10 +38,12 @@ def count_reads(tx: PostgresTx, table: str) -> int:
 
 @pytest.mark.parametrize("stored", [500, 2_000, 10_000])
 def test_references_are_looked_up_one_by_one(tx: PostgresTx, stored: int) -> None:
-    receipts.expect(tx, CARRIER, [ExpectedReceipt(f"r{number}", message_id(number), 1) for number in range(stored)])
+    receipts.record_references(
+        tx, CARRIER, [ExpectedReceipt(f"r{number}", message_id(number), 1) for number in range(stored)]
+    )
     before = count_reads(tx, "receipts")
 
-    found = receipts.find_held(tx, CARRIER, [f"r{number}" for number in range(ASKED)])
+    found = receipts.find_by_reference(tx, CARRIER, [f"r{number}" for number in range(ASKED)])
 
     assert len(found) == ASKED
     assert count_reads(tx, "receipts") - before == ASKED

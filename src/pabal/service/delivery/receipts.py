@@ -41,10 +41,10 @@ def receive(tx: Tx, carrier: str, incoming: Sequence[Receipt], policy: Policy, n
     """
     codes = {each.reference: tidy_code(each.code) for each in reversed(incoming)}
     pairs = [(each.reference, each.outcome) for each in incoming]
-    ended, unmatched, taken = receipts.record(tx, carrier, pairs, now, codes)
+    ended, unmatched, consumed = receipts.record_receipts(tx, carrier, pairs, now, codes)
     unknown = {each.reference: each for each in reversed(incoming) if each.in_doubt_reference is not None}
     in_doubt = [each for one in unmatched if (each := unknown.get(one))]
-    held = receipts.find_held(tx, carrier, [str(each.in_doubt_reference) for each in in_doubt])
+    held = receipts.find_by_reference(tx, carrier, [str(each.in_doubt_reference) for each in in_doubt])
     found = [each for each in in_doubt if each.in_doubt_reference in held]
     receipts.delete_unmatched_references(tx, carrier, [each.reference for each in found])
     early = {each.reference for each in in_doubt if each.in_doubt_reference not in held}
@@ -54,14 +54,16 @@ def receive(tx: Tx, carrier: str, incoming: Sequence[Receipt], policy: Policy, n
         if each.in_doubt_reference is not None and each.reference in early
     ]
     names_codes = {str(each.in_doubt_reference): codes[each.reference] for each in reversed(in_doubt)}
-    named = receipts.record(tx, carrier, names, now, names_codes)  # one may have been held this very moment
+    named = receipts.record_receipts(
+        tx, carrier, names, now, names_codes
+    )  # one may have been held this very moment
     ended += named.ended
     ended += [(held[str(each.in_doubt_reference)], each.outcome) for each in found]
     decided = {
-        **{each.message_id: each.code for each in (*taken.values(), *named.taken.values())},
+        **{each.message_id: each.code for each in (*consumed.values(), *named.consumed.values())},
         **{held[str(each.in_doubt_reference)]: codes[each.reference] for each in found},
     }
-    finished = finish(tx, ended, policy, now, decided, taken | named.taken)
+    finished = finish(tx, ended, policy, now, decided, consumed | named.consumed)
     return ReceiveResult(finished, len(unmatched) - len(found))
 
 
@@ -123,17 +125,17 @@ async def _store_by_node(context: Context, carrier: str, incoming: Sequence[Rece
     """
     delivered = [each.reference for each in incoming if each.outcome is Outcome.DELIVERED]
     may_end = bool(delivered) and not context.policy.prices
-    last = await context.store.read(receipts.find_last, carrier, delivered) if may_end else {}
-    rest = [each for each in incoming if each.reference not in last]
+    single = await context.store.read(receipts.find_single_part, carrier, delivered) if may_end else {}
+    rest = [each for each in incoming if each.reference not in single]
     names = [name for each in rest for name in (each.reference, each.in_doubt_reference) if name is not None]
-    held = await context.store.read(receipts.find_held, carrier, names) if names else {}
+    known = await context.store.read(receipts.find_by_reference, carrier, names) if names else {}
     near: dict[int, list[_DeliveredMessage]] = {}
     for each in incoming:
-        if one := last.get(each.reference):
+        if one := single.get(each.reference):
             near.setdefault(identifiers.slot_of(one), []).append(_DeliveredMessage(one, each))
     others: dict[str, list[tuple[int, Receipt]]] = {}
     for each in rest:
-        found = held.get(each.reference) or held.get(each.in_doubt_reference or "")
+        found = known.get(each.reference) or known.get(each.in_doubt_reference or "")
         slot = identifiers.slot_of(found) if found else context.slots.numbers[0]
         others.setdefault(context.nodes.node_of(slot) if found else "", []).append((slot, each))
     ended = await asyncio.gather(

@@ -1,8 +1,8 @@
 """Matches carriers' answers to submits with their receipts, in whichever order they arrive.
 
-On Citus these tables are on the coordinator, and the rows of messages on other nodes, which commit first. What is
-written with `{may_repeat}` may be lost then, because whoever causes it repeats it: a carrier repeats a receipt that
-was not acknowledged, and a reference that is left over matches nothing any more.
+On Citus these tables are on the coordinator, and the rows of messages on other nodes, which commit first. If the
+coordinator then fails, its writes are lost. `{may_be_lost}` marks statements for which that does no harm: the
+carrier repeats a receipt that was not acknowledged, and a leftover reference matches nothing.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -61,7 +61,7 @@ class _PartOutcome(NamedTuple):
     parts: int
 
 
-class TakenReference(NamedTuple):
+class ConsumedReference(NamedTuple):
     """A reference that is deleted because its first receipt has ended its message: with that outcome and code."""
 
     message_id: bytes
@@ -74,10 +74,10 @@ class MatchedReceipts(NamedTuple):
 
     ended: list[tuple[bytes, Outcome]]
     unmatched: list[str]
-    taken: dict[str, TakenReference]
+    consumed: dict[str, ConsumedReference]
 
 
-def expect(tx: Tx, carrier: str, accepted: Iterable[ExpectedReceipt]) -> list[tuple[bytes, Outcome]]:
+def record_references(tx: Tx, carrier: str, accepted: Iterable[ExpectedReceipt]) -> list[tuple[bytes, Outcome]]:
     """Record the references that a carrier gave to messages, and in how many parts each was sent.
 
     A reference that was given twice belongs to the later message. Returns the outcomes of messages whose receipts
@@ -95,7 +95,7 @@ def expect(tx: Tx, carrier: str, accepted: Iterable[ExpectedReceipt]) -> list[tu
     return _ended(tx, [_PartOutcome(*row) for row in rows if row[1] is not None])
 
 
-def record(
+def record_receipts(
     tx: Tx,
     carrier: str,
     receipts: Iterable[tuple[str, Outcome]],
@@ -104,9 +104,9 @@ def record(
 ) -> MatchedReceipts:
     """Record receipts, with the carrier's own codes by reference; the first one for a reference counts."""
     outcomes = dict(reversed(list(receipts)))
-    taken = _take(tx, carrier, outcomes, codes)
+    consumed = _delete_single_part(tx, carrier, outcomes, codes)
     rows = tx.execute_many(
-        "insert {may_repeat} into receipts (carrier, arrived_at, reference, outcome, code)"
+        "insert {may_be_lost} into receipts (carrier, arrived_at, reference, outcome, code)"
         " select ?, ?, v.reference, v.outcome, v.code"
         " from (values {rows}) as v(reference, outcome, code) where true"
         " on conflict (carrier, reference) do update"
@@ -117,21 +117,21 @@ def record(
         [
             (reference, outcome.number, codes.get(reference))
             for reference, outcome in outcomes.items()
-            if reference not in taken
+            if reference not in consumed
         ],
         (carrier, now),
     )
     return MatchedReceipts(
-        ended=[(each.message_id, each.outcome) for each in taken.values()]
+        ended=[(each.message_id, each.outcome) for each in consumed.values()]
         + _ended(tx, [_PartOutcome(*row[:3]) for row in rows if row[0] is not None]),
         unmatched=[row[3] for row in rows if row[0] is None],
-        taken=taken,
+        consumed=consumed,
     )
 
 
 @transaction(single=True)
-def find_held(tx: Tx, carrier: str, references: Iterable[str]) -> dict[str, bytes]:
-    """Return the messages in doubt with these references."""
+def find_by_reference(tx: Tx, carrier: str, references: Iterable[str]) -> dict[str, bytes]:
+    """Return the message of each reference that has one."""
     rows = tx.execute_many(
         "select v.reference,"
         " (select message_id from receipts where receipts.carrier = ? and receipts.reference = v.reference)"
@@ -143,8 +143,8 @@ def find_held(tx: Tx, carrier: str, references: Iterable[str]) -> dict[str, byte
 
 
 @transaction(single=True)
-def find_last(tx: Tx, carrier: str, references: Iterable[str]) -> dict[str, bytes]:
-    """Return the messages with these references that their next receipt ends: those sent in one part."""
+def find_single_part(tx: Tx, carrier: str, references: Iterable[str]) -> dict[str, bytes]:
+    """Return the messages that the next receipt will end: sent in one part, with no receipt recorded yet."""
     rows = tx.execute_many(
         "select v.reference, (select case when parts = 1 and outcome is null then message_id end"
         " from receipts where receipts.carrier = ? and receipts.reference = v.reference)"
@@ -161,13 +161,13 @@ def delete(tx: Tx, ended: Iterable[EndedReference]) -> list[ReceiptCode]:
     A reference that the carrier has given to another message since is not deleted.
     """
     rows = tx.execute_many(
-        "delete {may_repeat} from receipts {of_ended_references}"
+        "delete {may_be_lost} from receipts {of_ended_references}"
         " returning receipts.message_id, outcome, code, parts",
         ended,
     )
     in_parts = sorted({row[0] for row in rows if row[3] > 1})
     tx.execute_many(
-        "delete {may_repeat} from receipt_turns where message_id in ({list})", [(one,) for one in in_parts]
+        "delete {may_be_lost} from receipt_turns where message_id in ({list})", [(one,) for one in in_parts]
     )
     return [ReceiptCode(*row[:3]) for row in rows if row[2] is not None]
 
@@ -175,13 +175,13 @@ def delete(tx: Tx, ended: Iterable[EndedReference]) -> list[ReceiptCode]:
 def delete_unmatched_references(tx: Tx, carrier: str, references: Iterable[str]) -> None:
     """Delete receipts that match no message, by their references."""
     tx.execute_many(
-        "delete {may_repeat} from receipts {of_references} and receipts.message_id is null",
+        "delete {may_be_lost} from receipts {of_references} and receipts.message_id is null",
         [(carrier, reference) for reference in references],
     )
 
 
 def delete_old_locks(tx: Tx, before: Instant, limit: int) -> int:
-    """Delete locks of messages requested before `before`, which their end has left; return how many."""
+    """Delete the locks left by messages requested before `before`; return how many."""
     rows = tx.fetch_all(
         "select message_id from receipt_turns where message_id < ? limit ?",
         (identifiers.lowest_message_id(before), limit),
@@ -200,28 +200,28 @@ def delete_old_unmatched(tx: Tx, before: Instant, limit: int) -> int:
     return len(rows)
 
 
-def _take(
+def _delete_single_part(
     tx: Tx, carrier: str, outcomes: Mapping[str, Outcome], codes: Mapping[str, str | None]
-) -> dict[str, TakenReference]:
+) -> dict[str, ConsumedReference]:
     """Delete the references of messages that were sent in one part, which their receipts end.
 
-    A receipt that was postponed came before these.
+    If a postponed receipt was stored, its outcome counts.
     """
     rows = tx.execute_many(
-        "delete {may_repeat} from receipts {of_references} and parts = 1 and receipts.message_id is not null"
+        "delete {may_be_lost} from receipts {of_references} and parts = 1 and receipts.message_id is not null"
         " returning receipts.reference, receipts.message_id, outcome, code",
         [(carrier, reference) for reference in outcomes],
     )
     return {
-        reference: TakenReference(message_id, outcomes[reference], codes.get(reference))
+        reference: ConsumedReference(message_id, outcomes[reference], codes.get(reference))
         if postponed is None
-        else TakenReference(message_id, OUTCOME_BY_NUMBER[postponed], code)
+        else ConsumedReference(message_id, OUTCOME_BY_NUMBER[postponed], code)
         for reference, message_id, postponed, code in rows
     }
 
 
 def _ended(tx: Tx, rows: Sequence[_PartOutcome]) -> list[tuple[bytes, Outcome]]:
-    """Return outcomes: delivered when every part is delivered, failed when one part is."""
+    """Return outcomes: delivered when every part is delivered, failed as soon as one part has failed."""
     ended = [
         (message_id, outcome)
         for message_id, number, parts in rows
@@ -230,8 +230,8 @@ def _ended(tx: Tx, rows: Sequence[_PartOutcome]) -> list[tuple[bytes, Outcome]]:
     parts_of = {message_id: parts for message_id, _, parts in rows if parts > 1}
     _lock_messages(tx, sorted(parts_of))
     counts = tx.execute_many(
-        "select message_id, count(*) from receipts where parts > 1 and outcome = 1000 and message_id in ({list})"
-        " group by message_id",
+        f"select message_id, count(*) from receipts where parts > 1 and outcome = {Outcome.DELIVERED.number}"
+        " and message_id in ({list}) group by message_id",
         [(message_id,) for message_id in parts_of],
     )
     return ended + [(one, Outcome.DELIVERED) for one, delivered in counts if delivered == parts_of[one]]
@@ -244,7 +244,7 @@ def _lock_messages(tx: Tx, message_ids: Sequence[bytes]) -> None:
     has another snapshot of the queue, which is on another node. Ids come sorted, so that none deadlock.
     """
     tx.execute_many(
-        "insert {may_repeat} into receipt_turns (message_id)"
+        "insert {may_be_lost} into receipt_turns (message_id)"
         " select v.message_id from (values {rows}) as v(message_id) where true"
         " on conflict (message_id) do update set message_id = excluded.message_id",
         [(one,) for one in message_ids],
@@ -341,7 +341,7 @@ def count_submitted_before(
 
 
 def count_unmatched(tx: Tx, carrier: str, before: Instant) -> int:
-    """Return how many of the last receipts that arrived before an instant match no message of a carrier."""
+    """Return how many of the last MAX_COUNTED unmatched receipts before an instant are of a carrier."""
     row = tx.fetch_one(
         "select count(*) from (select carrier from receipts where message_id is null and arrived_at < ?"
         " order by arrived_at desc limit ?) as last where last.carrier = ?",

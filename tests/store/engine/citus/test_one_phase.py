@@ -135,7 +135,7 @@ async def send_and_deliver(store: PostgresStore, slots: Sequence[int], per_slot:
     known = await asyncio.gather(*(store.write(expect_receipts, each) for each in verdicts))
     await asyncio.gather(*(store.write(settle, each, POLICY, 0.5, NOON) for each in known))
     names = [one.id.hex() for some in leased for one in some]
-    assert len(await store.read(receipts.find_last, CARRIER, names)) == len(names)
+    assert len(await store.read(receipts.find_single_part, CARRIER, names)) == len(names)
     ended = await asyncio.gather(
         *(
             store.write(end_near, slot, {one.id: None for one in some}, POLICY, NOON)

@@ -70,7 +70,7 @@ async def deliver_counted(store: PostgresStore, address: str, slots: Sequence[in
     Connections are opened before: what they are set to counts for no message.
     """
     await store.write(is_distributed)
-    await store.read(receipts.find_last, CARRIER, ["none"])
+    await store.read(receipts.find_single_part, CARRIER, ["none"])
     forget_statements(address)
     ended = await send_and_deliver(store, slots, per_slot)
     assert ended == len(slots) * per_slot

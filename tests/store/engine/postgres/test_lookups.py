@@ -39,12 +39,12 @@ def accept(tx: Tx, ids: Sequence[bytes]) -> None:
 
 def expect(tx: Tx, ids: Sequence[bytes]) -> None:
     """Store the references of messages."""
-    receipts.expect(tx, CARRIER, [receipts.ExpectedReceipt(one.hex(), one, 1) for one in ids])
+    receipts.record_references(tx, CARRIER, [receipts.ExpectedReceipt(one.hex(), one, 1) for one in ids])
 
 
 def record(tx: Tx, ids: Sequence[bytes]) -> None:
     """Store the receipts of messages."""
-    found = receipts.record(tx, CARRIER, [(one.hex(), Outcome.DELIVERED) for one in ids], NOON)
+    found = receipts.record_receipts(tx, CARRIER, [(one.hex(), Outcome.DELIVERED) for one in ids], NOON)
     assert len(found.ended) == len(ids)
 
 

@@ -217,7 +217,7 @@ def hold_in_doubt(tx: Tx, carrier: str, in_doubt: Iterable[Message], policy: Pol
             for message, reference in named
         ],
     )
-    ended = receipts.expect(
+    ended = receipts.record_references(
         tx, carrier, [receipts.ExpectedReceipt(reference, message.id, 1) for message, reference in named]
     )
     return finish(tx, ended, policy, now)

@@ -50,7 +50,7 @@ def expect_receipts(tx: Tx, verdicts: BatchVerdicts) -> BatchVerdicts:
     verdict is stored.
     """
     accepted = [(one, _references(one, verdict, is_held=False)) for one, verdict in verdicts.results]
-    return verdicts._replace(ended_first=receipts.expect(tx, verdicts.carrier, _list_expected(accepted)))
+    return verdicts._replace(ended_first=receipts.record_references(tx, verdicts.carrier, _list_expected(accepted)))
 
 
 def stays_in_slot(verdicts: BatchVerdicts, policy: Policy, *_: object) -> bool:
@@ -110,12 +110,12 @@ def settle(tx: Tx, verdicts: BatchVerdicts, policy: Policy, chance: float, now: 
     waiting = _wait_for_receipts(tx, results, accepted, leased, policy, now)
     expected = [pair for pair in accepted if pair[0].message_id not in held]
     if verdicts.ended_first is None:
-        ended += receipts.expect(tx, carrier, _list_expected(expected))
+        ended += receipts.record_references(tx, carrier, _list_expected(expected))
     else:
         still = {attempt.message_id for attempt, _ in expected}
         ended += [pair for pair in verdicts.ended_first if pair[0] in still]
     in_doubt = _list_expected([pair for pair in accepted if pair[0].message_id in held])
-    ended += receipts.expect(tx, carrier, in_doubt)
+    ended += receipts.record_references(tx, carrier, in_doubt)
     unsettled = [
         (one, verdict)
         for one, verdict in results
@@ -360,7 +360,9 @@ def _accept(
     else:
         until = now + policy.receipt_timeout_ms(attempt.product)
         attempts.await_late_receipts(tx, [LateAcceptance(job.id, job.attempt, carrier, references, until)])
-    return receipts.expect(tx, carrier, [receipts.ExpectedReceipt(each, job.id, len(new)) for each in new])
+    return receipts.record_references(
+        tx, carrier, [receipts.ExpectedReceipt(each, job.id, len(new)) for each in new]
+    )
 
 
 def _requeue(tx: Tx, carrier: str, job: UnsettledJob, now: Instant) -> bool:

@@ -48,7 +48,7 @@ class NoCitus(TextError):
 def writes_to_nodes(sql: str) -> bool | None:
     """Return whether a statement writes to a distributed table, or to one of the coordinator.
 
-    None: to neither, or what it writes may be lost, as it says by `{may_repeat}`, because it is repeated.
+    None: to neither, or the loss of what it writes does no harm, as it says by `{may_be_lost}`.
     """
     target = _TARGET.match(sql)
     return target[1] in DISTRIBUTED_TABLES if target else None

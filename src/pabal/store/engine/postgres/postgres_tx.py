@@ -58,7 +58,7 @@ DIALECT = {
     "skip_locked": "for update skip locked",
     "for_share": "for share",
     "or_fail": "",
-    "may_repeat": "",
+    "may_be_lost": "",
     # Which rows of receipts to delete: each is looked up by its key, however few rows the planner expects there.
     "of_references": f"where receipts.ctid = any (array({_PLACES_OF_REFERENCES}))",
     "of_ended_references": f"where receipts.ctid = any (array({_PLACES_OF_ENDED_REFERENCES}))",

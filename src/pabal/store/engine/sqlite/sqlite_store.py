@@ -62,7 +62,7 @@ DIALECT = {
     "is_distributed": "false",
     "skip_locked": "",
     "for_share": "",
-    "may_repeat": "",
+    "may_be_lost": "",
     "of_references": "where (carrier, reference) in (values {rows})",
     "of_ended_references": "where (carrier, reference, message_id) in (values {rows})",
     "or_fail": "or fail",  # without it SQLite copies every page a statement touches, in case it must undo it
