@@ -31,7 +31,7 @@ from pabal.service.webhooks.fan_out import NewPost
 from pabal.service.webhooks.manage import ListedWebhook, WebhookFields
 from pabal.service.webhooks.posting import decode_answer, describe_error, format_post_id
 from pabal.settings.carriers import SENDABLE
-from pabal.store.events.webhook_posts import Delivery
+from pabal.store.events.webhook_posts import DeliveryTry
 from pabal.webhooks.permitted_addresses import parse_url
 from pabal.webhooks.poster import PostError, PostResult
 
@@ -225,7 +225,7 @@ def build_test_item(result: PostResult) -> WebhookTestItem:
     )
 
 
-def build_delivery_item(delivery: Delivery, locale: Locale) -> DeliveryItem:
+def build_delivery_item(delivery: DeliveryTry, locale: Locale) -> DeliveryItem:
     """Return the record of a try."""
     return DeliveryItem(
         id=format_post_id(delivery.post_id),

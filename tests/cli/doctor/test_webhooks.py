@@ -2,7 +2,7 @@
 
 from pabal.store.engine.base import Tx
 from pabal.store.events import webhook_posts, webhooks
-from pabal.store.events.webhook_posts import Delivery, WebhookPost
+from pabal.store.events.webhook_posts import DeliveryTry, WebhookPost
 from pabal.world import RealWorld
 from tests.fixtures.cli import CommandLine
 from tests.fixtures.virtual import NOON
@@ -12,8 +12,8 @@ def pause(tx: Tx, webhook_id: int, status: int | None, error: str) -> None:
     """Pause a webhook after a failed post."""
     webhooks.record_failure(tx, webhook_id, NOON, is_gone=False)
     webhooks.pause(tx, webhook_id, NOON)
-    failed = Delivery(webhook_id, NOON, bytes(16), [], 1, status, "", error, 5)
-    webhook_posts.add_deliveries(tx, [failed])
+    failed = DeliveryTry(webhook_id, NOON, bytes(16), [], 1, status, "", error, 5)
+    webhook_posts.add_tries(tx, [failed])
 
 
 def test_doctor_names_paused_webhooks_and_what_to_do(command_line: CommandLine) -> None:
@@ -63,14 +63,14 @@ def test_doctor_names_webhooks_that_answered_410_and_the_command_that_enables_th
 def test_doctor_names_webhooks_that_fail_before_they_are_paused(command_line: CommandLine) -> None:
     command_line("key", "create", "--account", "acme")
     command_line("webhook", "create", "https://acm.example/", "--account", "acme", "--event", "message.result")
-    failed = Delivery(1, NOON, bytes(16), [], 1, 503, "", "", 5)
+    failed = DeliveryTry(1, NOON, bytes(16), [], 1, 503, "", "", 5)
     post = WebhookPost(bytes(16), 1, [bytes(16), bytes(16)], b"", NOON, 1, NOON)
 
     command_line.run_in_store(webhooks.record_failure, 1, RealWorld().now(), is_gone=False)
     just_now = command_line("doctor")
     command_line.run_in_store(webhooks.record_success, 1, NOON)
     command_line.run_in_store(webhooks.record_failure, 1, NOON, is_gone=False)
-    command_line.run_in_store(webhook_posts.add_deliveries, [failed])
+    command_line.run_in_store(webhook_posts.add_tries, [failed])
     command_line.run_in_store(webhook_posts.add, [post])
     found = command_line("doctor")
 

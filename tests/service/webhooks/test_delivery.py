@@ -115,7 +115,7 @@ async def test_tries_are_listed_with_their_answers(env: Environment, endpoints: 
     sent = await env.send(sms())
     await env.wait(3)
 
-    (found,) = await env.store.read(webhook_posts.list_deliveries, one)
+    (found,) = await env.store.read(webhook_posts.list_tries, one)
     assert (found.status, found.answer, found.error, found.number) == (200, "thanks", "", 1)
     assert found.event_ids == [message_id_of(sent)]
     assert (await get_webhook(env, one)).last_success_at == found.tried_at

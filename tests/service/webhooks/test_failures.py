@@ -9,7 +9,7 @@ import pytest
 from pabal.domain.base.dates import DAY, HOUR
 from pabal.domain.events.webhook import WebhookState
 from pabal.service.upkeep.privacy import erase
-from pabal.service.webhooks.retries import MAX_IN_FLIGHT, MAX_TRIES, retry_delay_ms
+from pabal.service.webhooks.retries import MAX_IN_FLIGHT, MIN_TRIES, retry_delay_ms
 from pabal.store.events import webhook_posts
 from pabal.webhooks.poster import PostResult
 from pabal.webhooks.secrets import AES_256_GCM
@@ -25,13 +25,13 @@ EXPECTED_DELAYS_S = (5, 60, 300, 900, 1800, 3600, 3600)
 
 
 def test_delays_grow_and_end_after_a_day() -> None:
-    delays = [retry_delay_ms(tries, HOUR, 0.5) for tries in range(1, MAX_TRIES)]
+    delays = [retry_delay_ms(tries, HOUR, 0.5) for tries in range(1, MIN_TRIES)]
 
     assert [each and each // 1000 for each in delays[:7]] == list(EXPECTED_DELAYS_S)
     assert 23 * HOUR < sum(each or 0 for each in delays) <= 24 * HOUR
-    assert retry_delay_ms(MAX_TRIES, DAY, 0.5) is None
-    assert retry_delay_ms(MAX_TRIES, DAY - 1, 0.5) == HOUR
-    assert retry_delay_ms(MAX_TRIES - 1, DAY, 0.5) == HOUR
+    assert retry_delay_ms(MIN_TRIES, DAY, 0.5) is None
+    assert retry_delay_ms(MIN_TRIES, DAY - 1, 0.5) == HOUR
+    assert retry_delay_ms(MIN_TRIES - 1, DAY, 0.5) == HOUR
     assert (retry_delay_ms(2, 0, 0.0), retry_delay_ms(2, 0, 1.0)) == (48_000, 72_000)
 
 
@@ -53,7 +53,7 @@ async def test_a_failed_post_is_tried_again_with_the_same_id_and_body(
     for (before, after), delay_s in zip(pairwise(endpoints.posts), EXPECTED_DELAYS_S, strict=False):
         assert 0.79 * delay_s <= after.at - before.at <= 1.21 * delay_s + 1
     assert len(endpoints.delivered) == 1
-    found = await env.store.read(webhook_posts.list_deliveries, one)
+    found = await env.store.read(webhook_posts.list_tries, one)
     assert [each.number for each in found] == [4, 3, 2, 1]
     assert found[-1].status == failure.status
     assert bool(found[-1].error) is (failure.error is not None)
@@ -69,7 +69,7 @@ async def test_a_post_that_fails_at_its_last_try_is_given_up_and_counted(
     await env.send(sms())
     await env.wait(3)
     sql = "update webhook_posts set tries = ?, created_at = created_at - ?"
-    await env.store.write(lambda tx: tx.execute(sql, (MAX_TRIES - 1, DAY)))
+    await env.store.write(lambda tx: tx.execute(sql, (MIN_TRIES - 1, DAY)))
     await env.wait(120)
 
     assert len(endpoints.posts) == 2
@@ -168,7 +168,7 @@ async def test_a_secret_that_cannot_be_read_is_a_failure_like_others(
     await env.wait(3)
 
     assert endpoints.posts == []
-    (found, *_) = await env.store.read(webhook_posts.list_deliveries, one)
+    (found, *_) = await env.store.read(webhook_posts.list_tries, one)
     assert found.error.startswith("unreadable_secret")
 
 
@@ -207,6 +207,6 @@ async def test_an_erased_number_is_in_no_post_any_more(env: Environment, endpoin
     (post,) = endpoints.delivered
     assert {item["eventId"] for item in post.items} == {event_id_of(kept)}
     assert b"010-7777-7777" not in post.body
-    found = await env.store.read(webhook_posts.list_deliveries, one)
+    found = await env.store.read(webhook_posts.list_tries, one)
     assert [each.answer for each in found] == ["thanks", ""]
     assert message_id_of(erased) in found[-1].event_ids

@@ -38,7 +38,7 @@ async def test_webhooks_of_all_accounts_are_not_read_for_each_change(start: Star
     assert 2 <= store.reads.count("_list_enabled") <= 1 / MIN_REFRESH_PAUSE_S + 2
 
 
-async def test_turns_are_free_unless_delivery_is_busy(env: Environment) -> None:
+async def test_posts_wait_only_while_delivery_of_messages_is_busy(env: Environment) -> None:
     pace, world = PostPace(env.context), env.world
     began = world.monotonic()
     for _ in range(10):
@@ -61,7 +61,7 @@ async def test_turns_are_free_unless_delivery_is_busy(env: Environment) -> None:
     assert world.monotonic() == before
 
 
-async def test_each_message_of_a_campaign_pays_for_a_part_of_an_event(env: Environment) -> None:
+async def test_each_message_of_a_campaign_allows_a_part_of_an_event(env: Environment) -> None:
     pace, world = PostPace(env.context), env.world
     env.context.in_flight.add([(number.to_bytes(16, "big"), 1) for number in range(BUSY_IN_FLIGHT)])
     pace.count(500)
@@ -75,7 +75,7 @@ async def test_each_message_of_a_campaign_pays_for_a_part_of_an_event(env: Envir
     assert world.monotonic() - began <= 4 * STEP_S
 
 
-async def test_small_sends_pay_for_all_their_events(env: Environment) -> None:
+async def test_small_sends_allow_all_their_events(env: Environment) -> None:
     pace, world = PostPace(env.context), env.world
     began = world.monotonic()
     for round_number in range(20):

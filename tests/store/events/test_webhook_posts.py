@@ -12,7 +12,7 @@ from pabal.store.events.events import MessageEnd
 from pabal.store.events.webhook_posts import (
     MAX_DELIVERIES,
     MAX_INSTANT,
-    Delivery,
+    DeliveryTry,
     WebhookPost,
     WebhookProgress,
     pack_body,
@@ -46,8 +46,8 @@ def make_post(webhook: int, number: int, *ids: int, due_at: int = NOON, at: int 
     return WebhookPost(number.to_bytes(16, "big"), webhook, wanted, pack_body(body), at, 0, due_at)
 
 
-def make_delivery(post: WebhookPost, at: int, **fields: object) -> Delivery:
-    delivery = Delivery(post.webhook_id, at, post.id, post.event_ids, 1, 200, "ok", "", 12)
+def make_delivery(post: WebhookPost, at: int, **fields: object) -> DeliveryTry:
+    delivery = DeliveryTry(post.webhook_id, at, post.id, post.event_ids, 1, 200, "ok", "", 12)
     return delivery._replace(**fields)  # type: ignore[arg-type]
 
 
@@ -122,25 +122,25 @@ def test_deliveries_are_listed_newest_first_and_trimmed(tx: Tx, webhook: int) ->
     post = make_post(webhook, 1, 7, 8)
     failed = make_delivery(post, NOON, status=None, error="timeout", answer="")
     done = make_delivery(post, NOON + 1, number=2)
-    webhook_posts.add_deliveries(tx, [failed, done])
-    assert webhook_posts.list_deliveries(tx, webhook) == [done, failed]
-    assert webhook_posts.list_deliveries(tx, webhook, 1, 1) == [failed]
+    webhook_posts.add_tries(tx, [failed, done])
+    assert webhook_posts.list_tries(tx, webhook) == [done, failed]
+    assert webhook_posts.list_tries(tx, webhook, 1, 1) == [failed]
 
     many = [make_delivery(make_post(webhook, number), NOON + 10 + number) for number in range(MAX_DELIVERIES)]
-    webhook_posts.add_deliveries(tx, many)
-    webhook_posts.trim_deliveries(tx, webhook, 0)
-    assert [each.tried_at for each in webhook_posts.list_deliveries(tx, webhook)] == [
+    webhook_posts.add_tries(tx, many)
+    webhook_posts.trim_tries(tx, webhook, 0)
+    assert [each.tried_at for each in webhook_posts.list_tries(tx, webhook)] == [
         each.tried_at for each in reversed(many)
     ]
     webhooks.trim_all_deliveries(tx, NOON + 10 + MAX_DELIVERIES - 1)
-    assert webhook_posts.list_deliveries(tx, webhook) == many[-1:]
+    assert webhook_posts.list_tries(tx, webhook) == many[-1:]
 
 
 def test_an_erased_event_leaves_posts_and_the_answers_to_them(tx: Tx, webhook: int) -> None:
     account = accounts.ensure_account(tx, "acme", NOON)
     both, alone, untouched = make_post(webhook, 1, 1, 2), make_post(webhook, 2, 1), make_post(webhook, 3, 3)
     webhook_posts.add(tx, [both, alone, untouched])
-    webhook_posts.add_deliveries(tx, [make_delivery(both, NOON), make_delivery(untouched, NOON)])
+    webhook_posts.add_tries(tx, [make_delivery(both, NOON), make_delivery(untouched, NOON)])
 
     webhook_posts.erase(tx, account + 1, [event_id(1)])
     assert webhook_posts.count(tx, webhook) == 3
@@ -153,7 +153,7 @@ def test_an_erased_event_leaves_posts_and_the_answers_to_them(tx: Tx, webhook: i
         format_event_id(event_id(2))
     ]
     assert left[untouched.id] == untouched
-    assert {each.post_id: each.answer for each in webhook_posts.list_deliveries(tx, webhook)} == {
+    assert {each.post_id: each.answer for each in webhook_posts.list_tries(tx, webhook)} == {
         both.id: "",
         untouched.id: "ok",
     }
@@ -162,12 +162,12 @@ def test_an_erased_event_leaves_posts_and_the_answers_to_them(tx: Tx, webhook: i
 def test_a_webhook_is_deleted_with_its_posts(tx: Tx, webhook: int) -> None:
     post = make_post(webhook, 1)
     webhook_posts.add(tx, [post])
-    webhook_posts.add_deliveries(tx, [make_delivery(post, NOON)])
+    webhook_posts.add_tries(tx, [make_delivery(post, NOON)])
 
     webhooks.delete(tx, accounts.ensure_account(tx, "acme", NOON), webhook)
 
     assert webhook_posts.count(tx, webhook) == 0
-    assert webhook_posts.list_deliveries(tx, webhook) == []
+    assert webhook_posts.list_tries(tx, webhook) == []
 
 
 def test_disabled_webhook_keeps_what_was_not_delivered(tx: Tx, webhook: int) -> None:
@@ -185,14 +185,14 @@ def test_no_statement_reads_posts_of_other_webhooks(tx: Tx, webhook: int) -> Non
     others = [add_webhook(tx, f"account {number}") for number in range(20)]
     posts = [make_post(each, 1000 * each + number) for each in (webhook, *others) for number in range(15)]
     webhook_posts.add(tx, posts)
-    webhook_posts.add_deliveries(tx, [make_delivery(each, NOON) for each in posts])
+    webhook_posts.add_tries(tx, [make_delivery(each, NOON) for each in posts])
     events.record(tx, 1, EventType.LIMIT_NEAR, "a", {}, NOON)
     explaining = ExplainingTx(tx)
 
     webhook_posts.list_due(explaining, webhook, NOON, 5)
     webhook_posts.next_due_at(explaining, webhook, NOON)
-    webhook_posts.list_deliveries(explaining, webhook)
-    webhook_posts.trim_deliveries(explaining, webhook, 0)
+    webhook_posts.list_tries(explaining, webhook)
+    webhook_posts.trim_tries(explaining, webhook, 0)
     webhook_posts.retry(explaining, posts[0].id, 1, NOON)
     webhook_posts.retry_all(explaining, webhook, NOON)
     webhook_posts.finish(explaining, [posts[0].id])

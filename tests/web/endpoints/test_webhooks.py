@@ -218,7 +218,7 @@ async def test_deleted_webhook_leaves_nothing_behind(env: Environment, call: Cal
     await call_ok(call, "webhook/delete", {"webhookId": made["webhookId"]})
 
     assert (await call_ok(call, "webhook/list")).items == []
-    assert await env.store.read(webhook_posts.count_deliveries, int(made["webhookId"])) == 0
+    assert await env.store.read(webhook_posts.count_tries, int(made["webhookId"])) == 0
 
 
 async def test_changes_are_written_to_the_audit_log(env: Environment, call: Caller) -> None:

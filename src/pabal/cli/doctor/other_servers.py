@@ -253,6 +253,6 @@ def _list_stopped(tx: Tx, failing_before: Instant) -> list[Webhook]:
 
 def _read_reason(tx: Tx, webhook: Webhook) -> str:
     """Return why the last try failed, in brackets; empty: there was none."""
-    last = next(iter(webhook_posts.list_deliveries(tx, webhook.id, 1, 0)), None)
+    last = next(iter(webhook_posts.list_tries(tx, webhook.id, 1, 0)), None)
     reason = f"HTTP {last.status}" if last and last.status else last.error if last else ""
     return f" ({reason})" if reason else ""

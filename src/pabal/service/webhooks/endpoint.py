@@ -11,7 +11,7 @@ from pabal.service.context import Context, wait_for_event
 from pabal.service.errors import describe_error
 from pabal.service.webhooks import retries
 from pabal.service.webhooks.fan_out import BACKLOG_MS, MAX_BACKLOG, PostBatch, cut_backlog, read_batch, store_batch
-from pabal.service.webhooks.posting import FailureLog, decode_answer, log_delivery, post_once
+from pabal.service.webhooks.posting import FailureLog, decode_answer, log_try, post_once
 from pabal.service.webhooks.retries import (
     MAX_UNFINISHED,
     RETRY_SOON_INTERVAL_MS,
@@ -22,7 +22,7 @@ from pabal.service.webhooks.retries import (
 )
 from pabal.store.engine.base import Reader, StoreUnavailable, Tx, transaction
 from pabal.store.events import webhook_posts
-from pabal.store.events.webhook_posts import MAX_INSTANT, Delivery, WebhookPost
+from pabal.store.events.webhook_posts import MAX_INSTANT, DeliveryTry, WebhookPost
 from pabal.webhooks.poster import PostResult
 from pabal.world import new_unique_id
 
@@ -220,7 +220,7 @@ class EndpointPoster:
         try:
             webhook, tried_at = self.webhook, self._context.world.now()
             result = await post_once(self._context, webhook, post.id, post.body, post.format)
-            delivery = Delivery(
+            this_try = DeliveryTry(
                 webhook.id,
                 tried_at,
                 post.id,
@@ -231,7 +231,7 @@ class EndpointPoster:
                 ": ".join(filter(None, (result.error, result.detail))),
                 result.duration_ms,
             )
-            await self._record(post, delivery, result, is_trial=is_trial)
+            await self._record(post, this_try, result, is_trial=is_trial)
         except Exception as error:  # a bug: the post is tried again after a pause
             log.error("webhook post failed", extra={"webhook_id": post.webhook_id, **describe_error(error)})
             await asyncio.sleep(STORE_RETRY_DELAY_S)
@@ -240,37 +240,39 @@ class EndpointPoster:
             self._in_flight.pop(post.id, None)
             self.wake()
 
-    async def _record(self, post: WebhookPost, delivery: Delivery, result: PostResult, *, is_trial: bool) -> None:
+    async def _record(
+        self, post: WebhookPost, this_try: DeliveryTry, result: PostResult, *, is_trial: bool
+    ) -> None:
         context, now = self._context, self._context.world.now()
         if result.is_success:
             self._window.widen()
             self._must_retry_soon, self._has_failed = self._must_retry_soon or self._has_failed, False
-            was_paused = await self._persist(lambda tx: retries.record_success(tx, post, delivery))
+            was_paused = await self._persist(lambda tx: retries.record_success(tx, post, this_try))
             context.metrics.webhook_posts.add(1, "delivered")
             context.metrics.webhook_events.add(len(post.event_ids), "delivered")
             if was_paused or is_trial:
                 self.webhook = self.webhook._replace(state=WebhookState.ACTIVE, trial_at=None)
-                log_delivery("webhook is active again; posting its backlog", self.webhook, delivery)
-            self.failures.remove(self.webhook, delivery)
+                log_try("webhook is active again; posting its backlog", self.webhook, this_try)
+            self.failures.remove(self.webhook, this_try)
             return
         self._window.narrow()
         self._must_retry_soon, self._has_failed = False, True
-        self.failures.add(self.webhook, delivery)
+        self.failures.add(self.webhook, this_try)
         context.metrics.webhook_posts.add(1, "failed")
         delay_ms = retry_delay_ms(post.tries + 1, now - post.created_at, context.world.random())
         failed = await self._persist(
-            lambda tx: retries.record_failure(tx, post, delivery, delay_ms, now, is_trial=is_trial)
+            lambda tx: retries.record_failure(tx, post, this_try, delay_ms, now, is_trial=is_trial)
         )
         context.metrics.webhook_events.add(failed.dropped, "dropped")
         if failed.state is WebhookState.DISABLED:
             self.webhook = self.webhook._replace(state=WebhookState.DISABLED)
             text = "webhook keeps answering 410 Gone; it is disabled, and its events wait for 7 days"
-            log_delivery(text, self.webhook, delivery)
+            log_try(text, self.webhook, this_try)
         elif failed.state is WebhookState.PAUSED or is_trial:
             self.webhook = self.webhook._replace(state=WebhookState.PAUSED, trial_at=now + TRIAL_INTERVAL_MS)
         if failed.state is WebhookState.PAUSED:
             text = "webhook keeps failing; it is paused, and tried every five minutes"
-            log_delivery(text, self.webhook, delivery)
+            log_try(text, self.webhook, this_try)
 
     async def _persist(self, work: Callable[[Tx], T]) -> T:
         """Write once the store is available; the post counts as in flight until then."""

@@ -14,7 +14,7 @@ from pabal.store.accounts import accounts, audit_log
 from pabal.store.accounts.audit_log import AuditEntry
 from pabal.store.engine.base import Tx
 from pabal.store.events import webhook_posts, webhooks
-from pabal.store.events.webhook_posts import Delivery
+from pabal.store.events.webhook_posts import DeliveryTry
 from pabal.store.events.webhooks import NewWebhook
 from pabal.webhooks import poster
 from pabal.webhooks.permitted_addresses import parse_url
@@ -56,7 +56,7 @@ class StoppedWebhook(NamedTuple):
     """A webhook that is paused, or disabled because of 410, and the last try to post to it."""
 
     webhook: Webhook
-    last_try: Delivery | None
+    last_try: DeliveryTry | None
 
 
 class CreatedSecret(NamedTuple):
@@ -136,7 +136,7 @@ async def list_all(context: Context, account_id: int) -> list[ListedWebhook]:
 def list_stopped(tx: Tx) -> list[StoppedWebhook]:
     """Return the webhooks of all accounts that are paused or disabled because of 410, up to MAX_LISTED_STOPPED."""
     found = webhooks.list_stopped(tx, MAX_LISTED_STOPPED)
-    return [StoppedWebhook(each, next(iter(webhook_posts.list_deliveries(tx, each.id, 1)), None)) for each in found]
+    return [StoppedWebhook(each, next(iter(webhook_posts.list_tries(tx, each.id, 1)), None)) for each in found]
 
 
 def find(tx: Tx, account_id: int, webhook_id: int) -> Webhook:
@@ -158,14 +158,14 @@ async def get(context: Context, account_id: int, webhook_id: int) -> ListedWebho
 
 def list_deliveries(
     tx: Tx, account_id: int, webhook_id: int, page: int, page_size: int
-) -> tuple[int, list[Delivery]]:
+) -> tuple[int, list[DeliveryTry]]:
     """Return how many recent tries of a webhook there are, and a page of them, newest first.
 
     Raises Refused(WEBHOOK_NOT_FOUND).
     """
     find(tx, account_id, webhook_id)
-    found = webhook_posts.list_deliveries(tx, webhook_id, page_size, (page - 1) * page_size)
-    return webhook_posts.count_deliveries(tx, webhook_id), found
+    found = webhook_posts.list_tries(tx, webhook_id, page_size, (page - 1) * page_size)
+    return webhook_posts.count_tries(tx, webhook_id), found
 
 
 async def replay(context: Context, account_id: int, webhook_id: int, since: Instant, entry: AuditEntry) -> None:

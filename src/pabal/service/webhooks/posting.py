@@ -13,7 +13,7 @@ from pabal.service.webhooks import manage
 from pabal.service.webhooks.fan_out import make_body
 from pabal.store.engine.base import Tx
 from pabal.store.events import webhook_posts, webhooks
-from pabal.store.events.webhook_posts import Delivery
+from pabal.store.events.webhook_posts import DeliveryTry
 from pabal.webhooks.poster import PostError, PostResult, format_secret, sign
 from pabal.webhooks.secrets import UnreadableSecret
 from pabal.world import new_unique_id
@@ -66,7 +66,7 @@ async def send_test(context: Context, account_id: int, webhook_id: int) -> PostR
     now = context.world.now()
     body = _make_test(context, webhook, format_event_id(event_id), now)
     result = await post_once(context, webhook, post_id, body, webhook.format)
-    delivery = Delivery(
+    this_try = DeliveryTry(
         webhook_id,
         now,
         post_id,
@@ -77,7 +77,7 @@ async def send_test(context: Context, account_id: int, webhook_id: int) -> PostR
         describe_error(result),
         result.duration_ms,
     )
-    await context.store.write(_add_delivery, account_id, delivery)
+    await context.store.write(_add_try, account_id, this_try)
     return result
 
 
@@ -96,9 +96,9 @@ def describe_error(result: PostResult) -> str:
     return f"{result.error}: {result.detail}" if result.detail else str(result.error)
 
 
-def _add_delivery(tx: Tx, account_id: int, delivery: Delivery) -> None:
-    if webhooks.get(tx, account_id, delivery.webhook_id):  # it may have been deleted meanwhile
-        webhook_posts.add_deliveries(tx, [delivery])
+def _add_try(tx: Tx, account_id: int, this_try: DeliveryTry) -> None:
+    if webhooks.get(tx, account_id, this_try.webhook_id):  # it may have been deleted meanwhile
+        webhook_posts.add_tries(tx, [this_try])
 
 
 class FailureLog:
@@ -112,33 +112,33 @@ class FailureLog:
         """Whether a post has failed that was not delivered since."""
         self._failed: set[bytes] = set()
 
-    def add(self, webhook: Webhook, delivery: Delivery) -> None:
+    def add(self, webhook: Webhook, this_try: DeliveryTry) -> None:
         """Note a post that has failed."""
-        self._failed.add(delivery.post_id)
+        self._failed.add(this_try.post_id)
         if not self.is_failing:
             self.is_failing = True
-            log_delivery("webhook fails; what it was not told is tried again", webhook, delivery)
+            log_try("webhook fails; what it was not told is tried again", webhook, this_try)
 
-    def remove(self, webhook: Webhook, delivery: Delivery) -> None:
+    def remove(self, webhook: Webhook, this_try: DeliveryTry) -> None:
         """Note a post that was delivered."""
-        self._failed.discard(delivery.post_id)
+        self._failed.discard(this_try.post_id)
         if self.is_failing and not self._failed:
             self.is_failing = False
-            log_delivery("webhook works again; nothing waits for a retry", webhook, delivery)
+            log_try("webhook works again; nothing waits for a retry", webhook, this_try)
 
     def forget(self) -> None:
         """Note that no post is left: some may have been given up, or erased."""
         self._failed.clear()
 
 
-def log_delivery(text: str, webhook: Webhook, delivery: Delivery) -> None:
+def log_try(text: str, webhook: Webhook, this_try: DeliveryTry) -> None:
     """Log what came of a try; the address is not logged, since it may contain a secret."""
     log.warning(
         text,
         extra={
             "webhook_id": webhook.id,
             "account": webhook.account,
-            "status": delivery.status,
-            "error_detail": delivery.error,
+            "status": this_try.status,
+            "error_detail": this_try.error,
         },
     )

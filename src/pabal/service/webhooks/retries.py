@@ -9,7 +9,7 @@ from pabal.service.context import Context
 from pabal.service.outgoing import LAST_DELAY_MS, choose_delay_ms
 from pabal.store.engine.base import Tx
 from pabal.store.events import webhook_posts, webhooks
-from pabal.store.events.webhook_posts import Delivery, WebhookPost
+from pabal.store.events.webhook_posts import DeliveryTry, WebhookPost
 
 MAX_ITEMS = 100
 """Most events in a post."""
@@ -35,21 +35,21 @@ DISABLE_AFTER_MS = 10 * MINUTE
 _FIRST_DELAYS_MS = (5 * SECOND, 1 * MINUTE, 5 * MINUTE, 15 * MINUTE, 30 * MINUTE)
 RETRY_PERIOD_MS = 24 * HOUR
 RETRY_SOON_TRIES = PAUSE_FAILURES
-"""A post that failed this often was refused while others were delivered: an outage alone pauses the endpoint."""
+"""Posts with fewer tries are due when their endpoint answers again; others were probably refused for content."""
 RETRY_SOON_MS = 5 * MINUTE
-"""Longest wait of such a post while its endpoint answers; others are due at the first answer."""
+"""Those with as many tries or more are due within this time."""
 RETRY_SOON_INTERVAL_MS = 5 * SECOND
 """How often posts become due that way: an endpoint that refuses some has a first answer after each of them."""
-MAX_TRIES = 1 + len(_FIRST_DELAYS_MS) + (RETRY_PERIOD_MS - sum(_FIRST_DELAYS_MS)) // LAST_DELAY_MS
-"""After this many tries, in about 24 hours, a delivery is given up."""
+MIN_TRIES = 1 + len(_FIRST_DELAYS_MS) + (RETRY_PERIOD_MS - sum(_FIRST_DELAYS_MS)) // LAST_DELAY_MS
+"""Least number of tries before a post is given up."""
 
 
 def retry_delay_ms(tries: int, age_ms: int, random: float) -> int | None:
-    """Return how long after the last of these tries of a post the next one follows; None: it is given up.
+    """Return the delay before the next try of a post; None: give the post up.
 
-    A post that was tried early, because its endpoint answered again, has had its tries before its time is over.
+    That takes both MIN_TRIES tries and an age of RETRY_PERIOD_MS, so early tries do not shorten its time.
     """
-    if tries >= MAX_TRIES and age_ms >= RETRY_PERIOD_MS:
+    if tries >= MIN_TRIES and age_ms >= RETRY_PERIOD_MS:
         return None
     return choose_delay_ms(_FIRST_DELAYS_MS, tries, random)
 
@@ -73,11 +73,11 @@ class FailureResult(NamedTuple):
     """How many events were given up."""
 
 
-def record_success(tx: Tx, post: WebhookPost, delivery: Delivery) -> bool:
+def record_success(tx: Tx, post: WebhookPost, this_try: DeliveryTry) -> bool:
     """Record that a post was delivered; return whether its endpoint was paused until now."""
     webhook_posts.finish(tx, [post.id])
-    webhook_posts.add_deliveries(tx, [delivery])
-    return webhooks.record_success(tx, post.webhook_id, delivery.tried_at)
+    webhook_posts.add_tries(tx, [this_try])
+    return webhooks.record_success(tx, post.webhook_id, this_try.tried_at)
 
 
 def retry_soon(tx: Tx, webhook_id: int, now: Instant) -> None:
@@ -87,16 +87,16 @@ def retry_soon(tx: Tx, webhook_id: int, now: Instant) -> None:
 
 
 def record_failure(
-    tx: Tx, post: WebhookPost, delivery: Delivery, delay_ms: int | None, now: Instant, *, is_trial: bool
+    tx: Tx, post: WebhookPost, this_try: DeliveryTry, delay_ms: int | None, now: Instant, *, is_trial: bool
 ) -> FailureResult:
     """Record that a post failed: it is tried again after a delay, or given up without one.
 
     The trial posts of a paused endpoint do not count: nothing is given up because of them.
     """
-    found = webhooks.record_failure(tx, post.webhook_id, now, is_gone=delivery.status == GONE)
+    found = webhooks.record_failure(tx, post.webhook_id, now, is_gone=this_try.status == GONE)
     if found is None:  # it was deleted, and its posts with it, or disabled: then they wait
         return FailureResult(None, 0)
-    webhook_posts.add_deliveries(tx, [delivery])
+    webhook_posts.add_tries(tx, [this_try])
     dropped = 0
     if is_trial:
         webhook_posts.retry(tx, post.id, post.tries, now + TRIAL_INTERVAL_MS)
@@ -115,7 +115,7 @@ def record_failure(
 
 
 BUSY_IN_FLIGHT = 50
-"""A process with this many messages in flight is busy with delivery."""
+"""A process with this many messages in flight is busy delivering messages."""
 EVENTS_PER_SMALL = 1.25
 """Events that become posts then for each message of a small send that is submitted: more than it has."""
 EVENTS_PER_CAMPAIGN = 0.15
@@ -123,9 +123,9 @@ EVENTS_PER_CAMPAIGN = 0.15
 MIN_EVENTS_PER_S = 100
 """Events that become posts then in any case, for example while a carrier does not answer."""
 MAX_LAG_MS = 1 * MINUTE
-"""Events that have waited this long are delivered at once, however busy the process is."""
+"""Events that have waited this long become posts at once, however busy the process is."""
 STEP_S = 0.05
-"""How often to look whether delivery is still busy."""
+"""How often to look whether delivery of messages is still busy."""
 IDLE_AFTER_S = 0.2
 """A process that was not busy for this long is idle: webhooks need not wait for it."""
 MAX_POSTS = 256
@@ -137,14 +137,14 @@ class PostPace:
 
     def __init__(self, context: Context) -> None:
         self._context = context
-        self._turn = asyncio.Lock()
-        self._debt = 0.0
-        """Events that became posts too early, as long as delivery is busy."""
-        self._paid_at = 0.0
-        self._paid_for = 0.0
-        """Events that were paid for by messages so far."""
+        self._wait_lock = asyncio.Lock()
+        self._excess_events = 0.0
+        """Events that became posts too early, while delivery of messages was busy."""
+        self._reduced_at = 0.0
+        self._allowed_events = 0.0
+        """Events that the messages so far allow to become posts."""
         self._busy_at = 0.0
-        """When delivery was last seen to be busy."""
+        """When delivery of messages was last seen to be busy."""
         self.in_flight = 0
         """Posts of all endpoints."""
 
@@ -156,30 +156,33 @@ class PostPace:
         return max(min(window - own, MAX_POSTS - self.in_flight), 0 if own else 1)
 
     async def wait(self, lag_ms: int) -> None:
-        """Wait for a turn; none is needed once delivery is idle, or if the endpoint is that far behind."""
+        """Wait until the excess is used up or delivery of messages has been idle for IDLE_AFTER_S.
+
+        An endpoint that lags by MAX_LAG_MS does not wait.
+        """
         if lag_ms >= MAX_LAG_MS:
             return
-        async with self._turn:
-            while self._pay() > 0:
-                if not self._is_busy() and self._paid_at - self._busy_at >= IDLE_AFTER_S:
-                    self._debt = 0.0
+        async with self._wait_lock:
+            while self._reduce_excess() > 0:
+                if not self._is_busy() and self._reduced_at - self._busy_at >= IDLE_AFTER_S:
+                    self._excess_events = 0.0
                     return
                 await asyncio.sleep(STEP_S)
 
     def count(self, events: int) -> None:
-        """Count events that became posts: if delivery is busy, the next turn comes later."""
-        self._pay()
+        """Count events that became posts: if delivery of messages is busy, they are in excess."""
+        self._reduce_excess()
         if self._is_busy():
-            self._debt += events
+            self._excess_events += events
 
-    def _pay(self) -> float:
-        """Return what is left of the debt, which messages and time have paid for since the last call."""
+    def _reduce_excess(self) -> float:
+        """Return the events still in excess after what messages and time have allowed since the last call."""
         now, sent = self._context.world.monotonic(), self._context.in_flight
-        earned = sent.begun_small * EVENTS_PER_SMALL + (sent.begun - sent.begun_small) * EVENTS_PER_CAMPAIGN
-        paid = earned - self._paid_for + (now - self._paid_at) * MIN_EVENTS_PER_S
-        self._debt = max(0.0, self._debt - paid)
-        self._paid_at, self._paid_for = now, earned
-        return self._debt
+        allowed = sent.begun_small * EVENTS_PER_SMALL + (sent.begun - sent.begun_small) * EVENTS_PER_CAMPAIGN
+        fewer = allowed - self._allowed_events + (now - self._reduced_at) * MIN_EVENTS_PER_S
+        self._excess_events = max(0.0, self._excess_events - fewer)
+        self._reduced_at, self._allowed_events = now, allowed
+        return self._excess_events
 
     def _is_busy(self) -> bool:
         if len(self._context.in_flight) < BUSY_IN_FLIGHT:

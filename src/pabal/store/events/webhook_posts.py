@@ -30,7 +30,7 @@ _decode = msgspec.json.Decoder(dict[str, Any]).decode
 
 
 class WebhookPost(NamedTuple):
-    """A post that was not delivered yet."""
+    """A delivery of events that was not accepted yet: its body is the same in every try."""
 
     id: bytes
     webhook_id: int
@@ -56,7 +56,7 @@ class WebhookProgress(NamedTuple):
     """How often something of the account was erased."""
 
 
-class Delivery(NamedTuple):
+class DeliveryTry(NamedTuple):
     """A try to deliver a post, and what came of it."""
 
     webhook_id: int
@@ -93,7 +93,7 @@ def get_progress(tx: Tx, webhook_id: int) -> WebhookProgress | None:
 
 
 def move_positions(tx: Tx, webhook_id: int, begin: WebhookProgress, end: Positions) -> bool:
-    """Record that deliveries were made of events; return False if the progress is not `begin` any more."""
+    """Record that posts were made of events; return False if the progress is not `begin` any more."""
     return tx.changes(
         "update webhook_positions set positions = ? where webhook_id = ? and positions = ? and erasures = ?",
         (encode_positions(end), webhook_id, encode_positions(begin.positions), begin.erasures),
@@ -181,21 +181,18 @@ def give_up_old(tx: Tx, webhook_id: int, before: Instant) -> int:
     return sum(len(row[1]) // EVENT_ID_BYTES for row in rows)
 
 
-def add_deliveries(tx: Tx, deliveries: Iterable[Delivery]) -> None:
+def add_tries(tx: Tx, tries: Iterable[DeliveryTry]) -> None:
     """Add tries to the list."""
     tx.execute_many(
         "insert into webhook_deliveries"
         " (webhook_id, tried_at, post_id, event_ids, try, status, answer, error, duration_ms)"
         " select v.column1, v.column2, v.column3, v.column4, v.column5, v.column6{as_big}, v.column7, v.column8,"
         " v.column9 from (values {rows}) as v where true on conflict do nothing",
-        [
-            (each.webhook_id, each.tried_at, each.post_id, b"".join(each.event_ids), *each[4:])
-            for each in deliveries
-        ],
+        [(each.webhook_id, each.tried_at, each.post_id, b"".join(each.event_ids), *each[4:]) for each in tries],
     )
 
 
-def list_deliveries(tx: Tx, webhook_id: int, limit: int = MAX_DELIVERIES, offset: int = 0) -> list[Delivery]:
+def list_tries(tx: Tx, webhook_id: int, limit: int = MAX_DELIVERIES, offset: int = 0) -> list[DeliveryTry]:
     """Return recent tries of a webhook, newest first."""
     rows = tx.fetch_all(
         "select webhook_id, tried_at, post_id, event_ids, try, status, answer, error, duration_ms"
@@ -203,18 +200,18 @@ def list_deliveries(tx: Tx, webhook_id: int, limit: int = MAX_DELIVERIES, offset
         (webhook_id, max(0, min(limit, MAX_DELIVERIES - offset)), offset),
     )
     return [
-        Delivery(owner, tried_at, post_id, _split(ids), *outcome)
+        DeliveryTry(owner, tried_at, post_id, _split(ids), *outcome)
         for owner, tried_at, post_id, ids, *outcome in rows
     ]
 
 
-def count_deliveries(tx: Tx, webhook_id: int) -> int:
+def count_tries(tx: Tx, webhook_id: int) -> int:
     """Return how many tries of a webhook can be listed."""
     row = tx.fetch_one("select count(*) from webhook_deliveries where webhook_id = ?", (webhook_id,))
     return min(int(row[0]), MAX_DELIVERIES) if row else 0
 
 
-def trim_deliveries(tx: Tx, webhook_id: int, before: Instant) -> None:
+def trim_tries(tx: Tx, webhook_id: int, before: Instant) -> None:
     """Delete tries beyond the limit, and those before an instant."""
     row = tx.fetch_one(
         "select tried_at from webhook_deliveries where webhook_id = ? order by tried_at desc limit 1 offset ?",

@@ -139,7 +139,7 @@ def count_stopped(tx: Tx) -> tuple[int, int]:
 def trim_all_deliveries(tx: Tx, before: Instant) -> None:
     """Delete the tries of all webhooks beyond the limit, and those before an instant."""
     for (webhook_id,) in tx.fetch_all("select id from webhooks order by id"):
-        webhook_posts.trim_deliveries(tx, webhook_id, before)
+        webhook_posts.trim_tries(tx, webhook_id, before)
 
 
 def count(tx: Tx, account_id: int) -> int:
