@@ -19,7 +19,7 @@ from pabal.store.accounts.audit_log import AuditEntry
 from pabal.store.engine.base import StoreUnavailable, Tx
 from pabal.store.engine.postgres.postgres_store import MAX_RETRIES
 from pabal.store.messages import idempotency_keys
-from pabal.store.messages.idempotency_keys import KeyId
+from pabal.store.messages.idempotency_keys import IdempotencyKeyId
 from pabal.store.queue import receipts
 from pabal.store.queue.receipts import ExpectedReceipt
 from tests.fixtures.collisions import Work, collide, kinds
@@ -109,7 +109,7 @@ def test_concurrent_requests_with_one_key_share_one_answer(address: str) -> None
         return lambda tx: accept.store_request(tx, new_request(number, "k1"))
 
     def look(tx: Tx) -> None:
-        idempotency_keys.find(tx, [KeyId(0, ACCOUNT, "k1")])
+        idempotency_keys.find(tx, [IdempotencyKeyId(0, ACCOUNT, "k1")])
 
     first, second = collide(address, list_words, storing(1), storing(2), look=look)
 

@@ -32,7 +32,7 @@ def scheduled(number: int, key: str | None = None) -> NewRequest:
     """Return a request that waits for an hour."""
     new = new_request(number, key)
     row = requests.build_row(new.request_id, ACCOUNT, sms(["01012345678", "01087654321"]), NOON + HOUR)
-    return new._replace(request=row, scheduled_at=NOON + HOUR)
+    return new._replace(request=row, scheduled_at=NOON + HOUR, ready_at=NOON + HOUR)
 
 
 @pytest.mark.parametrize("keys", [("k", "k"), ("first", "second")], ids=["two clicks", "two people"])

@@ -14,7 +14,7 @@ from pabal.store.engine.postgres.postgres_tx import PostgresTx
 from pabal.store.engine.sqlite.sqlite_store import SqliteTx
 from pabal.store.messages import campaign_requests, history, idempotency_keys, message_search, messages, requests
 from pabal.store.messages.history import MessageFilter
-from pabal.store.messages.idempotency_keys import KeyedRequest, KeyId
+from pabal.store.messages.idempotency_keys import IdempotencyKeyId, KeyedRequest
 from pabal.store.messages.message_search import NEWEST
 from pabal.store.queue import queue
 from tests.fixtures import sqlite_template
@@ -75,12 +75,14 @@ def test_one_settle_may_span_several_slots(tx: Tx) -> None:
 
 
 def test_idempotency_keys_of_several_slots_are_saved_and_found_together(tx: Tx) -> None:
-    keyed = {KeyId(slot, ACCOUNT, f"k{slot}"): KeyedRequest(b"digest", b"%d" % slot, NOON) for slot in SLOTS}
+    keyed = {
+        IdempotencyKeyId(slot, ACCOUNT, f"k{slot}"): KeyedRequest(b"digest", b"%d" % slot, NOON) for slot in SLOTS
+    }
 
     idempotency_keys.save(tx, keyed)
 
-    assert idempotency_keys.find(tx, [*keyed, KeyId(SLOTS[0], ACCOUNT, "another")]) == keyed
-    assert idempotency_keys.find(tx, [KeyId(SLOTS[1], ACCOUNT, f"k{SLOTS[0]}")]) == {}
+    assert idempotency_keys.find(tx, [*keyed, IdempotencyKeyId(SLOTS[0], ACCOUNT, "another")]) == keyed
+    assert idempotency_keys.find(tx, [IdempotencyKeyId(SLOTS[1], ACCOUNT, f"k{SLOTS[0]}")]) == {}
 
 
 def test_search_finds_messages_of_every_slot(tx: Tx) -> None:

@@ -118,7 +118,7 @@ CASES = {
     "accept": Case(
         accepted,
         transaction(retryable=True)(
-            lambda tx: accept.store_request(tx, new_request(2, "k1")._replace(keys_valid_since=NOON + 1))
+            lambda tx: accept.store_request(tx, new_request(2, "k1")._replace(idempotency_keys_since=NOON + 1))
         ),
         touch("idempotency_keys", "created_at"),
         "select (select count(*) from requests), count(*), (select count(*) from jobs) from messages",

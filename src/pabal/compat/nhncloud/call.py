@@ -249,7 +249,7 @@ async def accept_once(call: NhnCall, sends: Sequence[Sending], size: CallSize) -
                 each,
                 _key_of(call, name) if number == 0 else None,
                 drops_duplicates=True,  # a refusal would be one of all recipients
-                key_id=call.key.id,
+                api_key_id=call.key.id,
                 slot=slot,
                 lane=lane,
             )

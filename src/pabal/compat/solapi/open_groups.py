@@ -15,7 +15,7 @@ from pabal.service.sending.accept import choose_slot, find_same
 from pabal.store.engine.base import Tx
 from pabal.store.messages import compat_groups, idempotency_keys
 from pabal.store.messages.compat_groups import GroupMessage, OpenGroup
-from pabal.store.messages.idempotency_keys import KeyedRequest, KeyId
+from pabal.store.messages.idempotency_keys import IdempotencyKeyId, KeyedRequest
 from pabal.world import new_request_id
 
 MAX_OPEN_GROUPS = 100
@@ -61,7 +61,7 @@ def _add_once(tx: Tx, call: CompatCall, group_id: bytes, kept: list[GroupMessage
     Raises Refused(DUPLICATE) where the signature was used for a different call.
     """
     context, given = call.context, call.idempotency_key(0, call.digest())
-    key = KeyId(choose_slot(context, call.account_id, given.key), call.account_id, given.key)
+    key = IdempotencyKeyId(choose_slot(context, call.account_id, given.key), call.account_id, given.key)
     if find_same(idempotency_keys.find(tx, [key]).get(key), given, call.now - context.policy.idempotency_ms):
         return 0
     count = compat_groups.add_messages(tx, call.account_id, group_id, kept, MAX_MESSAGES)

@@ -321,7 +321,7 @@ async def _prepare(
                 sending,
                 key,
                 drops_duplicates=True,  # a refusal would be one of all messages of the call
-                key_id=call.key.id,
+                api_key_id=call.key.id,
                 slot=slot,
                 lane=lane,
             )

@@ -22,7 +22,7 @@ from pabal.store.accounts import audit_log
 from pabal.store.accounts.audit_log import AuditEntry
 from pabal.store.engine.base import NodeUnavailable, Priority, Tx, transaction
 from pabal.store.messages import idempotency_keys, images, messages, requests
-from pabal.store.messages.idempotency_keys import KeyedRequest, KeyId
+from pabal.store.messages.idempotency_keys import IdempotencyKeyId, KeyedRequest
 from pabal.store.people import opt_outs
 from pabal.store.people.hash_keys import HashKeys
 from pabal.store.queue import queue
@@ -66,9 +66,11 @@ class NewRequest(NamedTuple):
     carrier: str
     lane: int
     scheduled_at: Instant
+    ready_at: Instant
+    """Due time of its jobs: the scheduled time, or the position from the fair queue."""
     now: Instant
     idempotency_key: IdempotencyKey | None
-    keys_valid_since: Instant
+    idempotency_keys_since: Instant
     jobs: Sequence[queue.NewJob] = ()
     """Jobs of a small request; for a large one the store makes them from its messages."""
     audit_entry: AuditEntry | None = None
@@ -78,8 +80,6 @@ class NewRequest(NamedTuple):
     """The receivers of an advertisement, in order, who may have opted out."""
     hash_keys: HashKeys | None = None
     """Finds those who have."""
-    position: Instant | None = None
-    """The time of its jobs, if not the scheduled one: their position among the due jobs of other accounts."""
     amounts: Sequence[Hundredths] = ()
     """What is reserved of the account's budget for each message; empty: nothing."""
 
@@ -91,11 +91,6 @@ class NewRequest(NamedTuple):
     def stays_in_slot(self) -> bool:
         """Whether storing it touches nothing but its slot: no audit log, no opt-outs, no messages of others."""
         return not (self.audit_entry or self.ad_receivers or self.duplicate_guard)
-
-    @property
-    def ready_at(self) -> Instant:
-        """The time of its jobs."""
-        return self.scheduled_at if self.position is None else self.position
 
 
 async def accept(
@@ -115,7 +110,7 @@ async def accept_request(
     sending: Sending,
     idempotency_key: IdempotencyKey | None = None,
     audit_entry: AuditEntry | None = None,
-    key_id: int | None = None,
+    api_key_id: int | None = None,
 ) -> AcceptedRequest:
     """Store a send, requested with an API key if any, and return its request once it is durable.
 
@@ -127,9 +122,8 @@ async def accept_request(
     account's limits, or DUPLICATE for a key that was used for a different request, or for texts that were sent to
     the same numbers recently.
     """
-    prepare = partial(
-        prepare_request, context, account_id, sending, idempotency_key, audit_entry=audit_entry, key_id=key_id
-    )
+    given = (context, account_id, sending, idempotency_key)
+    prepare = partial(prepare_request, *given, audit_entry=audit_entry, api_key_id=api_key_id)
     new_request = await prepare()
     charge = await charge_request(context, new_request)
     with charge:
@@ -152,7 +146,7 @@ def charge_request(context: Context, request: NewRequest) -> Awaitable[Charge]:
 async def _store_where_reachable(
     context: Context, new_request: NewRequest, prepare_another: Callable[[], Awaitable[NewRequest]]
 ) -> tuple[NewRequest, AcceptedRequest]:
-    """Store a request, or another one like it in the next slot while nothing can have been stored."""
+    """Store a request; while its node cannot be reached and stored nothing, the same send in another slot."""
     for _ in range(MAX_SLOT_TRIES - 1):
         try:
             context.nodes.check(new_request.slot)
@@ -174,7 +168,7 @@ async def prepare_request(
     *,
     audit_entry: AuditEntry | None = None,
     drops_duplicates: bool | None = None,
-    key_id: int | None = None,
+    api_key_id: int | None = None,
     user_id: int | None = None,
     slot: int | None = None,
     lane: int | None = None,
@@ -208,13 +202,14 @@ async def prepare_request(
         request_id,
         account_id,
         requests.build_row(
-            request_id, account_id, sending, scheduled_at, key_id, user_id, deadline, encode_amounts(amounts)
+            request_id, account_id, sending, scheduled_at, api_key_id, user_id, deadline, encode_amounts(amounts)
         ),
         rows,
         await build_images(context, request_id, account_id, sending) if sending.images else (),
         carrier,
         lane,
         scheduled_at,
+        ready_at,
         now,
         idempotency_key,
         now - context.policy.idempotency_ms,
@@ -223,7 +218,6 @@ async def prepare_request(
         duplicate_guard=build_guard(account_id, sending, limits, context.policy, now, is_dropping=drops_duplicates),
         ad_receivers=build_ad_receivers(account_id, sending),
         hash_keys=context.policy.hash_keys,
-        position=ready_at,
         amounts=amounts,
     )
 
@@ -256,7 +250,7 @@ def announce_request(
 
 def store_requests(tx: Tx, requests_to_store: Sequence[NewRequest]) -> list[AcceptedRequest]:
     """Store requests with their messages and jobs; a repeated request is stored once."""
-    stored = _find_stored(tx, [each for each in requests_to_store if each.idempotency_key])
+    stored = _save_idempotency_keys(tx, [each for each in requests_to_store if each.idempotency_key])
     accepted = [
         stored.get(new_request.request_id) or AcceptedRequest(new_request.request_id, True)
         for new_request in requests_to_store
@@ -331,23 +325,23 @@ def store_request(tx: Tx, request: NewRequest) -> AcceptedRequest:
     return store_requests(tx, [request])[0]
 
 
-def _find_stored(tx: Tx, requests_with_key: Sequence[NewRequest]) -> dict[bytes, AcceptedRequest]:
-    """Return the earlier request with the same key, by the id of each repeated one; store the keys of new ones."""
+def _save_idempotency_keys(tx: Tx, requests_with_key: Sequence[NewRequest]) -> dict[bytes, AcceptedRequest]:
+    """Save the keys of new requests; return the earlier request of each repeated one, by its id."""
     ids = {
-        each.request_id: KeyId(each.slot, each.account_id, each.idempotency_key.key)
+        each.request_id: IdempotencyKeyId(each.slot, each.account_id, each.idempotency_key.key)
         for each in requests_with_key
         if each.idempotency_key
     }
     known = idempotency_keys.find(tx, set(ids.values()))
-    new: dict[KeyId, KeyedRequest] = {}
+    new: dict[IdempotencyKeyId, KeyedRequest] = {}
     found: dict[bytes, AcceptedRequest] = {}
     for request in requests_with_key:
         assert request.idempotency_key is not None
-        key_id = ids[request.request_id]
-        earlier = new.get(key_id) or known.get(key_id)
+        key = ids[request.request_id]
+        earlier = new.get(key) or known.get(key)
         is_retry = earlier is not None and earlier.request_id == request.request_id  # after a lost commit
-        if earlier is None or is_retry or earlier.created_at < request.keys_valid_since:
-            new[key_id] = KeyedRequest(request.idempotency_key.digest, request.request_id, request.now)
+        if earlier is None or is_retry or earlier.created_at < request.idempotency_keys_since:
+            new[key] = KeyedRequest(request.idempotency_key.digest, request.request_id, request.now)
         else:
             found[request.request_id] = AcceptedRequest(_check_same(earlier, request.idempotency_key), False)
     idempotency_keys.save(tx, new)
@@ -374,8 +368,8 @@ async def find_accepted(context: Context, account_id: int, idempotency_key: Idem
     since = context.world.now() - context.policy.idempotency_ms
     slot = choose_slot(context, account_id, idempotency_key.key)
     context.nodes.check(slot)
-    key_id = KeyId(slot, account_id, idempotency_key.key)
-    earlier = (await context.store.read(idempotency_keys.find, [key_id])).get(key_id)
+    key = IdempotencyKeyId(slot, account_id, idempotency_key.key)
+    earlier = (await context.store.read(idempotency_keys.find, [key])).get(key)
     return find_same(earlier, idempotency_key, since)
 
 

@@ -7,8 +7,8 @@ from pabal.domain.base.dates import Instant
 from pabal.store.engine.base import Tx
 
 
-class KeyId(NamedTuple):
-    """Where a key is stored."""
+class IdempotencyKeyId(NamedTuple):
+    """Which key: its slot, its account, and the key itself."""
 
     slot: int
     account_id: int
@@ -24,7 +24,7 @@ class KeyedRequest(NamedTuple):
     """When the key was first used."""
 
 
-def find(tx: Tx, keys: Collection[KeyId]) -> dict[KeyId, KeyedRequest]:
+def find(tx: Tx, keys: Collection[IdempotencyKeyId]) -> dict[IdempotencyKeyId, KeyedRequest]:
     """Return the requests that were answered under these keys; a key may have expired."""
     rows = tx.execute_many(
         "select k.slot, k.account_id, k.key, k.digest, k.request_id, k.created_at"
@@ -32,10 +32,10 @@ def find(tx: Tx, keys: Collection[KeyId]) -> dict[KeyId, KeyedRequest]:
         " on k.slot {same} and k.account_id = v.account_id and k.key = v.key where k.slot {same_slot}",
         keys,
     )
-    return {KeyId(*row[:3]): KeyedRequest(*row[3:]) for row in rows}
+    return {IdempotencyKeyId(*row[:3]): KeyedRequest(*row[3:]) for row in rows}
 
 
-def save(tx: Tx, requests: Mapping[KeyId, KeyedRequest]) -> None:
+def save(tx: Tx, requests: Mapping[IdempotencyKeyId, KeyedRequest]) -> None:
     """Save the requests of keys, in place of expired ones."""
     tx.execute_many(
         "insert into idempotency_keys (slot, account_id, key, digest, request_id, created_at)"

@@ -82,7 +82,7 @@ async def _accept(call: ApiCall, sending: Sending) -> dict[str, Any]:
     if call.is_dry_run:
         return await _dry_run(call, sending)
     accepted = await accept_request(
-        call.context, call.account_id, sending, call.idempotency_key, key_id=call.key_id
+        call.context, call.account_id, sending, call.idempotency_key, api_key_id=call.key_id
     )
     if not accepted.is_new:
         return _repeat_answer(call, accepted.request_id)

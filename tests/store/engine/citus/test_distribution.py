@@ -27,7 +27,7 @@ from pabal.store.engine.migrate import migrate
 from pabal.store.engine.postgres.postgres_store import PostgresStore, connect
 from pabal.store.engine.postgres.postgres_tx import PostgresTx, translate_for_rows
 from pabal.store.messages import idempotency_keys, messages
-from pabal.store.messages.idempotency_keys import KeyedRequest, KeyId
+from pabal.store.messages.idempotency_keys import IdempotencyKeyId, KeyedRequest
 from pabal.store.queue import queue, queue_admin, slots
 from pabal.store.users import form_idempotency
 from pabal.store.users.form_idempotency import FormClaim
@@ -183,12 +183,14 @@ if citus.is_available():  # else the summary says that it was not run
         explaining = ExplainingTx(distributed)
         for slot in SLOTS:
             keep(explaining, slot)
-            idempotency_keys.save(explaining, {KeyId(slot, ACCOUNT, "k"): KeyedRequest(b"digest", b"id", NOON)})
+            idempotency_keys.save(
+                explaining, {IdempotencyKeyId(slot, ACCOUNT, "k"): KeyedRequest(b"digest", b"id", NOON)}
+            )
             queue.next_due_by_lane(explaining, CARRIER, [(slot, lane, 0) for lane in (0, 1)])
             claimed = claim(explaining, ClaimRequest(slot, CARRIER, 10, MINUTE), POLICY, NOON)
             settle(explaining, accept_all(claimed.leased), POLICY, 0.5, NOON)
             queue_admin.carriers_with_jobs(explaining, slot)
-        idempotency_keys.find(explaining, [KeyId(slot, ACCOUNT, "k") for slot in SLOTS])
+        idempotency_keys.find(explaining, [IdempotencyKeyId(slot, ACCOUNT, "k") for slot in SLOTS])
         everything = distributed.fetch_all("select reference from receipts")
         receive(explaining, CARRIER, [Receipt(row[0], Outcome.DELIVERED) for row in everything], POLICY, NOON)
 

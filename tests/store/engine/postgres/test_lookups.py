@@ -8,7 +8,7 @@ from pabal.domain.base.dates import SECOND
 from pabal.domain.sends.message import Outcome
 from pabal.store.engine.base import Tx
 from pabal.store.messages import idempotency_keys
-from pabal.store.messages.idempotency_keys import KeyedRequest, KeyId
+from pabal.store.messages.idempotency_keys import IdempotencyKeyId, KeyedRequest
 from pabal.store.queue import queue, receipts
 from pabal.store.queue.queue import Lane
 from tests.fixtures.jobs import SLOT, add_job, claim_jobs
@@ -56,12 +56,14 @@ def retry(tx: Tx, ids: Sequence[bytes]) -> None:
 
 def name(tx: Tx, ids: Sequence[bytes]) -> None:
     """Store the Idempotency-Keys of requests."""
-    idempotency_keys.save(tx, {KeyId(SLOT, ACCOUNT, one.hex()): KeyedRequest(one, one, NOON) for one in ids})
+    idempotency_keys.save(
+        tx, {IdempotencyKeyId(SLOT, ACCOUNT, one.hex()): KeyedRequest(one, one, NOON) for one in ids}
+    )
 
 
 def find_named(tx: Tx, ids: Sequence[bytes]) -> None:
     """Find requests by their Idempotency-Keys."""
-    assert len(idempotency_keys.find(tx, [KeyId(SLOT, ACCOUNT, one.hex()) for one in ids])) == len(ids)
+    assert len(idempotency_keys.find(tx, [IdempotencyKeyId(SLOT, ACCOUNT, one.hex()) for one in ids])) == len(ids)
 
 
 def end(tx: Tx, ids: Sequence[bytes]) -> None:
