@@ -163,6 +163,14 @@ async def test_invalid_receivers_show_their_reason_and_duplicates_are_marked(bro
     assert "발송할 수 없는 수신자 4명" in shown.text
 
 
+async def test_too_many_receivers_are_all_counted_when_repeated_ones_are_kept(browser: Browser) -> None:
+    numbers = [f"010-1111-{number % 800:04}" for number in range(1100)]
+
+    shown = await preview(browser, form(receivers="\r\n".join(numbers), once=""))
+
+    assert "<strong>1,100명</strong>" in shown.text
+
+
 async def test_a_first_line_may_name_the_columns(browser: Browser) -> None:
     receivers = f"번호\t금액\t#{{이름}}\t메모\n{PHONE}\t500\t홍길동\t단골"
 

@@ -120,8 +120,8 @@ class Review(NamedTuple):
     @property
     def valid_count(self) -> int:
         """How many receivers can be sent to; if there are too many of them, how many were typed."""
-        looked_at = len(self.receivers.entries) + len(self.receivers.duplicates)
-        if self.receivers.total > looked_at:
+        looked_at = {each.line_number for each in (*self.receivers.entries, *self.receivers.duplicates)}
+        if self.receivers.total > len(looked_at):
             return self.receivers.total
         return len(self.receivers.entries) - len(self.invalid_rows)
 
