@@ -70,7 +70,7 @@ class Review(NamedTuple):
     """The names of the first variables, shortened."""
     has_more_columns: bool
     rows: list[ReceiverRow]
-    """The first receivers that are valid."""
+    """The valid ones of the first receivers and of the first duplicates."""
     invalid_rows: list[ReceiverRow]
     errors: dict[str, str]
     """Errors by the field that they are shown at."""
@@ -113,7 +113,7 @@ class Review(NamedTuple):
         return valid if valid and not self.draft.texts["edits"] else self.receivers.entries
 
     @property
-    def left_out(self) -> int:
+    def left_out_count(self) -> int:
         """How many lines are not sent to, because they are not valid."""
         return len(self.receivers.entries) - len(self.sendable)
 
@@ -141,12 +141,12 @@ async def review_draft(request: PageRequest, draft: MessageDraft, groups: Collec
 
 async def _review_as(request: PageRequest, draft: MessageDraft, groups: Collection[int]) -> Review:
     policy = request.context.policy
-    profile, design = await _chosen_profile_and_template(request, draft)
+    profile, template = await _chosen_profile_and_template(request, draft)
     default_number = await preview.default_opt_out_number(request.context, request.account_id, is_ad=draft.is_ad)
-    done = preview.compose_message(draft, design, policy, default_number)
+    message = preview.compose_message(draft, template, policy, default_number)
     typed = typed_receivers.read_receivers(
         draft.texts["receivers"],
-        done.variables,
+        message.variables,
         _max_receivers(request),
         skips_duplicates=draft.checkboxes["once"],
         chosen=draft.columns,
@@ -156,28 +156,29 @@ async def _review_as(request: PageRequest, draft: MessageDraft, groups: Collecti
     found = [*_field_problems(draft, call), *_schedule_problems(draft)]
     empty = () if draft.texts["sendDate"] else ("sendDate",)
     problems = [each for each in found if not is_missing(each) and each.field not in empty]
-    bad = _invalid_rows(request, draft, done, typed)
+    invalid_rows = _invalid_rows(request, draft, message, typed)
     sender = _sender(draft, profile)
-    values = _first_valid_values(typed, bad) if typed.entries else await _contact_values(request, groups)
+    values = _first_valid_values(typed, invalid_rows) if typed.entries else await _contact_values(request, groups)
+    night_key, morning = _night(request, draft, message)
     return Review(
-        draft,
-        done,
-        typed,
-        [_shorten(name) for name in done.variables[:SHOWN_COLUMNS]],
-        len(done.variables) > SHOWN_COLUMNS,
-        _valid_rows(request, done, typed, {each.line_number for each in bad}),
-        bad,
-        errors_by_field(request, problems, draft.fields),
-        preview.build_preview(draft, done, design, sender, values, policy),
-        (night := _night(request, draft, done))[0],
-        default_number,
-        morning=night[1],
+        draft=draft,
+        message=message,
+        receivers=typed,
+        columns=[_shorten(name) for name in message.variables[:SHOWN_COLUMNS]],
+        has_more_columns=len(message.variables) > SHOWN_COLUMNS,
+        rows=_valid_rows(request, message, typed, {each.line_number for each in invalid_rows}),
+        invalid_rows=invalid_rows,
+        errors=errors_by_field(request, problems, draft.fields),
+        preview=preview.build_preview(draft, message, template, sender, values, policy),
+        night_key=night_key,
+        opt_out_number=default_number,
+        morning=morning,
         has_values=bool(values) or bool(typed.entries),
     )
 
 
-async def validate_review(request: PageRequest, review: Review) -> Sending:
-    """Return the validated send of a draft to its valid receivers.
+async def build_sending(request: PageRequest, review: Review) -> Sending:
+    """Return the checked send of a draft to its valid receivers.
 
     Raises Refused.
     """
@@ -189,11 +190,13 @@ async def validate_review(request: PageRequest, review: Review) -> Sending:
     if problems:
         raise Refused.from_problems(problems)
     await asyncio.sleep(0)  # other calls run between the review and the check
-    return await validate_send(request, review.sent_draft, review.sendable)
+    return await build_sending_to(request, review.sent_draft, review.sendable)
 
 
-async def validate_send(request: PageRequest, draft: MessageDraft, receivers: Sequence[TypedReceiver]) -> Sending:
-    """Return the validated send of a draft to these receivers.
+async def build_sending_to(
+    request: PageRequest, draft: MessageDraft, receivers: Sequence[TypedReceiver]
+) -> Sending:
+    """Return the checked send of a draft to these receivers.
 
     Raises Refused as the API does, and for an advertisement by text message at night.
     """
@@ -383,9 +386,9 @@ def _night(request: PageRequest, draft: MessageDraft, message: ComposedMessage) 
     return "send.night.moved" if policy.postpones_night_ads else "send.night.refused", morning
 
 
-def text_digest(review: Review) -> str:
-    """Return a hash of the reviewed text and the lines left out: a template may change before the send."""
-    left_out = [each.line_number for each in review.invalid_rows]
+def review_digest(review: Review) -> str:
+    """Return a hash of what was confirmed beside the draft; if it has changed, the send is not made."""
+    left_out_lines = [each.line_number for each in review.invalid_rows]
     message = review.message
-    whole = [message.content, message.subject, message.buttons, left_out, review.is_upgraded]
+    whole = [message.content, message.subject, message.buttons, left_out_lines, review.is_upgraded]
     return hashlib.sha256(json.dumps(whole).encode()).hexdigest()

@@ -16,11 +16,11 @@ from pabal.console.send.kept_draft import KEY_CHARACTERS, KeptDraft, is_key_curr
 from pabal.console.send.review import (
     SHOWN_INVALID_ROWS,
     Review,
+    build_sending,
+    build_sending_to,
     first_values,
+    review_digest,
     review_draft,
-    text_digest,
-    validate_review,
-    validate_send,
 )
 from pabal.console.send.summary import (
     CostEstimate,
@@ -78,7 +78,7 @@ class Confirmation(NamedTuple):
 
     total: int
     skipped_duplicates: int
-    left_out: int
+    left_out_count: int
     """Lines that cannot be sent to, and are kept."""
     scheduled: str
     is_postponed: bool
@@ -89,7 +89,7 @@ class Confirmation(NamedTuple):
     approvers: int
     """How many other users could approve it."""
     digest: str
-    """The digest of the draft, followed by that of its reviewed text."""
+    """The digest of the draft, followed by that of its review."""
 
 
 async def show_form(request: PageRequest) -> Response:
@@ -152,7 +152,7 @@ async def show_confirmation(request: PageRequest) -> Response:
     kept = await kept_draft.keep_on(request, review.draft)
     shown = KeptDraft(kept.form, page=kept.page)
     try:
-        found = await validate_review(request, review)
+        found = await build_sending(request, review)
         await _check_edit(request, review, found)
         await choose_carrier(request.context, request.account_id, found)
     except Refused as refused:
@@ -177,16 +177,16 @@ async def send(request: PageRequest) -> Response:
     if before:  # already sent: whether it is still valid does not matter
         return request.redirect(f"{SEND_PATH}/done/{before.hex()}")
     review = await review_draft(request, draft)
-    if request.field("digest") != digest + text_digest(review):
+    if request.field("digest") != digest + review_digest(review):
         return await show_confirmation(request)
     try:
-        found = await validate_review(request, review)
+        found = await build_sending(request, review)
         if submit := await _submit_if_needed(request, review, found, key):
             return submit
         request_id = await _accept(request, found, idempotency_key, "send")
     except Refused as refused:
         return await _render_form(request, review, refused)
-    if review.left_out:
+    if review.left_out_count:
         await kept_draft.keep_rest(request, review, request_id)
     await kept_draft.end(request, kept_draft.form_name(request), tab_id(request))
     return request.redirect(f"{SEND_PATH}/done/{request_id.hex()}")
@@ -203,7 +203,7 @@ async def _submit_if_needed(request: PageRequest, review: Review, sending: Sendi
         return None
     await choose_carrier(context, account_id, sending)
     campaign_id = await submit_typed(request, review.sent_draft, sending, key)
-    if review.left_out:
+    if review.left_out_count:
         await kept_draft.keep_rest(request, review, campaign_id)
     return request.redirect(f"{SEND_PATH}/upload/{campaign_id.hex()}")
 
@@ -231,7 +231,7 @@ async def send_test(request: PageRequest) -> Response:
         await send_preferences.set_test_number(request.context, request.user.id, number)
         review = await review_draft(request, draft)
         values = {name: f"#{{{name}}}" for name in review.message.variables} | first_values(review.receivers)
-        found = await validate_send(request, review.sent_draft, [TypedReceiver(1, number, values)])
+        found = await build_sending_to(request, review.sent_draft, [TypedReceiver(1, number, values)])
         idempotency_key = IdempotencyKey(f"console-test-{key}", bytes.fromhex(draft_digest(draft, number)))
         request_id = await _accept(request, found, idempotency_key, "test")
     except Refused as refused:
@@ -374,7 +374,7 @@ async def _confirmation(request: PageRequest, review: Review, sending: Sending) 
     return Confirmation(
         total=len(sending.receivers),
         skipped_duplicates=len(review.receivers.duplicates) if review.draft.checkboxes["once"] else 0,
-        left_out=review.left_out,
+        left_out_count=review.left_out_count,
         scheduled=request.minute(at),
         is_postponed=bool(review.night_key),
         key=new_key(request),
@@ -387,5 +387,5 @@ async def _confirmation(request: PageRequest, review: Review, sending: Sending) 
         needs_approval=not _edited(review)
         and await approvals.needs_approval(context, account_id, sending, len(sending.receivers)),
         approvers=await approvals.count_approvers(context, account_id, request.user.id),
-        digest=draft_digest(review.draft) + text_digest(review),
+        digest=draft_digest(review.draft) + review_digest(review),
     )
