@@ -1,4 +1,4 @@
-"""Deliveries of results as NHN Cloud's webhooks look: of texts, and of messages to KakaoTalk."""
+"""Builds webhook deliveries of results in NHN Cloud's format, for texts and for KakaoTalk."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -36,7 +36,7 @@ _SERVICES = {Product.ALIMTALK: "alimtalk/v2.3", Product.BRAND_MESSAGE: "brand-me
 _FRIENDTALK = "friendtalk/v2.4"
 _TEXT_TIME, _TALK_TIME = "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%S"
 """How the hooks of each service write a time."""
-_NOBODY = "01000000000"
+_SAMPLE_NUMBER = "01000000000"
 _encode = msgspec.json.Encoder().encode
 
 
@@ -51,7 +51,7 @@ def hook_format(policy: Policy) -> ForeignFormat:
 
 
 def _build_items(tx: Tx, read: ReadMessages, address: str) -> list[tuple[str, bytes]]:
-    """Return the hooks of messages, whose links begin with the address of these endpoints."""
+    """Return the hooks, each after its group key: product and app key. One delivery holds one group."""
     request_ids = {request.id for _, request in read.found}
     calls = compat_requests.get(tx, request_ids)
     keys = history.get_key_ids(tx, request_ids)
@@ -62,18 +62,19 @@ def _build_items(tx: Tx, read: ReadMessages, address: str) -> list[tuple[str, by
         is_shown = found is not None and found.kind == KIND and not found.is_hidden
         app_key = found.public_id if found and is_shown else ""
         is_text = message.product.is_text
-        describe = _describe_text if is_text else _describe
+        describe = _describe_text if is_text else _describe_talk
         hook = describe(message, request, calls.get(request.id))
         link = {"self": {"href": f"{address}/{_path_of(message, request, hook, app_key or _HIDDEN_APP_KEY)}"}}
         hook["_links"] = link
         if is_text:
             hook["_link"] = link  # as the documents' example spells it
-        items.append((f"{TEXTS if is_text else TALK}\n{app_key}", _encode(hook)))
+        group_key = f"{TEXTS if is_text else TALK}\n{app_key}"
+        items.append((group_key, _encode(hook)))
     return items
 
 
 def _describe_text(message: Message, request: Request, call: CompatRequest | None) -> dict[str, Any]:
-    """Return the hook of a text: it is found by the id of its own request, and by its number there."""
+    """Return the hook of a text: `requestId` is that of our request, and `recipientSeq` counts within it."""
     kind = _SENDER_TYPES[message.product]
     sender = request.fallback_sender if compose.is_fallback(message, request) else request.sender
     return {
@@ -89,8 +90,8 @@ def _describe_text(message: Message, request: Request, call: CompatRequest | Non
     }
 
 
-def _describe(message: Message, request: Request, call: CompatRequest | None) -> dict[str, Any]:
-    """Return the hook of a message to KakaoTalk: it is found by the id of its call, and by its number there."""
+def _describe_talk(message: Message, request: Request, call: CompatRequest | None) -> dict[str, Any]:
+    """Return the hook of a message to KakaoTalk; its `requestId` is that of the call, maybe of several requests."""
     is_brand = message.product is Product.BRAND_MESSAGE
     kind = _MESSAGE_TYPES.get(message.product, "FRIENDTALK")
     found = _describe_result(message, call, _TALK_TIME)
@@ -132,8 +133,8 @@ def _format(at: Instant, time_format: str) -> str:
     return datetime.fromtimestamp(at // SECOND, SEOUL).strftime(time_format)
 
 
-def _build_body(word: str, body_id: str, items: Sequence[bytes]) -> bytes:
-    service, app_key = word.split("\n")
+def _build_body(group_key: str, body_id: str, items: Sequence[bytes]) -> bytes:
+    service, app_key = group_key.split("\n")
     fields = {
         "hooksId": body_id,
         "webhookConfigId": "1",
@@ -150,8 +151,8 @@ def _build_sample(event_id: str) -> bytes:
         "senderType": "NORMAL_SMS",
         "requestId": format_request_id(bytes(identifiers.REQUEST_ID_BYTES)),
         "recipientSeq": 1,
-        "sendNo": _NOBODY,
-        "recipientNo": _NOBODY,
+        "sendNo": _SAMPLE_NUMBER,
+        "recipientNo": _SAMPLE_NUMBER,
         "messageStatus": "COMPLETED",
         "resultCode": text_result_code(Outcome.DELIVERED),
         "messageCount": 1,

@@ -71,9 +71,9 @@ class ForeignFormat(NamedTuple):
     """How deliveries of results look to programs that were written for another relay."""
 
     build_items: Callable[[Tx, ReadMessages], Sequence[tuple[str, bytes]]]
-    """Builds the JSON of each message, after the word of the deliveries that it may be part of."""
+    """Builds the JSON of each message, after its group key: a delivery holds messages of one group."""
     build_body: Callable[[str, str, Sequence[bytes]], bytes]
-    """Builds a body: of deliveries of this word, with a unique id, of these items."""
+    """Builds a body of items of one group, from their group key, a unique id and the items."""
     build_sample: Callable[[str], bytes]
     """Builds the body of a test, with a unique id: a result of no message."""
     headers: Callable[[str], Mapping[str, str]]

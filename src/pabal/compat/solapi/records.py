@@ -89,7 +89,7 @@ _FIELDS = (
     *("customFields", "replacement", "networkCode", "dateProcessed", "dateReported", "dateReceived"),
 )
 """What a report says of a message; its text is left out."""
-_NOBODY = "01000000000"
+_SAMPLE_NUMBER = "01000000000"
 _encode = msgspec.json.Encoder().encode
 
 
@@ -123,8 +123,8 @@ def _build_sample(event_id: str) -> bytes:
     data = {
         "messageId": format_message_id(bytes(MESSAGE_ID_BYTES)),
         "type": "SMS",
-        "to": _NOBODY,
-        "from": _NOBODY,
+        "to": _SAMPLE_NUMBER,
+        "from": _SAMPLE_NUMBER,
         "statusCode": codes.DELIVERED,
         "statusMessage": Outcome.DELIVERED.label.ko,
         "customFields": {},

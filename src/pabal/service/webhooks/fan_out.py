@@ -157,14 +157,14 @@ def _make_foreign_posts(
     """Return deliveries of results in the shape of another relay; those of an erased message tell nothing."""
     foreign = context.webhooks.load_format(webhook_format)
     read = read_messages(tx, ends)
-    by_word: dict[str, list[tuple[bytes, bytes]]] = {}
-    for (message, _), (word, item) in zip(read.found, foreign.build_items(tx, read), strict=True):
-        by_word.setdefault(word, []).append((message.id, item))
+    by_group: dict[str, list[tuple[bytes, bytes]]] = {}
+    for (message, _), (group_key, item) in zip(read.found, foreign.build_items(tx, read), strict=True):
+        by_group.setdefault(group_key, []).append((message.id, item))
     posts: list[NewPost] = []
-    for word, encoded in by_word.items():
+    for group_key, encoded in by_group.items():
         for part in _parts(encoded):
             ids = [id for id, _ in part]
-            body = foreign.build_body(word, format_event_id(ids[0]), [each for _, each in part])
+            body = foreign.build_body(group_key, format_event_id(ids[0]), [each for _, each in part])
             posts.append(NewPost(EventType.MESSAGE_RESULT, ids, body, webhook_format))
     return posts
 
