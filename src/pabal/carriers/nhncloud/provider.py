@@ -5,7 +5,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from pabal.carriers.nhncloud import templates as relay_templates
+from pabal.carriers.nhncloud import templates as nhn_templates
 from pabal.carriers.nhncloud.client import ErrorResponse, NhnCloudClient, UploadFile
 from pabal.carriers.nhncloud.codes import (
     NO_SUCH_PROFILE,
@@ -63,22 +63,22 @@ class NhnCloudProvider(RelayProvider):
 
     async def register_profile(self, account_id: int, registration: Registration, token: str | None) -> None:
         channel_id, category, cellphone = registration
-        await self._check_new(channel_id)
+        await self._refuse_verified_channel(channel_id)
         body = {"plusFriendId": channel_id, "phoneNo": cellphone, "categoryCode": category}
         await as_refusals(self._request("POST", "/senders", body=body), "channelId")
 
     async def verify_token(self, registration: Registration, token: str) -> str:
         if not (token.isascii() and token.isdigit() and len(token) <= MAX_TOKEN_DIGITS):
             raise Refused(Code.TOKEN_INVALID, "token")
-        await self._check_new(registration.channel_id)
+        await self._refuse_verified_channel(registration.channel_id)
         body = {"plusFriendId": registration.channel_id, "token": int(token)}
         try:
             answer = await as_refusals(self._request("POST", "/sender/token", body=body), "token")
         except Refused as refusal:
             if refusal.code is Code.SERVICE_UNAVAILABLE:
                 raise
-            is_unknown = refusal.code is Code.SENDER_NOT_APPROVED  # NHN Cloud has dropped the registration
-            code = Code.TOKEN_EXPIRED if is_unknown else Code.TOKEN_INVALID
+            is_registration_gone = refusal.code is Code.SENDER_NOT_APPROVED
+            code = Code.TOKEN_EXPIRED if is_registration_gone else Code.TOKEN_INVALID
             raise Refused(code, "token", refusal.problems[0].detail) from None
         sender = _convert(answer.get("sender"), _Sender)
         if not sender.senderKey:
@@ -91,7 +91,7 @@ class NhnCloudProvider(RelayProvider):
         return next(profiles, None)
 
     async def get_profile(self, sender_key: str) -> RemoteProfile | None:
-        answer = await self._ask("GET", _profile_path(sender_key), NO_SUCH_PROFILE)
+        answer = await self._request_or_none("GET", _profile_path(sender_key), NO_SUCH_PROFILE)
         return None if answer is None else _remote_profile(_convert(answer.get("sender"), _Sender))
 
     async def list_profiles(self) -> list[RemoteProfile]:
@@ -103,7 +103,7 @@ class NhnCloudProvider(RelayProvider):
     async def submit_template(
         self, sender_key: str, code: str, content: TemplateContent, image: Image | None
     ) -> ReviewDecision | None:
-        relay_templates.check(content)
+        nhn_templates.check(content)
         known = await self.get_template(sender_key, code)
         if known is not None and await self._is_in_review(sender_key, known, content):
             return None
@@ -112,7 +112,7 @@ class NhnCloudProvider(RelayProvider):
             if image is not None and content.emphasis_type in ("image", "itemList")
             else None
         )
-        body = relay_templates.to_remote(content, uploaded)
+        body = nhn_templates.to_remote(content, uploaded)
         if known is None:
             new = {"templateCode": code, **body}
             await as_refusals(self._request("POST", _templates_path(sender_key), body=new), "templateCode")
@@ -126,21 +126,21 @@ class NhnCloudProvider(RelayProvider):
     async def list_templates(self, sender_key: str) -> list[RemoteTemplate]:
         keys = ("templateListResponse", "templates")
         return [
-            relay_templates.from_remote(each)
+            nhn_templates.from_remote(each)
             for each in await self._list(_templates_path(sender_key), keys, NhnTemplate)
         ]
 
     async def get_template(self, sender_key: str, code: str) -> RemoteTemplate | None:
-        answer = await self._ask("GET", _template_path(sender_key, code), NO_SUCH_TEMPLATE)
-        return (
-            None if answer is None else relay_templates.from_remote(_convert(answer.get("templates"), NhnTemplate))
-        )
+        answer = await self._request_or_none("GET", _template_path(sender_key, code), NO_SUCH_TEMPLATE)
+        return None if answer is None else nhn_templates.from_remote(_convert(answer.get("templates"), NhnTemplate))
 
     async def get_template_change(self, sender_key: str, code: str) -> RemoteTemplate | None:
-        answer = await self._ask("GET", f"{_template_path(sender_key, code)}/modifications", NO_SUCH_TEMPLATE)
+        answer = await self._request_or_none(
+            "GET", f"{_template_path(sender_key, code)}/modifications", NO_SUCH_TEMPLATE
+        )
         part = _part(answer or {}, "templateModificationsResponse")
         found = _convert(part.get("templates") or [], list[NhnTemplate])
-        return relay_templates.from_remote(relay_templates.newest(found)) if found else None
+        return nhn_templates.from_remote(nhn_templates.newest(found)) if found else None
 
     async def delete_template(self, sender_key: str, code: str) -> None:
         await self._delete(_template_path(sender_key, code), "templateCode")
@@ -154,19 +154,22 @@ class NhnCloudProvider(RelayProvider):
         )
 
     def is_same_content(self, ours: TemplateContent, theirs: TemplateContent) -> bool:
-        return relay_templates.is_same(ours, theirs)
+        return nhn_templates.is_same(ours, theirs)
 
     async def close(self) -> None:
         await self._client.close()
 
-    async def _check_new(self, channel_id: str) -> None:
+    async def _refuse_verified_channel(self, channel_id: str) -> None:
         """Refuse a channel that is verified at NHN Cloud already: only an operator can assign it to an account."""
         known = await self.find_profile(channel_id)
         if known is not None and known.sender_key is not None:
             raise Refused(Code.DUPLICATE, "channelId", ALREADY_REGISTERED)
 
     async def _is_in_review(self, sender_key: str, known: RemoteTemplate, content: TemplateContent) -> bool:
-        """Return whether this is under review already, as a new template or as a change of an approved one."""
+        """Return whether this content is already under review, as a new template or as a change of an approved one.
+
+        Raises Refused(INVALID_STATE) if other content of the template is under review.
+        """
         if known.status is TemplateStatus.REJECTED:
             return False
         if known.status is TemplateStatus.APPROVED:
@@ -174,7 +177,7 @@ class NhnCloudProvider(RelayProvider):
             if change is None or change.status is not TemplateStatus.INSPECTING:
                 return False
             known = change
-        if not relay_templates.is_same(content, known.content):
+        if not nhn_templates.is_same(content, known.content):
             raise Refused(Code.INVALID_STATE, "templateCode", OTHER_IN_REVIEW)
         return True
 
@@ -182,8 +185,10 @@ class NhnCloudProvider(RelayProvider):
         if image.content_type != JPEG:
             detail = Text("중계사는 JPEG만 받습니다.", "The relay accepts only JPEG.")
             raise Refused(Code.INVALID_IMAGE, field, detail)
-        is_named = image.file_name.lower().endswith((".jpg", ".jpeg"))
-        file = UploadFile("file", image.file_name if is_named else f"{image.file_name}.jpg", JPEG, image.body)
+        has_jpeg_extension = image.file_name.lower().endswith((".jpg", ".jpeg"))
+        file = UploadFile(
+            "file", image.file_name if has_jpeg_extension else f"{image.file_name}.jpg", JPEG, image.body
+        )
         answer = await as_refusals(self._request("POST", path, file=file), field)
         found = _part(answer, "templateImage")
         name, address = found.get("templateImageName"), found.get("templateImageUrl")
@@ -218,12 +223,14 @@ class NhnCloudProvider(RelayProvider):
 
     async def _delete(self, path: str, field: str) -> None:
         """Delete what is at a path; deleting a profile also deletes its templates."""
-        await self._ask("DELETE", path, NO_SUCH_PROFILE, NO_SUCH_TEMPLATE, field=field)
+        await self._request_or_none("DELETE", path, NO_SUCH_PROFILE, NO_SUCH_TEMPLATE, field=field)
 
-    async def _ask(self, method: str, path: str, *not_found: int, field: str = "") -> Mapping[str, Any] | None:
+    async def _request_or_none(
+        self, method: str, path: str, *not_found: int, field: str = ""
+    ) -> Mapping[str, Any] | None:
         """Return the answer for a path; None if the error code is one of `not_found`."""
 
-        async def ask() -> Mapping[str, Any] | None:
+        async def request() -> Mapping[str, Any] | None:
             try:
                 return await self._request(method, path)
             except ErrorResponse as error:
@@ -231,7 +238,7 @@ class NhnCloudProvider(RelayProvider):
                     return None
                 raise
 
-        return await as_refusals(ask(), field)
+        return await as_refusals(request(), field)
 
     async def _request(
         self,
@@ -290,7 +297,7 @@ def _remote_profile(sender: _Sender) -> RemoteProfile:
     is_registered = sender.status == _REGISTERED
     return RemoteProfile(
         name if name.startswith("@") else f"@{name}",
-        sender.senderKey or None if is_registered else None,
+        (sender.senderKey or None) if is_registered else None,
         sender.categoryCode or "",
         _suspension(sender) if is_registered else None,
     )

@@ -27,8 +27,8 @@ from pabal.domain.sends.sending import fill_buttons, fill_text
 MAX_MESSAGES = 10_000
 """The most messages of one call."""
 MAX_BODY_BYTES = 14_000_000
-"""A call may have 15 MB."""
-PICTURE_OF_TEXTS, PICTURE_OF_TEMPLATES = "MMS", "ATA"
+"""Solapi's limit is 15 MB; we stay below it."""
+IMAGE_KIND_TEXT, IMAGE_KIND_TEMPLATE = "MMS", "ATA"
 SEND_PATH = "/messages/v4/send-many/detail"
 _TYPES = {Product.SMS: "SMS", Product.LMS: "LMS", Product.MMS: "MMS", Product.ALIMTALK: "ATA"}
 _BODY_BEGIN, _BODY_END = b'{"allowDuplicates":true,"showMessageList":true,"messages":[', b"]}"
@@ -52,7 +52,7 @@ class SolapiCall(NamedTuple):
         return [each.attempt for each in self.entries]
 
     def body(self) -> bytes:
-        """Return the body of the call; two messages to one number are two messages."""
+        """Return the body of the call; `allowDuplicates` keeps several messages to one number."""
         return _BODY_BEGIN + b",".join([each.encoded for each in self.entries]) + _BODY_END
 
     def halves(self) -> tuple[Self, Self]:
@@ -81,7 +81,7 @@ def group_into_calls(entries: Sequence[Entry]) -> list[SolapiCall]:
 
 
 def can_be_sent(attempt: Attempt) -> bool:
-    """Return whether Solapi has all parts of a message."""
+    """Return whether Solapi supports all parts of a message."""
     if attempt.product is Product.ALIMTALK:
         return attempt.parts.link is None and are_supported(attempt.buttons)
     return is_deliverable(attempt)
@@ -90,15 +90,15 @@ def can_be_sent(attempt: Attempt) -> bool:
 def limits_of(product: Product) -> ImageLimits:
     """Return which images of a product Solapi takes."""
     if product.is_text:
-        return IMAGE_LIMITS[PICTURE_OF_TEXTS]
-    return IMAGE_LIMITS[PICTURE_OF_TEMPLATES if product is Product.ALIMTALK else DEFAULT_IMAGE_KIND]
+        return IMAGE_LIMITS[IMAGE_KIND_TEXT]
+    return IMAGE_LIMITS[IMAGE_KIND_TEMPLATE if product is Product.ALIMTALK else DEFAULT_IMAGE_KIND]
 
 
 def image_of(attempt: Attempt) -> tuple[bytes, str] | None:
     """Return the request whose image a message has, and what it is uploaded for."""
     if attempt.image_request_id is None:
         return None
-    kind = PICTURE_OF_TEXTS if attempt.product.is_text else image_kind_of(attempt)
+    kind = IMAGE_KIND_TEXT if attempt.product.is_text else image_kind_of(attempt)
     return attempt.image_request_id, kind
 
 
@@ -142,7 +142,7 @@ def template_of(attempt: Attempt) -> tuple[str, str] | None:
 
 
 def _alimtalk(attempt: Attempt, templates: Mapping[tuple[str, str], SendableTemplate]) -> dict[str, Any]:
-    """Return options and, if need be, text of an Alimtalk: by variables where these give the message as recorded.
+    """Return an Alimtalk with the template's variables if they reproduce the recorded message, else with its text.
 
     Raises NotAtSolapi.
     """
@@ -154,7 +154,7 @@ def _alimtalk(attempt: Attempt, templates: Mapping[tuple[str, str], SendableTemp
         "templateId": template.template_id,
         "disableSms": True,  # we send the fallback
     }
-    if template.content is not None and _gives(template.content, attempt):
+    if template.content is not None and _reproduces(template.content, attempt):
         options["variables"] = {f"#{{{name}}}": value for name, value in (attempt.parameters or {}).items()}
         return {"kakaoOptions": options}
     if attempt.parts.has_any:
@@ -166,8 +166,8 @@ def _alimtalk(attempt: Attempt, templates: Mapping[tuple[str, str], SendableTemp
     return {"text": attempt.content, "kakaoOptions": options}
 
 
-def _gives(template: TemplateContent, attempt: Attempt) -> bool:
-    """Return whether Solapi, which fills in its template, shows the message that is recorded."""
+def _reproduces(template: TemplateContent, attempt: Attempt) -> bool:
+    """Return whether Solapi's filled-in template equals the recorded message."""
     given = attempt.parameters or {}
     if any("." in name or "#{" in value for name, value in given.items()):
         return False  # Solapi has no such names, and might fill in values again
@@ -177,12 +177,12 @@ def _gives(template: TemplateContent, attempt: Attempt) -> bool:
             fill_text(template.content, names, values).strip() == attempt.content.strip()
             and (not template.title or fill_text(template.title, names, values) == attempt.subject)
             and template_buttons(fill_buttons(template.buttons, names, values)) == template_buttons(attempt.buttons)
-            and _written(fill_parts(template.parts, names, values)) == _written(attempt.parts)
+            and _comparable_parts(fill_parts(template.parts, names, values)) == _comparable_parts(attempt.parts)
         )
     except (KeyError, Refused):
         return False
 
 
-def _written(parts: TemplateParts) -> dict[str, Any]:
-    """Return parts in Solapi's format; the thumbnail of another relay's template is not the one there."""
+def _comparable_parts(parts: TemplateParts) -> dict[str, Any]:
+    """Return parts in Solapi's format without the thumbnail, whose address differs per relay."""
     return parts_to_remote(without_thumbnail(parts))

@@ -18,7 +18,7 @@ from pabal.carriers.relay.refusals import (
     quote,
 )
 from pabal.carriers.solapi import templates
-from pabal.carriers.solapi.calls import PICTURE_OF_TEMPLATES
+from pabal.carriers.solapi.calls import IMAGE_KIND_TEMPLATE
 from pabal.carriers.solapi.client import (
     IMAGE_LIMITS,
     NOT_FOUND,
@@ -67,12 +67,12 @@ class SolapiProvider(RelayProvider):
         self._timeout_s = timeout_s
 
     async def register_profile(self, account_id: int, registration: Registration, token: str | None) -> None:
-        await self._check_new(registration.channel_id)
+        await self._refuse_linked_channel(registration.channel_id)
         body = {"searchId": registration.channel_id, "phoneNumber": registration.cellphone}
         await self._call("POST", f"{CHANNELS_PATH}/token", Any, "channelId", body=body)
 
     async def verify_token(self, registration: Registration, token: str) -> str:
-        await self._check_new(registration.channel_id)
+        await self._refuse_linked_channel(registration.channel_id)
         body = {
             "searchId": registration.channel_id,
             "phoneNumber": registration.cellphone,
@@ -171,7 +171,7 @@ class SolapiProvider(RelayProvider):
     async def close(self) -> None:
         await self._client.close()
 
-    async def _check_new(self, channel_id: str) -> None:
+    async def _refuse_linked_channel(self, channel_id: str) -> None:
         """Refuse a channel that is linked at Solapi already: only an operator can assign it to an account."""
         if await self.find_profile(channel_id) is not None:
             raise Refused(Code.DUPLICATE, "channelId", ALREADY_REGISTERED)
@@ -214,10 +214,10 @@ class SolapiProvider(RelayProvider):
         """Upload the picture of a template. Raises Refused(INVALID_IMAGE)."""
         try:
             return await self._refusing(
-                upload_image(self._client, [image], PICTURE_OF_TEMPLATES, image.file_name, self._timeout_s), "image"
+                upload_image(self._client, [image], IMAGE_KIND_TEMPLATE, image.file_name, self._timeout_s), "image"
             )
         except ImageNotSupported:
-            most = IMAGE_LIMITS[PICTURE_OF_TEMPLATES].max_bytes
+            most = IMAGE_LIMITS[IMAGE_KIND_TEMPLATE].max_bytes
             detail = Text(
                 f"중계사는 {most:,}바이트까지의 JPEG와 PNG만 받습니다.",
                 f"The relay accepts only JPEG and PNG of at most {most:,} bytes.",
