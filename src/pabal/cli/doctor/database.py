@@ -27,7 +27,7 @@ from pabal.world import World
 MAX_WORKER_CLOCK_DIFFERENCE_MS = 1 * SECOND
 """A worker's clock that differs more from the database's is reported."""
 MAX_HEARTBEAT_AGE_MS = int(2 * HEARTBEAT_INTERVAL_S * SECOND)
-"""The last heartbeat of a live worker, which has its clock, may be this old."""
+"""A live worker's last heartbeat, which carries its clock, may be this old."""
 
 
 async def check_server(store: Store, settings: Settings, world: World) -> AsyncIterator[Finding]:
@@ -78,7 +78,7 @@ async def check_months(store: Store, world: World) -> AsyncIterator[Finding]:
 async def check_workers(store: Store) -> AsyncIterator[Finding]:
     """List the workers, and report those whose clocks differ from the database's.
 
-    Workers that have died together stay listed, so a clock that seems wrong is looked at twice.
+    A dead worker may still be listed, so only one whose heartbeat moves between two looks is reported.
     """
     workers, now = await store.read(_read_clocks)
     ko = ", ".join(f"{worker.name}(슬롯 {held}개)" for worker, held in workers)
@@ -96,7 +96,7 @@ async def check_workers(store: Store) -> AsyncIterator[Finding]:
             yield wrong(
                 f"워커 {worker.name}의 시계가 데이터베이스보다 약 {seconds}초 {word.ko}",
                 f"the clock of the worker {worker.name} is about {seconds} s {word.en} the database's",
-                "그 컴퓨터에 NTP를 설정하세요. 메시지를 보낼 때는 발송하는 프로세스의 시계가 정합니다.",
+                "그 컴퓨터에 NTP를 설정하세요. 발송 시각은 발송하는 프로세스의 시계를 따릅니다.",
                 "Set up NTP on its machine: messages come due by the clock of the process that sends.",
             )
 
@@ -145,7 +145,7 @@ def _check_undistributed(tx: Tx) -> list[Finding]:
     return [
         *(wrong(*each.message, *each.remedy) for each in find_unreachable(tx)),
         note(
-            "데이터베이스에 Citus가 있지만 아무것도 나누지 않았습니다",
+            "데이터베이스에 Citus가 있지만 분산한 테이블이 없습니다",
             "the database has Citus, but distributes nothing",
             "`pabal migrate --citus`를 실행하세요.",
             "Run `pabal migrate --citus`.",
@@ -229,20 +229,20 @@ def _describe_hash_key(state: KeyState, *, has_key: bool) -> Iterator[Finding]:
     """Say what is wrong with how the key of the opt-outs is stored."""
     if state is KeyState.UNREADABLE:
         yield wrong(
-            "수신거부의 키를 복호화할 수 없어, 서비스가 시작되지 않습니다",
+            "수신거부 번호를 해시하는 키를 복호화할 수 없어, 서비스가 시작되지 않습니다",
             "the key of the opt-outs cannot be decrypted, so the service does not start",
             "암호화한 키를 secret_key에 추가하세요. `pabal secrets rebuild-opt-outs --help`를 보세요.",
             "Add the key that it was encrypted with to secret_key; see `pabal secrets rebuild-opt-outs --help`.",
         )
     elif state is KeyState.OTHER:
         yield note(
-            "수신거부의 키가 옛 키로 암호화되었거나 암호화되지 않았습니다",
+            "수신거부 번호를 해시하는 키가 옛 키로 암호화되었거나 암호화되지 않았습니다",
             "the key of the opt-outs is stored with an old key, or without one",
             *_ROTATE,
         )
     elif state is KeyState.CURRENT and not has_key:
         yield note(
-            "수신거부의 키가 암호화되지 않았습니다",
+            "수신거부 번호를 해시하는 키가 암호화되지 않았습니다",
             "the key of the opt-outs is stored without encryption",
             *_SET_KEY,
         )

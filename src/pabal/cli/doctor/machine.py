@@ -152,7 +152,7 @@ def compare_clocks(before: Instant, theirs: Instant, after: Instant) -> Iterator
         yield wrong(
             f"이 컴퓨터의 시계가 데이터베이스보다 {seconds}초 {word.ko}",
             f"the clock of this machine is {seconds} s {word.en} that of the database",
-            "양쪽에 NTP를 설정하세요. 메시지를 보낼 때는 발송하는 프로세스의 시계가 정합니다.",
+            "양쪽에 NTP를 설정하세요. 발송 시각은 발송하는 프로세스의 시계를 따릅니다.",
             "Set up NTP on both: messages come due by the clock of the process that sends.",
         )
 

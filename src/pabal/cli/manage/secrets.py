@@ -117,12 +117,15 @@ def _rebuild(settings: Settings, given: argparse.Namespace) -> None:
 
 
 _KEY_REPORTS = {
-    KeyState.CURRENT: Text("수신거부의 키는 이미 되어 있었습니다", "the key of the opt-outs was already"),
+    KeyState.CURRENT: Text(
+        "수신거부 번호를 해시하는 키는 이미 되어 있었습니다", "the key of the opt-outs was already"
+    ),
     KeyState.OTHER: Text(
-        "수신거부의 키를 현재 키로 암호화했습니다", "the key of the opt-outs is encrypted with the current key"
+        "수신거부 번호를 해시하는 키를 현재 키로 암호화했습니다",
+        "the key of the opt-outs is encrypted with the current key",
     ),
     KeyState.UNREADABLE: Text(
-        "수신거부의 키를 복호화할 수 없습니다. 그 키를 secret_key에 추가하세요",
+        "수신거부 번호를 해시하는 키를 복호화할 수 없습니다. 그 키를 secret_key에 추가하세요",
         "the key of the opt-outs cannot be decrypted: add its key to secret_key",
     ),
 }
