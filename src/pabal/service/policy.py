@@ -28,8 +28,9 @@ class NoticePolicy(NamedTuple):
     carrier_ms: int = 1 * MINUTE
     """How long a carrier must be down."""
     failure_percent: int = 20
-    """The percentage of failed messages that raises an alert, and the least number of ended ones."""
+    """The percentage of failed messages that raises an alert."""
     failure_messages: int = 100
+    """Fewest ended messages for which the rate is reported."""
     mail_pause_ms: int = 10 * MINUTE
     """Least time between two mails of one kind to one user."""
     public_url: str = ""
@@ -47,7 +48,10 @@ class _NoKeys:
 
 
 class Policy(NamedTuple):
-    """Routes, time zone, limits and periods; periods are in milliseconds."""
+    """The settings in the service's terms. Each name says its unit.
+
+    `build_context` adds `image_limits` and `brand_carriers` from the carriers.
+    """
 
     routes: Routes
     zone: ZoneInfo
@@ -82,7 +86,7 @@ class Policy(NamedTuple):
     draft_ms: int = 7 * DAY
     """How long what was written in the console, but not sent, is kept."""
     near_percent: int = 70
-    """The percentage of a limit that is reported to its account, before 100."""
+    """An account is told at this percentage of a limit, and again at 100."""
     notices: NoticePolicy = NoticePolicy()
     approval_receivers: int = 0
     """Sends of the console to more receivers need approval; 0: only where the account's owners want it."""

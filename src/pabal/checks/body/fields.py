@@ -97,7 +97,9 @@ def read_buttons(
     field: str = "buttons",
     max_link: int = button.MAX_LINK_CHARACTERS,
 ) -> tuple[Button, ...]:
-    """Return the buttons of a form, or what else has their fields; none if some have the wrong type.
+    """Return the buttons of a form, or other entries with the same fields (`field` names them).
+
+    Empty if the form already has problems there.
 
     Raises Refused(INVALID_BUTTON).
     """
@@ -132,7 +134,7 @@ def parse_web_link(link: str) -> str:
 
 
 def check_shared_text(form: Form[Any], shared_text: str | None, check: Callable[[str], None], field: str) -> None:
-    """Check a text without variables once, for all receivers."""
+    """Check once a text that all receivers share; None: there is none."""
     if shared_text is None:
         return
     try:
@@ -159,7 +161,7 @@ def clean_template(given: str) -> str:
         return given
     cleaned = clean(given)
     if joining := variables.find_joining(cleaned):
-        raise text.joining(joining)
+        raise text.combining_refusal(joining)
     return cleaned
 
 
@@ -184,12 +186,12 @@ def clean_values(given: Sequence[str]) -> Sequence[str]:
     cleaned = clean_all(given)
     for first in dict.fromkeys([value[:1] for value in cleaned]):
         if text.starts_joining(first):
-            raise text.joining(first)
+            raise text.combining_refusal(first)
     return cleaned
 
 
 def _is_clean(given: str) -> bool:
-    """Return whether a text is certainly clean and has no combining characters, as most have none."""
+    """Shortcut: return True for ASCII within the limit without NUL and CR, which needs no cleaning."""
     return given.isascii() and len(given) <= text.MAX_INPUT_CHARACTERS and "\0" not in given and "\r" not in given
 
 

@@ -129,7 +129,7 @@ def check_characters(content: str, limit: int) -> None:
         raise too_many_characters(len(content), limit)
 
 
-def joining(character: str) -> Refused:
+def combining_refusal(character: str) -> Refused:
     """Return the refusal of a part of a character, such as an accent or a Hangul final, beside a variable.
 
     It would change the text beside it, whose length then could be known only by composing it for every receiver.
