@@ -29,7 +29,7 @@ from pabal.models.answers import LabelledValue
 from pabal.models.webhooks import DeliveryItem, UnsignedPost, WebhookItem, WebhookTestItem
 from pabal.service.webhooks.fan_out import NewPost
 from pabal.service.webhooks.manage import ListedWebhook, WebhookFields
-from pabal.service.webhooks.posting import decode_answer, describe_error, format_post_id
+from pabal.service.webhooks.tries import decode_answer, describe_error, format_post_id
 from pabal.settings.carriers import SENDABLE
 from pabal.store.events.webhook_posts import DeliveryTry
 from pabal.webhooks.permitted_addresses import parse_url

@@ -11,7 +11,7 @@ import pytest
 from pabal.carriers.provider import RelayProvider
 from pabal.cli.doctor.rehearsal import Observer, Rehearsal, RelaySettings, build_carrier, documents_of
 from pabal.cli.doctor.rehearsal_messages import Choices, plan
-from pabal.cli.doctor.rehearse import describe, exit_status
+from pabal.cli.doctor.rehearse_command import describe, exit_status
 from pabal.domain.content.image import JPEG, Image
 from pabal.settings.settings import Settings, load
 from pabal.world import RealWorld

@@ -202,6 +202,6 @@ def _declare_following(parser: CommandParser) -> None:
 
 
 def _run(settings: Settings, given: argparse.Namespace) -> int:
-    from pabal.cli.doctor.rehearse import conduct  # costs other commands 0.3 s
+    from pabal.cli.doctor.rehearse_command import conduct  # costs other commands 0.3 s
 
     return conduct(settings, given)

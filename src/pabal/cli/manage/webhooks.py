@@ -13,7 +13,7 @@ from pabal.cli.shared.table import Cell, print_rows, printable
 from pabal.domain.base.codes import Code, Refused, Text
 from pabal.domain.events.webhook import WEBHOOK_FORMAT_BY_CODE, WebhookFormat
 from pabal.service.context import Context
-from pabal.service.webhooks import manage, posting
+from pabal.service.webhooks import manage, tries
 from pabal.service.webhooks.manage import CreatedSecret, ListedWebhook, WebhookFields
 from pabal.settings.settings import Settings
 from pabal.store.accounts import accounts
@@ -142,10 +142,10 @@ def _delete(settings: Settings, given: argparse.Namespace) -> None:
 
 def _test(settings: Settings, given: argparse.Namespace) -> int:
     async def work(context: Context, account_id: int) -> PostResult:
-        return await posting.send_test(context, account_id, parse_id(given.webhook))
+        return await tries.send_test(context, account_id, parse_id(given.webhook))
 
     result = _with_account(settings, given, work)
-    if error := posting.describe_error(result):
+    if error := tries.describe_error(result):
         print(error)
     else:
         status, duration_ms = result.status, result.duration_ms

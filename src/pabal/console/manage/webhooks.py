@@ -14,7 +14,7 @@ from pabal.domain.base.codes import Code, Refused, Text
 from pabal.domain.events.webhook import MAX_WEBHOOKS, Webhook, WebhookFormat, WebhookState
 from pabal.models.webhooks import CreateWebhook, ReplayWebhook
 from pabal.outbound.calls import NOT_TLS
-from pabal.service.webhooks import manage, posting
+from pabal.service.webhooks import manage, tries
 from pabal.service.webhooks.manage import MAX_COUNTED_BACKLOG, ListedWebhook, WebhookFields
 
 WEBHOOKS_PATH = "/console/webhooks"
@@ -67,13 +67,13 @@ async def rotate_secret(request: PageRequest) -> Response:
 async def send_test(request: PageRequest) -> Response:
     """Deliver a test event and show the answer."""
     try:
-        result = await posting.send_test(request.context, request.account_id, _id(request))
+        result = await tries.send_test(request.context, request.account_id, _id(request))
     except Refused as refused:
         if refused.code is not Code.RATE_LIMITED:
             raise
         return await show_webhook(request, refused)
     item = checks.build_test_item(result)
-    tested = summarize(request, result.status, posting.describe_error(result))
+    tested = summarize(request, result.status, tries.describe_error(result))
     return await show_webhook(request, tested=tested, tested_ms=f"{item.durationMs:,}", tested_answer=item.answer)
 
 

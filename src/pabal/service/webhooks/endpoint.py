@@ -11,7 +11,6 @@ from pabal.service.context import Context, wait_for_event
 from pabal.service.errors import describe_error
 from pabal.service.webhooks import retries
 from pabal.service.webhooks.fan_out import BACKLOG_MS, MAX_BACKLOG, PostBatch, cut_backlog, read_batch, store_batch
-from pabal.service.webhooks.posting import FailureLog, decode_answer, log_try, post_once
 from pabal.service.webhooks.retries import (
     MAX_UNFINISHED,
     RETRY_SOON_INTERVAL_MS,
@@ -20,6 +19,7 @@ from pabal.service.webhooks.retries import (
     PostWindow,
     retry_delay_ms,
 )
+from pabal.service.webhooks.tries import FailureLog, decode_answer, log_try, post_once
 from pabal.store.engine.base import Reader, StoreUnavailable, Tx, transaction
 from pabal.store.events import webhook_posts
 from pabal.store.events.webhook_posts import MAX_INSTANT, DeliveryTry, WebhookPost

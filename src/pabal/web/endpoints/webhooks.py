@@ -8,7 +8,7 @@ from pabal.domain.base.codes import Code, Refused, Text
 from pabal.domain.events.event import format_cursor
 from pabal.models import operations
 from pabal.models import webhooks as models
-from pabal.service.webhooks import manage, posting
+from pabal.service.webhooks import manage, tries
 from pabal.service.webhooks.fan_out import read_posts
 from pabal.store.accounts.audit_log import API_KEY_NAME, AuditEntry
 from pabal.web import envelope
@@ -39,7 +39,7 @@ async def _delete_webhook(call: ApiCall) -> dict[str, Any]:
 
 
 async def _send_test(call: ApiCall) -> dict[str, Any]:
-    result = await posting.send_test(call.context, call.account_id, checks.read_id(call.form))
+    result = await tries.send_test(call.context, call.account_id, checks.read_id(call.form))
     return {"item": checks.build_test_item(result)}
 
 

@@ -1,4 +1,4 @@
-"""Conducts a rehearsal: asks, sends, follows, and reports what the relay said."""
+"""Runs `pabal carrier rehearse`: asks, sends, follows, and reports what the relay said."""
 
 import argparse
 import asyncio

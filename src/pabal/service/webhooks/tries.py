@@ -1,4 +1,4 @@
-"""Posts to an endpoint once, signed, a delivery or a test; logs the first failure and the recovery."""
+"""Tries to post to an endpoint, signed, a delivery or a test; logs the first failure and the recovery."""
 
 import logging
 
