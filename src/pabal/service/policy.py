@@ -48,10 +48,7 @@ class _NoKeys:
 
 
 class Policy(NamedTuple):
-    """The settings in the service's terms. Each name says its unit.
-
-    `build_context` adds `image_limits` and `brand_carriers` from the carriers.
-    """
+    """The settings in the service's terms; `build_context` adds `image_limits` and `brand_carriers`."""
 
     routes: Routes
     zone: ZoneInfo

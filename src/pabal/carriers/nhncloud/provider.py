@@ -125,19 +125,16 @@ class NhnCloudProvider(RelayProvider):
 
     async def list_templates(self, sender_key: str) -> list[RemoteTemplate]:
         keys = ("templateListResponse", "templates")
-        return [
-            nhn_templates.from_remote(each)
-            for each in await self._list(_templates_path(sender_key), keys, NhnTemplate)
-        ]
+        found = await self._list(_templates_path(sender_key), keys, NhnTemplate)
+        return [nhn_templates.from_remote(each) for each in found]
 
     async def get_template(self, sender_key: str, code: str) -> RemoteTemplate | None:
         answer = await self._request_or_none("GET", _template_path(sender_key, code), NO_SUCH_TEMPLATE)
         return None if answer is None else nhn_templates.from_remote(_convert(answer.get("templates"), NhnTemplate))
 
     async def get_template_change(self, sender_key: str, code: str) -> RemoteTemplate | None:
-        answer = await self._request_or_none(
-            "GET", f"{_template_path(sender_key, code)}/modifications", NO_SUCH_TEMPLATE
-        )
+        path = f"{_template_path(sender_key, code)}/modifications"
+        answer = await self._request_or_none("GET", path, NO_SUCH_TEMPLATE)
         part = _part(answer or {}, "templateModificationsResponse")
         found = _convert(part.get("templates") or [], list[NhnTemplate])
         return nhn_templates.from_remote(nhn_templates.newest(found)) if found else None
@@ -186,9 +183,8 @@ class NhnCloudProvider(RelayProvider):
             detail = Text("중계사는 JPEG만 받습니다.", "The relay accepts only JPEG.")
             raise Refused(Code.INVALID_IMAGE, field, detail)
         has_jpeg_extension = image.file_name.lower().endswith((".jpg", ".jpeg"))
-        file = UploadFile(
-            "file", image.file_name if has_jpeg_extension else f"{image.file_name}.jpg", JPEG, image.body
-        )
+        file_name = image.file_name if has_jpeg_extension else f"{image.file_name}.jpg"
+        file = UploadFile("file", file_name, JPEG, image.body)
         answer = await as_refusals(self._request("POST", path, file=file), field)
         found = _part(answer, "templateImage")
         name, address = found.get("templateImageName"), found.get("templateImageUrl")

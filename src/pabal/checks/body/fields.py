@@ -97,9 +97,7 @@ def read_buttons(
     field: str = "buttons",
     max_link: int = button.MAX_LINK_CHARACTERS,
 ) -> tuple[Button, ...]:
-    """Return the buttons of a form, or other entries with the same fields (`field` names them).
-
-    Empty if the form already has problems there.
+    """Return the buttons of a form, or the entries like them in `field`; empty if it already has problems there.
 
     Raises Refused(INVALID_BUTTON).
     """

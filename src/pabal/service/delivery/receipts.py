@@ -54,9 +54,8 @@ def receive(tx: Tx, carrier: str, incoming: Sequence[Receipt], policy: Policy, n
         if each.in_doubt_reference is not None and each.reference in early
     ]
     names_codes = {str(each.in_doubt_reference): codes[each.reference] for each in reversed(in_doubt)}
-    named = receipts.record_receipts(
-        tx, carrier, names, now, names_codes
-    )  # one may have been held this very moment
+    # one may have been held this very moment
+    named = receipts.record_receipts(tx, carrier, names, now, names_codes)
     ended += named.ended
     ended += [(held[str(each.in_doubt_reference)], each.outcome) for each in found]
     decided = {

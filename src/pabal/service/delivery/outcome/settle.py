@@ -360,9 +360,8 @@ def _accept(
     else:
         until = now + policy.receipt_timeout_ms(attempt.product)
         attempts.await_late_receipts(tx, [LateAcceptance(job.id, job.attempt, carrier, references, until)])
-    return receipts.record_references(
-        tx, carrier, [receipts.ExpectedReceipt(each, job.id, len(new)) for each in new]
-    )
+    expected = [receipts.ExpectedReceipt(each, job.id, len(new)) for each in new]
+    return receipts.record_references(tx, carrier, expected)
 
 
 def _requeue(tx: Tx, carrier: str, job: UnsettledJob, now: Instant) -> bool:
