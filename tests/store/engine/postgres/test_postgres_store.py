@@ -58,7 +58,7 @@ def read_begin(tx: Tx) -> list[str]:
 
 async def test_statement_that_reads_alone_has_no_transaction_around_it(address: str) -> None:
     alone = transaction(single=True)(lambda tx: read_begin(tx))
-    async with open_postgres(address, writers=1, readers=1) as store:
+    async with open_postgres(address, writers=1, limits=StoreLimits(readers=1)) as store:
         first, second = await store.read(read_begin)
         assert first == second
 
