@@ -99,7 +99,7 @@ async def test_a_single_process_uses_the_whole_rate_from_its_first_heartbeat(tmp
         await send_in_every_slot(one, 25)
         await cluster.wait(5)
 
-        times = [at for at, _ in await accepted_messages(cluster)]
+        times = [at for at, _ in await accepted_messages(cluster) if at < 5]  # on Citus, sending takes time too
         assert 0.94 * 50 * 5 <= len(times) <= 50 * 5 + 5
 
 
