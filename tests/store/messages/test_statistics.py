@@ -80,6 +80,17 @@ def test_counting_and_reading_scan_no_table(tx: Tx) -> None:
     assert explaining.scans == []
 
 
+def test_each_request_is_looked_up_by_its_id_also_where_tables_seem_empty(tx: Tx) -> None:
+    explaining = ExplainingTx(tx)
+    store_many_requests(tx)
+    store_fallback(tx)
+
+    statistics.count_messages(explaining, NOON - HOUR, NOON + MINUTE)
+
+    comparing = ("Join Filter", "Materialize", "SEARCH r USING PRIMARY KEY (id>")
+    assert [step for step, _ in explaining.plans if any(each in step for each in comparing)] == []
+
+
 def test_groups_are_limited_and_ordered(tx: Tx) -> None:
     for number in range(3):
         save(tx, NOON + number * QUARTER, GroupCounts(number + 1, 0, 1, 100))

@@ -144,7 +144,7 @@ def count_messages(tx: Tx, since: Instant, until: Instant) -> CountedGroups:
         " sum(m.cost) as cost from messages m where m.id >= ? and m.id < ?"
         " group by substr(m.id, 1, 13){and_slot}, m.account_id, m.product, m.status, coalesce(m.outcome, 0),"
         " coalesce(m.carrier, '')) as g"
-        " left join requests r on r.id = g.request_id{and_same_slot} and r.id >= ? and r.id < ?"
+        " left join {request_of_group} on {is_of_group} and r.id >= ? and r.id < ?"
         " group by 1, 2, 3, 4, 5, 6, 7, 8, 9",
         (low, high, *_request_bounds(low, high)),
     )
@@ -157,12 +157,12 @@ def count_messages(tx: Tx, since: Instant, until: Instant) -> CountedGroups:
 def _add_reached_by_fallbacks(tx: Tx, low: bytes, high: bytes, found: CountedGroups) -> None:
     """Count the failed messages whose fallback was delivered as reached."""
     rows = tx.fetch_all(
-        f"select m.id, r.total, m.account_id, coalesce(r.template_code, ''), {_SENDER}, coalesce(r.key_id, 0),"
+        f"select g.id, r.total, g.account_id, coalesce(r.template_code, ''), {_SENDER}, coalesce(r.key_id, 0),"
         " coalesce(r.user_id, 0)"
-        " from messages m cross join requests r"  # SQLite must not look through all messages for each request
-        " where m.id >= ? and m.id < ? and r.id >= ? and r.id < ?"
-        " and r.id = substr(m.id, 1, 13) and r.slot = m.slot"
-        f" and m.outcome = {_DELIVERED} and m.product in ({_TEXTS}) and r.product not in ({_TEXTS})",
+        " from (select id, substr(id, 1, 13) as request_id{and_slot}, account_id from messages"
+        f" where id >= ? and id < ? and outcome = {_DELIVERED} and product in ({_TEXTS})) as g"
+        " cross join {request_of_group}"  # SQLite must not look through all messages for each request
+        f" where {{is_of_group}} and r.id >= ? and r.id < ? and r.product not in ({_TEXTS})",
         (low, high, *_request_bounds(low, high)),
     )
     shared = {
