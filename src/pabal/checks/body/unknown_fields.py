@@ -178,7 +178,10 @@ OTHER_NAMES = {
 }
 """Names that other services and our own answers use, in lower case without `_` and `-`."""
 OWN_NAMES = {each.name.lower(): each for each in (SEND_DATE, EXPIRE_MINUTES, AD_FLAG, RESEND_PHONE_NUMBER)}
-"""Names that may be misspelt by one letter."""
+OWN_NAMES_BY_LENGTH = {
+    length: [own for own in OWN_NAMES if abs(len(own) - length) <= 1] for length in range(MAX_NAMED_CHARACTERS)
+}
+"""Names that may be misspelt by one letter, by the length of the spelling."""
 TIMES = (SEND_DATE, EXPIRE_MINUTES)
 """Refused even where another sending endpoint has the field: ignored, it would send at once, or too late."""
 _EMPTY_VALUES = {b"null", b"false", b'""', b"[]", b"{}"}
@@ -230,13 +233,14 @@ def _find_meant(name: str) -> Meant | None:
         return None
     spelt = name.lower().replace("_", "").replace("-", "")
     found = OTHER_NAMES.get(spelt)
-    return found or next((each for own, each in OWN_NAMES.items() if _is_near(spelt, own)), None)
+    if found is not None:
+        return found
+    near = OWN_NAMES_BY_LENGTH.get(len(spelt), ())
+    return next((OWN_NAMES[own] for own in near if _is_near(spelt, own)), None)
 
 
 def _is_near(one: str, other: str) -> bool:
-    """Return whether two names differ by at most one letter, or by two neighbours that changed places."""
-    if abs(len(one) - len(other)) > 1:
-        return False
+    """Return whether two names, about as long, differ by one letter or by neighbours that changed places."""
     start = 0
     while start < min(len(one), len(other)) and one[start] == other[start]:
         start += 1
