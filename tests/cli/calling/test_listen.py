@@ -70,7 +70,7 @@ def test_results_are_passed_on_signed_until_it_is_stopped(line: CallingLine, ser
 
 def test_events_of_the_past_are_posted_again_with_the_same_ids(line: CallingLine, server: ScriptedService) -> None:
     send(line, "둘")
-    (result,) = line.account.client.list_results().items
+    (result,) = wait_until(lambda: line.account.client.list_results().items, bool)
     since = result.requestDate[:16]
     options = ("--forward-to", url_of(server), "--since", since, "--secret", SECRET)
     got = []
