@@ -3,9 +3,9 @@
 import pytest
 
 from tests.fixtures.nhncloud import NhnCloud
-from tests.fixtures.relay_delivery import behavior_of, env
+from tests.fixtures.relay_delivery import behavior_of, call, env
 
-__all__ = ["env", "fixture"]
+__all__ = ["call", "env", "fixture"]
 
 
 @pytest.fixture

@@ -79,9 +79,7 @@ async def test_account_with_its_own_number_gets_its_opt_outs_without_messages(
 
 @pytest.mark.settings(webhook_signature=SIGNATURE)
 @pytest.mark.parametrize("rows", [None, 7, [None], [{"recipientNo": DIGITS}]])
-async def test_invalid_rows_are_refused(rows: Any, env: Environment, fixture: NhnCloud) -> None:
-    call = await fixture.add_channel(env)
-
+async def test_invalid_rows_are_refused(rows: Any, call: Caller, fixture: NhnCloud) -> None:
     refused = await tell(call, {**hook(fixture), "hooks": rows})
     unsigned = await tell(call, hook(fixture), "another signature")
     foreign = await tell(call, {**hook(fixture), "appKey": "another"})
@@ -94,8 +92,9 @@ async def test_invalid_rows_are_refused(rows: Any, env: Environment, fixture: Nh
 
 
 @pytest.mark.torture
-async def test_block_service_is_read_without_webhooks_and_after_errors(env: Environment, fixture: NhnCloud) -> None:
-    call = await fixture.add_channel(env)
+async def test_block_service_is_read_without_webhooks_and_after_errors(
+    env: Environment, call: Caller, fixture: NhnCloud
+) -> None:
     await set_number(env, "acme", OPT_OUT)
     relay = fixture.relay
     relay.unsubscribed |= {(OPT_OUT, f"0103000{number:04}"): relay.clock() for number in range(1500)}
@@ -139,8 +138,9 @@ async def test_relay_is_told_what_changes_here_for_accounts_with_their_own_numbe
     assert (await call("optOut/list")).body["totalCount"] == 14
 
 
-async def test_number_that_the_relay_does_not_have_is_refused_once(env: Environment, fixture: NhnCloud) -> None:
-    call = await fixture.add_channel(env)
+async def test_number_that_the_relay_does_not_have_is_refused_once(
+    env: Environment, call: Caller, fixture: NhnCloud
+) -> None:
     await set_number(env, "acme", OWN)
 
     await call_ok(call, "optOut/add", {"phoneNumber": DIGITS})
@@ -152,9 +152,8 @@ async def test_number_that_the_relay_does_not_have_is_refused_once(env: Environm
 
 
 async def test_message_that_the_relay_refuses_ends_as_refused_by_the_receiver(
-    env: Environment, fixture: NhnCloud
+    env: Environment, call: Caller, fixture: NhnCloud
 ) -> None:
-    call = await fixture.add_channel(env)
     fixture.relay.console.call_opt_out_number(DIGITS)
 
     await call_ok(call, "message/sendSMS", sms_body(PHONE, **AD))

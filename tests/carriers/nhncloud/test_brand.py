@@ -12,7 +12,7 @@ from tests.carriers.relay.delivery_fixture import MANY, outcomes_for, send_of
 from tests.fixtures.brand_bodies import BRAND_BODIES, OWN_BUTTON, brand_body, sized_image
 from tests.fixtures.nhncloud import SENDER_KEY, NhnCloud
 from tests.fixtures.relay_delivery import RELAY
-from tests.fixtures.virtual import Environment
+from tests.fixtures.virtual import Caller, Environment
 from tests.fixtures.web import (
     BUTTON,
     FALLBACK,
@@ -42,11 +42,8 @@ TOO_HIGH = "가로 500픽셀 이상, 세로÷가로 0.5~1.333인 이미지를 �
 
 
 @pytest.mark.settings(friend_talk="brand")
-async def test_friend_talk_with_a_picture_of_no_brand_message_is_refused(
-    env: Environment, fixture: NhnCloud
-) -> None:
+async def test_friend_talk_with_a_picture_of_no_brand_message_is_refused(call: Caller) -> None:
     """A JPEG of up to 51,200 bytes is accepted everywhere, and only warned of."""
-    call = await fixture.add_channel(env)
     body = friendtalk_body(SENDER_KEY)
 
     large = await call("message/sendFriendtalk", {**body, "image": sized_image(600, 1200, 60_000)})
@@ -62,10 +59,7 @@ async def test_friend_talk_with_a_picture_of_no_brand_message_is_refused(
 
 
 @pytest.mark.settings(friend_talk="compatible")
-async def test_compatible_friend_talk_may_have_a_picture_of_another_shape(
-    env: Environment, fixture: NhnCloud
-) -> None:
-    call = await fixture.add_channel(env)
+async def test_compatible_friend_talk_may_have_a_picture_of_another_shape(call: Caller) -> None:
     body = friendtalk_body(SENDER_KEY, image=sized_image(600, 1200, 60_000))
 
     answer = await call_ok(call, "message/sendFriendtalk", body)
@@ -76,9 +70,8 @@ async def test_compatible_friend_talk_may_have_a_picture_of_another_shape(
 @pytest.mark.settings(friend_talk="brand")
 @pytest.mark.parametrize("kind", FRIEND_TALK)
 async def test_friend_talk_goes_out_as_a_brand_message_to_friends(
-    kind: str, env: Environment, fixture: NhnCloud
+    kind: str, env: Environment, call: Caller, fixture: NhnCloud
 ) -> None:
-    call = await fixture.add_channel(env)
     _, body = send_of(kind, SENDER_KEY)
     await call_ok(call, "message/sendFriendtalk", {**body, "adFlag": True, "buttons": [BUTTON]})
     await env.wait(10)
@@ -94,8 +87,9 @@ async def test_friend_talk_goes_out_as_a_brand_message_to_friends(
 
 
 @pytest.mark.settings(friend_talk="compatible")
-async def test_friend_talk_in_compatible_mode_stays_friend_talk(env: Environment, fixture: NhnCloud) -> None:
-    call = await fixture.add_channel(env)
+async def test_friend_talk_in_compatible_mode_stays_friend_talk(
+    env: Environment, call: Caller, fixture: NhnCloud
+) -> None:
     await call_ok(call, "message/sendFriendtalk", friendtalk_body(SENDER_KEY))
     await call_ok(call, SEND, brand_body(SENDER_KEY, "010-2222-2222"))
     await env.wait(10)
@@ -106,11 +100,7 @@ async def test_friend_talk_in_compatible_mode_stays_friend_talk(env: Environment
 
 
 @pytest.mark.settings(world=world_starting_at("2026-11-15 23:00"), friend_talk="brand")
-async def test_friend_talk_as_a_brand_message_is_advertising_whatever_its_caller_says(
-    env: Environment, fixture: NhnCloud
-) -> None:
-    call = await fixture.add_channel(env)
-
+async def test_friend_talk_as_a_brand_message_is_advertising_whatever_its_caller_says(call: Caller) -> None:
     at_night = await call("message/sendFriendtalk", friendtalk_body(SENDER_KEY, adFlag=False))
     await call_ok(
         call, "message/sendFriendtalk", friendtalk_body(SENDER_KEY, sendDate="2026-11-16 20:49", **FALLBACK)
@@ -119,10 +109,11 @@ async def test_friend_talk_as_a_brand_message_is_advertising_whatever_its_caller
     assert summarize_refusal(at_night).errors == {"sendDate": "NIGHT_AD_RESTRICTED"}
 
 
-async def test_brand_message_of_every_type_is_accepted_as_documented(env: Environment, fixture: NhnCloud) -> None:
+async def test_brand_message_of_every_type_is_accepted_as_documented(
+    env: Environment, call: Caller, fixture: NhnCloud
+) -> None:
     fixture.relay.profiles[SENDER_KEY].may_reach_others = True
     fixture.relay.brand_templates[SENDER_KEY, "brand-1"] = "#{name}님"
-    call = await fixture.add_channel(env)
     for name, body in BRAND_BODIES.items():
         await call_ok(call, SEND, {**body, "senderKey": SENDER_KEY, "sendDate": None})
         await env.wait(10)
@@ -140,8 +131,9 @@ async def test_brand_message_of_every_type_is_accepted_as_documented(env: Enviro
     assert {describe_outcome(each) for each in await list_messages(call)} == {"completed 1000"}
 
 
-async def test_equal_texts_share_a_call_and_personal_ones_go_alone(env: Environment, fixture: NhnCloud) -> None:
-    call = await fixture.add_channel(env)
+async def test_equal_texts_share_a_call_and_personal_ones_go_alone(
+    env: Environment, call: Caller, fixture: NhnCloud
+) -> None:
     fixture.relay.brand_templates[SENDER_KEY, "B1"] = "#{name}님"
     named = [{"phoneNumber": each, "templateData": {"name": f"{place}"}} for place, each in enumerate(MANY)]
 
@@ -163,10 +155,9 @@ async def test_equal_texts_share_a_call_and_personal_ones_go_alone(env: Environm
 
 @pytest.mark.settings(friend_talk="brand")
 async def test_failed_brand_message_becomes_our_text_and_none_of_the_relay(
-    env: Environment, fixture: NhnCloud
+    env: Environment, call: Caller, fixture: NhnCloud
 ) -> None:
     fixture.relay.profiles[SENDER_KEY].resends = True
-    call = await fixture.add_channel(env)
     await call_ok(call, "message/sendFriendtalk", friendtalk_body(SENDER_KEY, NO_USER, **FALLBACK))
     await env.wait(30)
 
@@ -195,10 +186,9 @@ SPECIAL: list[tuple[dict[str, Any], dict[str, Any]]] = [
 
 
 async def test_alarm_age_channel_button_and_uploaded_video_reach_the_relay(
-    env: Environment, fixture: NhnCloud
+    env: Environment, call: Caller, fixture: NhnCloud
 ) -> None:
     fixture.relay.brand_templates[SENDER_KEY, "B1"] = "새 소식"
-    call = await fixture.add_channel(env)
     for fields, expected in SPECIAL:
         await call_ok(call, SEND, brand_body(SENDER_KEY, **fields))
         await env.wait(5)
@@ -218,10 +208,9 @@ FRIEND, OTHER = "010-2000-0001", "010-0000-0004"
     webhook_signature=SIGNATURE,
 )
 async def test_brand_message_costs_what_it_costs_to_a_friend_or_to_another(
-    how: str, env: Environment, fixture: NhnCloud
+    how: str, env: Environment, call: Caller, fixture: NhnCloud
 ) -> None:
     fixture.relay.profiles[SENDER_KEY].may_reach_others = True
-    call = await fixture.add_channel(env)
     await env.wait(10)
     if how == "lookup":
         fixture.relay.inject_fault("lose answer", "/freestyle-messages")
@@ -246,8 +235,9 @@ async def test_brand_message_costs_what_it_costs_to_a_friend_or_to_another(
     assert [tuple(each) for each in ended] == [(2500, "1000"), (3500, "1000")]
 
 
-async def test_attempt_that_a_look_up_has_ended_has_the_code_alone(env: Environment, fixture: NhnCloud) -> None:
-    call = await fixture.add_channel(env)
+async def test_attempt_that_a_look_up_has_ended_has_the_code_alone(
+    env: Environment, call: Caller, fixture: NhnCloud
+) -> None:
     await env.wait(10)
     fixture.relay.inject_fault("lose answer", "/freestyle-messages")
     await call_ok(call, SEND, brand_body(SENDER_KEY, "010-0000-0001"))
@@ -270,9 +260,8 @@ NO_BRAND_MESSAGES: list[dict[str, Any]] = [
 
 @pytest.mark.settings(friend_talk="brand")
 async def test_friend_talk_that_no_brand_message_can_be_is_declined_unsent(
-    env: Environment, fixture: NhnCloud
+    env: Environment, call: Caller, fixture: NhnCloud
 ) -> None:
-    call = await fixture.add_channel(env)
     for fields in NO_BRAND_MESSAGES:
         await call_ok(call, "message/sendFriendtalk", friendtalk_body(SENDER_KEY, **fields))
     await env.wait(10)
@@ -283,8 +272,9 @@ async def test_friend_talk_that_no_brand_message_can_be_is_declined_unsent(
 
 
 @pytest.mark.settings(friend_talk="brand")
-async def test_friend_talk_may_begin_with_the_channel_button(env: Environment, fixture: NhnCloud) -> None:
-    call = await fixture.add_channel(env)
+async def test_friend_talk_may_begin_with_the_channel_button(
+    env: Environment, call: Caller, fixture: NhnCloud
+) -> None:
     buttons = [{"buttonType": "channelAddition"}, {**BUTTON}]
 
     await call_ok(call, "message/sendFriendtalk", friendtalk_body(SENDER_KEY, buttons=buttons))
@@ -304,10 +294,9 @@ async def test_friend_talk_may_begin_with_the_channel_button(env: Environment, f
     ],
 )
 async def test_refused_call_ends_its_messages(
-    fields: dict[str, Any], outcome: str, env: Environment, fixture: NhnCloud
+    fields: dict[str, Any], outcome: str, env: Environment, call: Caller, fixture: NhnCloud
 ) -> None:
     fixture.relay.brand_templates[SENDER_KEY, "B1"] = "#{name}님"
-    call = await fixture.add_channel(env)
     await call_ok(call, SEND, brand_body(SENDER_KEY, **fields))
     await env.wait(20)
 
@@ -328,9 +317,8 @@ async def test_refused_call_ends_its_messages(
     ],
 )
 async def test_image_is_uploaded_once_as_the_type_that_its_message_needs(
-    kind: str, size: tuple[int, int], outcome: str, env: Environment, fixture: NhnCloud
+    kind: str, size: tuple[int, int], outcome: str, env: Environment, call: Caller, fixture: NhnCloud
 ) -> None:
-    call = await fixture.add_channel(env)
     receivers = receivers_of(PHONE, "010-2222-2222")
     receivers[1]["content"] = "나만"
     message_type = "FW" if kind == "wide" else "FI"
@@ -351,10 +339,9 @@ async def test_image_is_uploaded_once_as_the_type_that_its_message_needs(
     ("targeting", "outcome"), [("I", "fail 3018"), ("M", "completed 1000"), ("N", "completed 1000")]
 )
 async def test_targeting_reaches_the_relay(
-    targeting: str, outcome: str, env: Environment, fixture: NhnCloud
+    targeting: str, outcome: str, env: Environment, call: Caller, fixture: NhnCloud
 ) -> None:
     fixture.relay.profiles[SENDER_KEY].may_reach_others = True
-    call = await fixture.add_channel(env)
     body = brand_body(SENDER_KEY, "010-0000-0004", targeting=targeting, buttons=[OWN_BUTTON])
     await call_ok(call, SEND, body)
     await env.wait(20)
@@ -363,8 +350,9 @@ async def test_targeting_reaches_the_relay(
 
 
 @pytest.mark.settings(behavior={"receipt_after_s": 600}, webhook_signature=SIGNATURE)
-async def test_result_of_a_brand_message_arrives_by_webhook(env: Environment, fixture: NhnCloud) -> None:
-    call = await fixture.add_channel(env)
+async def test_result_of_a_brand_message_arrives_by_webhook(
+    env: Environment, call: Caller, fixture: NhnCloud
+) -> None:
     await call_ok(call, SEND, brand_body(SENDER_KEY))
     await env.wait(5)
     (sent,) = fixture.accepted

@@ -5,7 +5,7 @@ import pytest
 from tests.carriers.relay.delivery_fixture import MANY, NAMED, outcomes_for
 from tests.fixtures.brand_bodies import sized_image
 from tests.fixtures.nhncloud import SENDER_KEY, TEMPLATE, NhnCloud
-from tests.fixtures.virtual import Environment
+from tests.fixtures.virtual import Caller, Environment
 from tests.fixtures.web import (
     BUTTON,
     PHONE,
@@ -22,8 +22,9 @@ from tests.fixtures.web import (
 pytestmark = pytest.mark.slow
 
 
-async def test_thousand_receivers_of_one_template_go_in_one_call(env: Environment, fixture: NhnCloud) -> None:
-    call = await fixture.add_channel(env)
+async def test_thousand_receivers_of_one_template_go_in_one_call(
+    env: Environment, call: Caller, fixture: NhnCloud
+) -> None:
     await call_ok(call, "message/sendSMS", sms_body(*MANY))
     await env.wait(20)
     assert fixture.calls("/sender/sms") == [1000]
@@ -38,8 +39,7 @@ async def test_thousand_receivers_of_one_template_go_in_one_call(env: Environmen
     assert await outcomes_for(call, MANY[7]) == ["sms completed 1000", "alimTalk completed 1000"]
 
 
-async def test_single_sends_of_one_template_share_calls(env: Environment, fixture: NhnCloud) -> None:
-    call = await fixture.add_channel(env)
+async def test_single_sends_of_one_template_share_calls(env: Environment, call: Caller, fixture: NhnCloud) -> None:
     fixture.set_reachable(False)
     await env.wait(10)
     for number in MANY[:30]:
@@ -53,8 +53,9 @@ async def test_single_sends_of_one_template_share_calls(env: Environment, fixtur
     assert len(fixture.calls("/raw-messages")) <= 3
 
 
-async def test_friendtalk_has_image_link_buttons_and_ad_flag(env: Environment, fixture: NhnCloud) -> None:
-    call = await fixture.add_channel(env)
+async def test_friendtalk_has_image_link_buttons_and_ad_flag(
+    env: Environment, call: Caller, fixture: NhnCloud
+) -> None:
     buttons = [BUTTON, {"buttonType": "botKeyword", "name": "묻기"}]
     more = {"image": image_body(2000), "imageLink": "https://shop.example/sale", "buttons": buttons}
     await call_ok(call, "message/sendFriendtalk", friendtalk_body(SENDER_KEY, *MANY[:3], adFlag=True, **more))
@@ -89,8 +90,9 @@ async def test_emphasized_title_is_filled_in(env: Environment, fixture: NhnCloud
     assert (describe_outcome(record), record["subject"]) == ("completed 1000", "길동님께")
 
 
-async def test_messages_carry_their_own_of_several_shared_pictures(env: Environment, fixture: NhnCloud) -> None:
-    call = await fixture.add_channel(env)
+async def test_messages_carry_their_own_of_several_shared_pictures(
+    env: Environment, call: Caller, fixture: NhnCloud
+) -> None:
     sizes = [(3000,), (4000,), (3000,), (4000, 3000, 4000), (3000,)]
     for number, each in zip(MANY, sizes, strict=False):
         await call_ok(call, "message/sendMMS", sms_body(number, images=[image_body(size) for size in each]))
@@ -113,9 +115,8 @@ async def test_messages_carry_their_own_of_several_shared_pictures(env: Environm
     "kind", ["counselingTalkConversion", "botConversion", "channelAddition", "deliveryTracking"]
 )
 async def test_friend_talk_with_a_button_that_the_relay_lacks_is_declined(
-    kind: str, env: Environment, fixture: NhnCloud
+    kind: str, env: Environment, call: Caller, fixture: NhnCloud
 ) -> None:
-    call = await fixture.add_channel(env)
     button = {"buttonType": kind, "name": "누름", "chatExtra": "a", "chatEvent": "b"}
     await call_ok(call, "message/sendFriendtalk", friendtalk_body(SENDER_KEY, PHONE, buttons=[button]))
     await env.wait(10)
@@ -125,9 +126,10 @@ async def test_friend_talk_with_a_button_that_the_relay_lacks_is_declined(
 
 
 @pytest.mark.settings(friend_talk="compatible")
-async def test_label_of_advertising_friend_talk_is_shown_once(env: Environment, fixture: NhnCloud) -> None:
+async def test_label_of_advertising_friend_talk_is_shown_once(
+    env: Environment, call: Caller, fixture: NhnCloud
+) -> None:
     """The relay puts it in front itself."""
-    call = await fixture.add_channel(env)
     for content in ("새 소식", "(광고)새 소식", "(광고) 새 소식"):
         await call_ok(call, "message/sendFriendtalk", friendtalk_body(SENDER_KEY, content=content, adFlag=True))
     await env.wait(10)
@@ -136,8 +138,9 @@ async def test_label_of_advertising_friend_talk_is_shown_once(env: Environment, 
     assert {each["content"] for each in await list_messages(call, PHONE)} == {"(광고)새 소식", "(광고) 새 소식"}
 
 
-async def test_picture_with_too_many_pixels_is_not_uploaded(env: Environment, fixture: NhnCloud) -> None:
-    call = await fixture.add_channel(env)
+async def test_picture_with_too_many_pixels_is_not_uploaded(
+    env: Environment, call: Caller, fixture: NhnCloud
+) -> None:
     for width in (1000, 1001):
         await call_ok(call, "message/sendMMS", sms_body(f"010-2000-{width}", image=sized_image(width, 10)))
     await env.wait(10)

@@ -9,7 +9,7 @@ import pytest
 from tests.carriers.relay.delivery_fixture import MANY, NAMED, outcomes_for, send_of
 from tests.fixtures.nhncloud import SENDER_KEY, NhnCloud
 from tests.fixtures.relay_delivery import OPT_OUT, SENDER
-from tests.fixtures.virtual import Environment, VirtualWorld
+from tests.fixtures.virtual import Caller, Environment, VirtualWorld
 from tests.fixtures.web import (
     FALLBACK,
     NO_USER,
@@ -36,8 +36,7 @@ def personal(first: int, count: int) -> list[dict[str, Any]]:
 
 
 @pytest.mark.settings(behavior={"max_calls_per_second": 3})
-async def test_throttling_does_not_count_as_tries(env: Environment, fixture: NhnCloud) -> None:
-    call = await fixture.add_channel(env)
+async def test_throttling_does_not_count_as_tries(env: Environment, call: Caller, fixture: NhnCloud) -> None:
     await env.wait(10)
     fixture.relay.inject_fault("slow", "POST", times=1e9, seconds=0.05)
     await call_ok(call, "message/sendSMS", sms_body(content="#{name}님", receivers=personal(0, 300)))
@@ -49,8 +48,9 @@ async def test_throttling_does_not_count_as_tries(env: Environment, fixture: Nhn
     assert [tuple(each) for each in ends] == [(2, 1000, 300)]
 
 
-async def test_small_send_overtakes_a_campaign_of_small_calls(env: Environment, fixture: NhnCloud) -> None:
-    call = await fixture.add_channel(env)
+async def test_small_send_overtakes_a_campaign_of_small_calls(
+    env: Environment, call: Caller, fixture: NhnCloud
+) -> None:
     await env.wait(10)
     fixture.relay.inject_fault("slow", "POST", times=1e9, seconds=0.2)
     for first in range(0, 3000, 1000):
@@ -64,8 +64,9 @@ async def test_small_send_overtakes_a_campaign_of_small_calls(env: Environment, 
 
 
 @pytest.mark.settings(behavior={"refuses_whole_calls": True})
-async def test_bad_receiver_fails_alone_even_if_the_call_is_refused(env: Environment, fixture: NhnCloud) -> None:
-    call = await fixture.add_channel(env)
+async def test_bad_receiver_fails_alone_even_if_the_call_is_refused(
+    env: Environment, call: Caller, fixture: NhnCloud
+) -> None:
     bad = {MANY[3]: -2019, MANY[11]: -6001}
     fixture.relay.behavior.refusals = {number.replace("-", ""): code for number, code in bad.items()}
     await call_ok(call, "message/sendSMS", sms_body(*MANY[:16]))
@@ -77,9 +78,8 @@ async def test_bad_receiver_fails_alone_even_if_the_call_is_refused(env: Environ
 
 
 @pytest.mark.settings(behavior={"refuses_whole_calls": True})
-async def test_refused_campaign_is_not_sent_one_by_one(env: Environment, fixture: NhnCloud) -> None:
+async def test_refused_campaign_is_not_sent_one_by_one(env: Environment, call: Caller, fixture: NhnCloud) -> None:
     del fixture.relay.numbers[SENDER]
-    call = await fixture.add_channel(env)
     await call_ok(call, "message/sendSMS", sms_body(*MANY))
     await env.wait(10)
     assert fixture.calls("/sender/sms") == [1000]
@@ -91,8 +91,7 @@ async def test_refused_campaign_is_not_sent_one_by_one(env: Environment, fixture
     assert len(fixture.calls("/sender/sms")) < 150
 
 
-async def test_expired_upload_is_repeated(env: Environment, fixture: NhnCloud) -> None:
-    call = await fixture.add_channel(env)
+async def test_expired_upload_is_repeated(env: Environment, call: Caller, fixture: NhnCloud) -> None:
     fixture.set_reachable(False)
     await env.wait(10)
     await call_ok(call, "message/sendMMS", sms_body(MANY[0], image=image_body(), sendDate="2026-11-15 12:05"))
@@ -105,8 +104,9 @@ async def test_expired_upload_is_repeated(env: Environment, fixture: NhnCloud) -
     assert await outcomes_for(call, MANY[0]) == ["mms completed 1000"]
 
 
-async def test_advertising_texts_name_the_number_for_opting_out(env: Environment, fixture: NhnCloud) -> None:
-    call = await fixture.add_channel(env)
+async def test_advertising_texts_name_the_number_for_opting_out(
+    env: Environment, call: Caller, fixture: NhnCloud
+) -> None:
     body = friendtalk_body(SENDER_KEY, NO_USER, adFlag=True, **FALLBACK)
     await call_ok(call, "message/sendFriendtalk", body)
     await env.wait(20)

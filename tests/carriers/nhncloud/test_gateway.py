@@ -15,9 +15,8 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.mark.settings(friend_talk="compatible")
-async def test_call_over_ten_megabytes_is_halved(env: Environment, fixture: NhnCloud) -> None:
+async def test_call_over_ten_megabytes_is_halved(env: Environment, call: Caller, fixture: NhnCloud) -> None:
     """A thousand messages, each with a long text of its own, are larger than the gateway allows."""
-    call = await fixture.add_channel(env)
     link = "https://example.com/" + "가" * 400
     buttons = [{"buttonType": "webLink", "name": f"{n}", "mobileUrl": link, "pcUrl": link} for n in range(3)]
     body = friendtalk_body(SENDER_KEY, *MANY, content="가" * 980, buttons=buttons)
@@ -43,9 +42,8 @@ async def test_call_over_ten_megabytes_is_halved(env: Environment, fixture: NhnC
     ],
 )
 async def test_refusal_of_all_calls_by_the_gateway_is_told_and_nothing_is_lost(
-    kind: str, words: str, env: Environment, fixture: NhnCloud
+    kind: str, words: str, env: Environment, call: Caller, fixture: NhnCloud
 ) -> None:
-    call = await fixture.add_channel(env)
     fault = fixture.relay.inject_fault(kind, times=1e9)
     await env.wait(10)
     await call_ok(call, "message/sendSMS", sms_body(*MANY[:3]))
@@ -61,9 +59,8 @@ async def test_refusal_of_all_calls_by_the_gateway_is_told_and_nothing_is_lost(
 
 
 async def test_unanswered_sends_are_told_while_the_service_is_reachable(
-    env: Environment, fixture: NhnCloud
+    env: Environment, call: Caller, fixture: NhnCloud
 ) -> None:
-    call = await fixture.add_channel(env)
     await env.wait(10)
     fault = fixture.relay.inject_fault("gateway 503", "POST", times=1e9)
     await call_ok(call, "message/sendSMS", sms_body(*MANY[:3]))
@@ -78,9 +75,10 @@ async def test_unanswered_sends_are_told_while_the_service_is_reachable(
     assert {tuple(await outcomes_for(call, number)) for number in MANY[:3]} == {("sms completed 1000",)}
 
 
-async def test_total_failure_without_reasons_ends_each_message(env: Environment, fixture: NhnCloud) -> None:
+async def test_total_failure_without_reasons_ends_each_message(
+    env: Environment, call: Caller, fixture: NhnCloud
+) -> None:
     """Alimtalk ko/alimtalk-api-guide.md: with -1031, `message` and its `requestId` may be null."""
-    call = await fixture.add_channel(env)
     fixture.relay.templates[SENDER_KEY, "T1"].current.fields["templateContent"] = "다른 글"
     for explains in (True, False):
         fixture.relay.behavior.explains_total_failure = explains

@@ -5,7 +5,7 @@ import pytest
 from pabal.carriers.nhncloud.client import TOO_LARGE
 from tests.carriers.relay.delivery_fixture import MANY, NAMED, outcomes_for, send_of
 from tests.fixtures.nhncloud import SENDER_KEY, NhnCloud
-from tests.fixtures.virtual import Environment
+from tests.fixtures.virtual import Caller, Environment
 from tests.fixtures.web import call_ok, receivers_of, sms_body
 
 pytestmark = pytest.mark.slow
@@ -55,9 +55,8 @@ RECEIVERS = 4
 )
 @pytest.mark.settings(behavior={"refuses_whole_calls": True})
 async def test_bad_receiver_fails_alone_whatever_the_error_of_its_call_is(
-    kind: str, ends: dict[str, tuple[int, ...]], env: Environment, fixture: NhnCloud
+    kind: str, ends: dict[str, tuple[int, ...]], env: Environment, call: Caller, fixture: NhnCloud
 ) -> None:
-    call = await fixture.add_channel(env)
     operation, body = send_of(kind, SENDER_KEY)
     expected = {code: f"{kind} fail {end}" for end, codes in ends.items() for code in codes}
     sends = {code: MANY[first * RECEIVERS :][:RECEIVERS] for first, code in enumerate(expected)}
@@ -73,9 +72,10 @@ async def test_bad_receiver_fails_alone_whatever_the_error_of_its_call_is(
 
 
 @pytest.mark.settings(behavior={"refuses_whole_calls": True})
-async def test_value_that_a_brand_template_does_not_take_fails_alone(env: Environment, fixture: NhnCloud) -> None:
+async def test_value_that_a_brand_template_does_not_take_fails_alone(
+    env: Environment, call: Caller, fixture: NhnCloud
+) -> None:
     """A template has links, prices and coupons, in which values of its receivers may be filled in."""
-    call = await fixture.add_channel(env)
     fixture.relay.brand_templates[SENDER_KEY, "B1"] = "#{name}님"
     bad = {MANY[0]: -3304, MANY[4]: -3310, MANY[8]: -3313}
     fixture.relay.behavior.refusals = {number.replace("-", ""): code for number, code in bad.items()}
@@ -90,8 +90,9 @@ async def test_value_that_a_brand_template_does_not_take_fails_alone(env: Enviro
 
 
 @pytest.mark.settings(behavior={"refuses_whole_calls": True})
-async def test_one_bad_receiver_of_a_thousand_costs_twenty_calls(env: Environment, fixture: NhnCloud) -> None:
-    call = await fixture.add_channel(env)
+async def test_one_bad_receiver_of_a_thousand_costs_twenty_calls(
+    env: Environment, call: Caller, fixture: NhnCloud
+) -> None:
     fixture.relay.behavior.refusals = {MANY[0].replace("-", ""): -12345}
     await call_ok(call, "message/sendSMS", sms_body(*MANY))
     await env.wait(12)

@@ -22,8 +22,9 @@ def lists(fixture: NhnCloud, path: str) -> int:
     return sum(each.method == "GET" and each.path == path for each in fixture.relay.calls)
 
 
-async def test_messages_of_a_request_are_looked_up_together(env: Environment, fixture: NhnCloud) -> None:
-    call = await fixture.add_channel(env)
+async def test_messages_of_a_request_are_looked_up_together(
+    env: Environment, call: Caller, fixture: NhnCloud
+) -> None:
     fixture.relay.inject_fault("lose request", "/sender/sms")
     await call_ok(call, "message/sendSMS", sms_body(*MANY))
     await env.wait(120)
@@ -32,8 +33,9 @@ async def test_messages_of_a_request_are_looked_up_together(env: Environment, fi
     assert 0 < lists(fixture, TEXTS) < 50, "of 300, asked for several times"
 
 
-async def test_messages_of_one_call_are_found_with_the_first(env: Environment, fixture: NhnCloud) -> None:
-    call = await fixture.add_channel(env)
+async def test_messages_of_one_call_are_found_with_the_first(
+    env: Environment, call: Caller, fixture: NhnCloud
+) -> None:
     await env.wait(10)
     for path in ("/sender/sms", "/raw-messages"):
         fixture.relay.inject_fault("lose answer", f"{path}")
@@ -51,8 +53,7 @@ async def test_messages_of_one_call_are_found_with_the_first(env: Environment, f
 
 
 @pytest.mark.slow
-async def test_slow_lists_delay_only_messages_in_doubt(env: Environment, fixture: NhnCloud) -> None:
-    call = await fixture.add_channel(env)
+async def test_slow_lists_delay_only_messages_in_doubt(env: Environment, call: Caller, fixture: NhnCloud) -> None:
     await env.wait(10)
     fixture.relay.inject_fault("lose request", "POST", times=2)
     fixture.relay.inject_fault("slow", "GET /sms/v3.0/appKeys/smsAppKey0123456/sender/sms", times=1e9, seconds=9)

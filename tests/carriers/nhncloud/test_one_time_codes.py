@@ -6,7 +6,7 @@ import pytest
 
 from tests.carriers.relay.delivery_fixture import outcomes_for
 from tests.fixtures.nhncloud import SENDER_KEY, NhnCloud
-from tests.fixtures.virtual import Environment
+from tests.fixtures.virtual import Caller, Environment
 from tests.fixtures.web import PHONE, alimtalk_body, call_ok, receivers_of, sms_body
 
 CODE = {"purpose": "code"}
@@ -38,9 +38,8 @@ def lines_of(fixture: NhnCloud) -> list[str]:
     ],
 )
 async def test_code_goes_by_the_line_that_accepts_it_and_ends_with_its_result(
-    env: Environment, fixture: NhnCloud, kind: str, body: dict[str, Any], lines: list[str]
+    env: Environment, call: Caller, fixture: NhnCloud, kind: str, body: dict[str, Any], lines: list[str]
 ) -> None:
-    call = await fixture.add_channel(env)
     await call_ok(call, f"message/send{kind}", body)
     await env.wait(30)
 
@@ -58,9 +57,8 @@ async def test_code_goes_by_the_line_that_accepts_it_and_ends_with_its_result(
     ],
 )
 async def test_code_in_doubt_is_found_on_either_line_and_not_submitted_again(
-    env: Environment, fixture: NhnCloud, kind: str, body: dict[str, Any], lost: str
+    env: Environment, call: Caller, fixture: NhnCloud, kind: str, body: dict[str, Any], lost: str
 ) -> None:
-    call = await fixture.add_channel(env)
     await env.wait(10)
     fixture.relay.inject_fault("lose answer", lost)
     await call_ok(call, f"message/send{kind}", body)
@@ -70,8 +68,7 @@ async def test_code_in_doubt_is_found_on_either_line_and_not_submitted_again(
     assert (len(fixture.accepted), fixture.relay.duplicates()) == (1, {})
 
 
-async def test_codes_and_other_texts_do_not_share_a_call(env: Environment, fixture: NhnCloud) -> None:
-    call = await fixture.add_channel(env)
+async def test_codes_and_other_texts_do_not_share_a_call(env: Environment, call: Caller, fixture: NhnCloud) -> None:
     for number, purpose in (("010-2000-0001", CODE), ("010-2000-0002", {}), ("010-2000-0003", CODE)):
         await call_ok(call, "message/sendSMS", sms_body(number, content="인증번호 482913", **purpose))
     await env.wait(30)

@@ -10,7 +10,7 @@ from tests.carriers.relay.delivery_fixture import MANY, NAMED, outcomes_for
 from tests.fixtures.brand_bodies import brand_body
 from tests.fixtures.nhncloud import SENDER_KEY, NhnCloud
 from tests.fixtures.relay_delivery import RELAY
-from tests.fixtures.virtual import NOON, Environment, VirtualWorld
+from tests.fixtures.virtual import NOON, Caller, Environment, VirtualWorld
 from tests.fixtures.web import alimtalk_body, call_ok, receivers_of, sms_body
 
 pytestmark = pytest.mark.slow
@@ -32,11 +32,10 @@ async def counts(env: Environment) -> dict[tuple[int, int], int]:
 
 
 @pytest.mark.settings(world=VirtualWorld(starts_at=NOON + 11 * HOUR_S * 1000), poll_seconds=60)
-async def test_daily_quota_of_a_profile_is_waited_out(env: Environment, fixture: NhnCloud) -> None:
+async def test_daily_quota_of_a_profile_is_waited_out(env: Environment, call: Caller, fixture: NhnCloud) -> None:
     """Alimtalk ko/common-console-guide.md, "토큰 등록": a new profile sends 1,000 messages a day."""
     fixture.relay.clock = env.world.now
     fixture.relay.profiles[SENDER_KEY].daily_limit = 30
-    call = await fixture.add_channel(env)
     await env.wait(70)
     await call_ok(call, "message/sendAlimtalk", alimtalks(*MANY[:50]))
     await call_ok(call, "message/sendSMS", sms_body(MANY[60]))
@@ -58,9 +57,10 @@ async def test_daily_quota_of_a_profile_is_waited_out(env: Environment, fixture:
 
 @pytest.mark.torture
 @pytest.mark.settings(behavior={"refuses_excess": True}, poll_seconds=60)
-async def test_daily_quota_that_is_refused_with_a_code_is_waited_out(env: Environment, fixture: NhnCloud) -> None:
+async def test_daily_quota_that_is_refused_with_a_code_is_waited_out(
+    env: Environment, call: Caller, fixture: NhnCloud
+) -> None:
     fixture.relay.profiles[SENDER_KEY].daily_limit = 30
-    call = await fixture.add_channel(env)
     await env.wait(70)
     await call_ok(call, "message/sendBrandMessage", brand_body(SENDER_KEY, *MANY[:50]))
     await env.wait(30)
@@ -78,9 +78,8 @@ async def test_daily_quota_that_is_refused_with_a_code_is_waited_out(env: Enviro
     assert carrier.problem == ""
 
 
-async def test_raised_daily_quota_is_used_soon(env: Environment, fixture: NhnCloud) -> None:
+async def test_raised_daily_quota_is_used_soon(env: Environment, call: Caller, fixture: NhnCloud) -> None:
     fixture.relay.profiles[SENDER_KEY].daily_limit = 10
-    call = await fixture.add_channel(env)
     await env.wait(70)
     await call_ok(call, "message/sendAlimtalk", alimtalks(*MANY[:20]))
     await env.wait(60)
@@ -93,11 +92,10 @@ async def test_raised_daily_quota_is_used_soon(env: Environment, fixture: NhnClo
 @pytest.mark.torture
 @pytest.mark.settings(behavior={"texts_per_month": 30}, poll_seconds=30)
 async def test_monthly_quota_of_texts_is_told_and_probed_with_one_message(
-    env: Environment, fixture: NhnCloud
+    env: Environment, call: Caller, fixture: NhnCloud
 ) -> None:
     """SMS ko/sending-policy.md, "월 발송량 제한 안내": 5,000 a month at first; -2052."""
 
-    call = await fixture.add_channel(env)
     await env.wait(10)
     await call_ok(call, "message/sendSMS", sms_body(*MANY[:50]))
     await call_ok(call, "message/sendAlimtalk", alimtalks(MANY[60]))
@@ -122,8 +120,9 @@ async def test_monthly_quota_of_texts_is_told_and_probed_with_one_message(
 
 
 @pytest.mark.settings(behavior={"texts_per_month": 30}, routes={"sms": [RELAY, "telco"]})
-async def test_messages_beyond_a_quota_use_the_next_carrier_at_once(env: Environment, fixture: NhnCloud) -> None:
-    call = await fixture.add_channel(env)
+async def test_messages_beyond_a_quota_use_the_next_carrier_at_once(
+    env: Environment, call: Caller, fixture: NhnCloud
+) -> None:
     await env.wait(10)
     await call_ok(call, "message/sendSMS", sms_body(*MANY[:50]))
     await env.wait(10)
@@ -132,9 +131,8 @@ async def test_messages_beyond_a_quota_use_the_next_carrier_at_once(env: Environ
     assert env.metric_value("pabal_carrier_circuit_open", carrier=RELAY) == 0
 
 
-async def test_quota_of_calls_is_waited_out(env: Environment, fixture: NhnCloud) -> None:
+async def test_quota_of_calls_is_waited_out(env: Environment, call: Caller, fixture: NhnCloud) -> None:
     """API-Gateway ko/error-code.md, "요청 할당량 제한"."""
-    call = await fixture.add_channel(env)
     await env.wait(10)
     fault = fixture.relay.inject_fault("call quota", "POST", times=1e9)
     await call_ok(call, "message/sendSMS", sms_body(*MANY[:50]))
@@ -151,8 +149,7 @@ async def test_quota_of_calls_is_waited_out(env: Environment, fixture: NhnCloud)
 
 
 @pytest.mark.settings(behavior={"max_calls_per_second": 5})
-async def test_too_many_calls_a_second_are_told(env: Environment, fixture: NhnCloud) -> None:
-    call = await fixture.add_channel(env)
+async def test_too_many_calls_a_second_are_told(env: Environment, call: Caller) -> None:
     await env.wait(10)
     for number in MANY[:20]:
         await call_ok(call, "message/sendSMS", sms_body(number, content=f"{number}님"))

@@ -38,8 +38,7 @@ def hook(fixture: NhnCloud, code: str = "1000", **changes: Any) -> dict[str, Any
 
 @pytest.mark.settings(behavior={"receipt_after_s": 3000}, webhook_signature=SIGNATURE)
 @pytest.mark.parametrize("kind", ["sms", "alimTalk"])
-async def test_webhook_ends_a_message_at_once(kind: str, env: Environment, fixture: NhnCloud) -> None:
-    call = await fixture.add_channel(env)
+async def test_webhook_ends_a_message_at_once(kind: str, env: Environment, call: Caller, fixture: NhnCloud) -> None:
     if kind == "sms":
         await call_ok(call, "message/sendSMS", sms_body(MANY[0]))
     else:
@@ -55,8 +54,7 @@ async def test_webhook_ends_a_message_at_once(kind: str, env: Environment, fixtu
 
 
 @pytest.mark.settings(behavior={"receipt_after_s": 3000}, webhook_signature=SIGNATURE)
-async def test_webhook_with_a_wrong_signature_is_refused(env: Environment, fixture: NhnCloud) -> None:
-    call = await fixture.add_channel(env)
+async def test_webhook_with_a_wrong_signature_is_refused(env: Environment, call: Caller, fixture: NhnCloud) -> None:
     await call_ok(call, "message/sendSMS", sms_body(MANY[0]))
     await env.wait(6)
     body = hook(fixture)
@@ -74,23 +72,22 @@ async def test_webhook_with_a_wrong_signature_is_refused(env: Environment, fixtu
     "body",
     [b"{", b"[]", b"null", b"7", b'{"event": "MESSAGE_RESULT_UPDATE"}', b"\xff\xfe"],
 )
-async def test_invalid_webhook_body_is_refused(body: bytes, env: Environment, fixture: NhnCloud) -> None:
-    call = await fixture.add_channel(env)
+async def test_invalid_webhook_body_is_refused(body: bytes, call: Caller) -> None:
     assert (await tell(call, body)).result == "INVALID_JSON"
 
 
 @pytest.mark.settings(webhook_signature=SIGNATURE)
 @pytest.mark.parametrize("rows", [None, 7, [None], [7], [{"requestId": "a", "resultCode": "1000"}]])
-async def test_invalid_webhook_rows_are_refused(rows: Any, env: Environment, fixture: NhnCloud) -> None:
-    call = await fixture.add_channel(env)
+async def test_invalid_webhook_rows_are_refused(
+    rows: Any, env: Environment, call: Caller, fixture: NhnCloud
+) -> None:
     await call_ok(call, "message/sendSMS", sms_body(MANY[0]))
     await env.wait(6)
     assert (await tell(call, hook(fixture, hooks=rows))).result == "INVALID_JSON"
 
 
 @pytest.mark.settings(webhook_signature=SIGNATURE)
-async def test_other_events_are_accepted_and_ignored(env: Environment, fixture: NhnCloud) -> None:
-    call = await fixture.add_channel(env)
+async def test_other_events_are_accepted_and_ignored(call: Caller, fixture: NhnCloud) -> None:
     body = {
         "appKey": fixture.relay.sms_app_key,
         "event": "CONVERSION_BLOCK",
@@ -102,11 +99,10 @@ async def test_other_events_are_accepted_and_ignored(env: Environment, fixture: 
 @pytest.mark.settings(behavior={"receipt_after_s": 3000}, webhook_signature=SIGNATURE)
 @pytest.mark.parametrize("signature", [SIGNATURE, None])
 async def test_address_can_be_verified_by_the_relays_console(
-    signature: str | None, env: Environment, fixture: NhnCloud
+    signature: str | None, env: Environment, call: Caller, fixture: NhnCloud
 ) -> None:
     """SMS ko/console-guide.md, "웹훅 관리", step 4: an address is verified, by a call that is not documented."""
 
-    call = await fixture.add_channel(env)
     assert (await call(HOOK, method="GET")).result == "SUCCESS"
     for body in (b"", b"{}", b'{"test": true}'):
         assert (await tell(call, body, signature)).result == "SUCCESS"
@@ -124,11 +120,10 @@ async def test_address_can_be_verified_by_the_relays_console(
 )
 @pytest.mark.parametrize("kind", ["alimTalk", "webhook"])
 async def test_message_that_failed_without_a_result_code_ends(
-    kind: str, env: Environment, fixture: NhnCloud
+    kind: str, env: Environment, call: Caller, fixture: NhnCloud
 ) -> None:
     """Alimtalk ko/alimtalk-api-guide.md: `resultCode` may be null in every row, `messageStatus` may not."""
 
-    call = await fixture.add_channel(env)
     if kind == "alimTalk":
         body = alimtalk_body(SENDER_KEY, receivers=receivers_of(MANY[0], **NAMED))
         await call_ok(call, "message/sendAlimtalk", body)
@@ -145,9 +140,8 @@ async def test_message_that_failed_without_a_result_code_ends(
 
 
 @pytest.mark.settings(behavior={"outcomes": {("alimtalk", FIRST): ((1.0, IN_PROGRESS), (30.0, "1000"))}})
-async def test_message_in_progress_has_no_result_yet(env: Environment, fixture: NhnCloud) -> None:
+async def test_message_in_progress_has_no_result_yet(env: Environment, call: Caller) -> None:
     """Alimtalk ko/error-code.md: 4161 is a message that is being processed."""
-    call = await fixture.add_channel(env)
     body = alimtalk_body(SENDER_KEY, receivers=receivers_of(MANY[0], **NAMED))
     await call_ok(call, "message/sendAlimtalk", body)
     await env.wait(20)
@@ -157,8 +151,7 @@ async def test_message_in_progress_has_no_result_yet(env: Environment, fixture: 
     assert describe_outcome(await get_message(call, MANY[0])) == "completed 1000"
 
 
-async def test_webhooks_need_a_configured_signature(env: Environment, fixture: NhnCloud) -> None:
-    call = await fixture.add_channel(env)
+async def test_webhooks_need_a_configured_signature(call: Caller) -> None:
     assert (await tell(call, {}, "")).result == "NOT_FOUND"
     assert (await call("/hooks/nobody", b"{}", method="POST")).result == "NOT_FOUND"
     assert (await call(HOOK, method="GET")).result == "NOT_FOUND"
@@ -167,8 +160,7 @@ async def test_webhooks_need_a_configured_signature(env: Environment, fixture: N
 
 
 @pytest.mark.settings(behavior={"result_copies": 3, "shuffles_results": True})
-async def test_repeated_results_in_any_order_are_stored_once(env: Environment, fixture: NhnCloud) -> None:
-    call = await fixture.add_channel(env)
+async def test_repeated_results_in_any_order_are_stored_once(env: Environment, call: Caller) -> None:
     await call_ok(call, "message/sendSMS", sms_body(*MANY))
     await call_ok(call, "message/sendAlimtalk", alimtalk_body(SENDER_KEY, receivers=receivers_of(*MANY, **NAMED)))
     await env.wait(60)
@@ -179,8 +171,7 @@ async def test_repeated_results_in_any_order_are_stored_once(env: Environment, f
     assert env.metric_value("pabal_receipts_unmatched_total", carrier=RELAY) == 0
 
 
-async def test_results_of_foreign_messages_are_ignored(env: Environment, fixture: NhnCloud) -> None:
-    call = await fixture.add_channel(env)
+async def test_results_of_foreign_messages_are_ignored(env: Environment, call: Caller, fixture: NhnCloud) -> None:
     relay = fixture.relay
     someone = NhnCloudClient(
         "http://127.0.0.1", relay.sms_app_key, relay.sms_secret_key, transport=RelayTransport(relay)
@@ -195,8 +186,7 @@ async def test_results_of_foreign_messages_are_ignored(env: Environment, fixture
 
 
 @pytest.mark.settings(webhook_signature=SIGNATURE)
-async def test_results_are_polled_if_webhooks_get_lost(env: Environment, fixture: NhnCloud) -> None:
-    call = await fixture.add_channel(env)
+async def test_results_are_polled_if_webhooks_get_lost(env: Environment, call: Caller) -> None:
     await call_ok(call, "message/sendSMS", sms_body(MANY[0]))
     await env.wait(130)
 
@@ -206,10 +196,7 @@ async def test_results_are_polled_if_webhooks_get_lost(env: Environment, fixture
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["sms", "brandMessage"])
 @pytest.mark.settings(behavior={"receipt_after_s": 20, "results_per_page": 20}, poll_seconds=60)
-async def test_results_on_pages_shorter_than_asked_for_are_read(
-    kind: str, env: Environment, fixture: NhnCloud
-) -> None:
-    call = await fixture.add_channel(env)
+async def test_results_on_pages_shorter_than_asked_for_are_read(kind: str, env: Environment, call: Caller) -> None:
     operation, body = send_of(kind, SENDER_KEY)
     await call_ok(call, operation, {**body, "receivers": receivers_of(*MANY)})
     await env.wait(70)
@@ -218,9 +205,10 @@ async def test_results_on_pages_shorter_than_asked_for_are_read(
 
 
 @pytest.mark.parametrize("minutes", [-90, -3, 3, 90])
-async def test_results_are_read_by_the_relays_clock(minutes: int, env: Environment, fixture: NhnCloud) -> None:
+async def test_results_are_read_by_the_relays_clock(
+    minutes: int, env: Environment, call: Caller, fixture: NhnCloud
+) -> None:
     fixture.set_clock(minutes)
-    call = await fixture.add_channel(env)
     await env.wait(10)
     await call_ok(call, "message/sendSMS", sms_body(MANY[0]))
     await env.wait(15)
@@ -231,8 +219,9 @@ async def test_results_are_read_by_the_relays_clock(minutes: int, env: Environme
 @pytest.mark.first_case
 @pytest.mark.slow
 @pytest.mark.parametrize(("kind", "limit"), [("sms", 30), ("alimTalk", 50)])
-async def test_results_are_seldom_read_again(kind: str, limit: int, env: Environment, fixture: NhnCloud) -> None:
-    call = await fixture.add_channel(env)
+async def test_results_are_seldom_read_again(
+    kind: str, limit: int, env: Environment, call: Caller, fixture: NhnCloud
+) -> None:
     await env.wait(10)
     many = [f"010-20{number // 1000:02}-{number % 10_000:04}" for number in range(3000)]
     for place in range(0, len(many), 1000):

@@ -8,7 +8,7 @@ from pabal.domain.sends.account import SenderCodes
 from pabal.store.accounts import accounts
 from tests.carriers.relay.delivery_fixture import MANY, NAMED, send_of
 from tests.fixtures.nhncloud import SENDER_KEY, NhnCloud
-from tests.fixtures.virtual import Environment
+from tests.fixtures.virtual import Caller, Environment
 from tests.fixtures.web import call_ok, receivers_of, sms_body
 
 OURS, THEIRS = "123456789", "987654321"
@@ -25,10 +25,9 @@ BRAND_TEMPLATE = {"templateCode": "B1", "content": None}
 )
 @pytest.mark.settings(origin_code=OURS, reseller_code="reseller-1")
 async def test_codes_of_the_account_come_before_those_of_the_carrier(
-    account: SenderCodes | None, sent: tuple[str, str], env: Environment, fixture: NhnCloud
+    account: SenderCodes | None, sent: tuple[str, str], env: Environment, call: Caller, fixture: NhnCloud
 ) -> None:
     fixture.relay.brand_templates[SENDER_KEY, "B1"] = "새 소식"
-    call = await fixture.add_channel(env)
     if account:
         await env.store.write(accounts.set_sender_codes, await env.account_id(), account)
     await env.wait(6)
@@ -68,8 +67,7 @@ async def test_equal_texts_of_two_resellers_do_not_share_a_call(env: Environment
     assert [found[number.replace("-", "")] for number in MANY[:3]] == [OURS, THEIRS, None]
 
 
-async def test_changed_code_is_used_within_five_seconds(env: Environment, fixture: NhnCloud) -> None:
-    call = await fixture.add_channel(env)
+async def test_changed_code_is_used_within_five_seconds(env: Environment, call: Caller, fixture: NhnCloud) -> None:
     await env.wait(10)
     await call_ok(call, "message/sendSMS", sms_body(MANY[0]))
     await env.wait(1)

@@ -3,10 +3,10 @@
 import pytest
 
 from tests.fixtures.nhncloud import NhnCloud
-from tests.fixtures.relay_delivery import RelayFixture, behavior_of, env
+from tests.fixtures.relay_delivery import RelayFixture, behavior_of, call, env
 from tests.fixtures.solapi import Solapi
 
-__all__ = ["env", "fixture"]
+__all__ = ["call", "env", "fixture"]
 
 
 @pytest.fixture(params=["nhncloud", "solapi"])

@@ -7,7 +7,7 @@ import pytest
 from tests.carriers.relay.delivery_fixture import MANY, NAMED, PRODUCTS, outcomes_for, send_of
 from tests.fixtures.nhncloud import NhnCloud
 from tests.fixtures.relay_delivery import RELAY, RelayFixture
-from tests.fixtures.virtual import Environment
+from tests.fixtures.virtual import Caller, Environment
 from tests.fixtures.web import FALLBACK, NO_USER, alimtalk_body, call_ok, image_body, receivers_of, sms_body
 
 pytestmark = pytest.mark.slow
@@ -53,8 +53,7 @@ CASES = [
 
 
 @pytest.mark.parametrize("kind", PRODUCTS)
-async def test_each_product_arrives(kind: str, env: Environment, fixture: RelayFixture) -> None:
-    call = await fixture.add_channel(env)
+async def test_each_product_arrives(kind: str, env: Environment, call: Caller, fixture: RelayFixture) -> None:
     await call_ok(call, *send_of(kind, fixture.sender_key))
     await env.wait(10)
 
@@ -83,9 +82,8 @@ async def test_each_product_arrives(kind: str, env: Environment, fixture: RelayF
     indirect=["fixture"],
 )
 async def test_relay_codes_become_outcomes(
-    env: Environment, fixture: RelayFixture, receiver: str, kind: str, end: str
+    env: Environment, call: Caller, fixture: RelayFixture, receiver: str, kind: str, end: str
 ) -> None:
-    call = await fixture.add_channel(env)
     operation, body = send_of(kind, fixture.sender_key)
     await call_ok(call, operation, {**body, "receivers": receivers_of(receiver, **NAMED)})
     await env.wait(20)
@@ -98,9 +96,13 @@ async def test_relay_codes_become_outcomes(
 @pytest.mark.first_case
 @pytest.mark.parametrize(("fixture", "kind", "fault_name"), CASES, indirect=["fixture"])
 async def test_every_message_ends_and_none_is_sent_twice(
-    env: Environment, fixture: RelayFixture, kind: str, fault_name: str, request: pytest.FixtureRequest
+    env: Environment,
+    call: Caller,
+    fixture: RelayFixture,
+    kind: str,
+    fault_name: str,
+    request: pytest.FixtureRequest,
 ) -> None:
-    call = await fixture.add_channel(env)
     what, more = FAULTS[request.node.callspec.params["fixture"]][fault_name]
     fault = fixture.relay.inject_fault(what, fixture.submit_path(kind), times=2, **more)
     operation, body = send_of(kind, fixture.sender_key)
@@ -115,9 +117,8 @@ async def test_every_message_ends_and_none_is_sent_twice(
 @pytest.mark.first_case
 @pytest.mark.settings(routes={"sms": [RELAY, "telco"]}, failover_seconds=60)
 async def test_message_in_doubt_waits_while_others_use_the_next_carrier(
-    env: Environment, fixture: RelayFixture
+    env: Environment, call: Caller, fixture: RelayFixture
 ) -> None:
-    call = await fixture.add_channel(env)
     await env.wait(10)
     fixture.relay.inject_fault("lose answer", "POST")
     await call_ok(call, "message/sendSMS", sms_body(MANY[0]))
@@ -141,10 +142,9 @@ async def test_message_in_doubt_waits_while_others_use_the_next_carrier(
     indirect=["fixture"],
 )
 async def test_lagging_lists_cause_no_duplicates(
-    env: Environment, fixture: RelayFixture, kind: str, lag_s: float
+    env: Environment, call: Caller, fixture: RelayFixture, kind: str, lag_s: float
 ) -> None:
     fixture.relay.behavior.lists_lag_s = lag_s
-    call = await fixture.add_channel(env)
     fixture.relay.inject_fault("lose answer", fixture.submit_path(kind), times=3)
     operation, body = send_of(kind, fixture.sender_key)
     await call_ok(call, operation, {**body, "receivers": receivers_of(*MANY[:20], **NAMED)})
@@ -154,10 +154,11 @@ async def test_lagging_lists_cause_no_duplicates(
     assert len(fixture.accepted_numbers) == 20
 
 
-async def test_own_fallback_is_sent_and_the_relay_sends_none(env: Environment, fixture: RelayFixture) -> None:
+async def test_own_fallback_is_sent_and_the_relay_sends_none(
+    env: Environment, call: Caller, fixture: RelayFixture
+) -> None:
     if isinstance(fixture, NhnCloud):
         fixture.relay.profiles[fixture.sender_key].resends = True
-    call = await fixture.add_channel(env)
     body = alimtalk_body(fixture.sender_key, receivers=receivers_of(NO_USER, **NAMED), **FALLBACK)
     await call_ok(call, "message/sendAlimtalk", body)
     await env.wait(20)
@@ -170,8 +171,9 @@ async def test_own_fallback_is_sent_and_the_relay_sends_none(env: Environment, f
         assert fixture.relay.messages[0].kakao["disableSms"] is True
 
 
-async def test_picture_is_uploaded_once_for_all_receivers(env: Environment, fixture: RelayFixture) -> None:
-    call = await fixture.add_channel(env)
+async def test_picture_is_uploaded_once_for_all_receivers(
+    env: Environment, call: Caller, fixture: RelayFixture
+) -> None:
     await call_ok(call, "message/sendMMS", sms_body(*MANY, image=image_body(3000)))
     await env.wait(20)
 

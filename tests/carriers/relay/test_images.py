@@ -6,16 +6,15 @@ from tests.carriers.relay.delivery_fixture import outcomes_for
 from tests.fixtures.brand_bodies import sized_image
 from tests.fixtures.nhncloud import NhnCloud
 from tests.fixtures.relay_delivery import RELAY, RelayFixture
-from tests.fixtures.virtual import Environment
+from tests.fixtures.virtual import Caller, Environment
 from tests.fixtures.web import PHONE, call_ok, sms_body
 
 pytestmark = pytest.mark.slow
 
 
 async def test_largest_picture_of_the_relay_is_delivered_and_a_larger_one_refused(
-    env: Environment, fixture: RelayFixture
+    env: Environment, call: Caller, fixture: RelayFixture
 ) -> None:
-    call = await fixture.add_channel(env)
     most, side = (307_200, 1000) if isinstance(fixture, NhnCloud) else (200_000, 1440)
     await call_ok(call, "message/sendMMS", sms_body(PHONE, image=sized_image(side, side, most)))
     too_large = await call("message/sendMMS", sms_body(PHONE, image=sized_image(10, 10, most + 1)))
@@ -30,9 +29,8 @@ async def test_largest_picture_of_the_relay_is_delivered_and_a_larger_one_refuse
 
 @pytest.mark.settings(routes={"mms": [RELAY, "telco"]})
 async def test_small_picture_that_the_relay_does_not_take_goes_to_the_next_carrier(
-    env: Environment, fixture: RelayFixture
+    env: Environment, call: Caller, fixture: RelayFixture
 ) -> None:
-    call = await fixture.add_channel(env)
     await call_ok(call, "message/sendMMS", sms_body(PHONE, image=sized_image(3000, 10, 51_200)))
     refused = await call("message/sendMMS", sms_body(PHONE, image=sized_image(10, 10, 51_201)))
     await env.wait(20)
@@ -42,8 +40,7 @@ async def test_small_picture_that_the_relay_does_not_take_goes_to_the_next_carri
     assert "51,200바이트 이하" in refused.body["resultMessage"]  # the second carrier documents no more
 
 
-async def test_images_go_out_together_or_are_refused(env: Environment, fixture: RelayFixture) -> None:
-    call = await fixture.add_channel(env)
+async def test_images_go_out_together_or_are_refused(env: Environment, call: Caller, fixture: RelayFixture) -> None:
     images = [sized_image(number, 10, 250_000 if number < 3 else 1000) for number in (1, 2, 3)]
     sent = await call("message/sendMMS", sms_body(PHONE, images=images))
     await env.wait(20)
@@ -57,10 +54,7 @@ async def test_images_go_out_together_or_are_refused(env: Environment, fixture: 
         assert fixture.accepted_numbers == []
 
 
-async def test_number_and_bytes_of_all_images_are_limited_by_the_relay(
-    env: Environment, fixture: RelayFixture
-) -> None:
-    call = await fixture.add_channel(env)
+async def test_number_and_bytes_of_all_images_are_limited_by_the_relay(call: Caller, fixture: RelayFixture) -> None:
     images, bytes_each = (3, 300_000) if isinstance(fixture, NhnCloud) else (2, 1000)
 
     refused = await call("message/sendMMS", sms_body(PHONE, images=[sized_image(9, 9, bytes_each)] * images))

@@ -2,10 +2,10 @@
 
 import pytest
 
-from tests.fixtures.relay_delivery import behavior_of, env
+from tests.fixtures.relay_delivery import behavior_of, call, env
 from tests.fixtures.solapi import Solapi
 
-__all__ = ["env", "fixture"]
+__all__ = ["call", "env", "fixture"]
 
 
 @pytest.fixture

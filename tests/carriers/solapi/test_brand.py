@@ -20,7 +20,7 @@ from tests.fakes.solapi.state import StoredFile
 from tests.fixtures.brand_bodies import brand_body
 from tests.fixtures.relay_thread import relay_in_thread
 from tests.fixtures.solapi import Solapi
-from tests.fixtures.virtual import Environment
+from tests.fixtures.virtual import Caller, Environment
 from tests.fixtures.web import (
     BUTTON,
     PHONE,
@@ -144,9 +144,8 @@ def test_what_solapi_does_not_have_is_not_sent(attachment: dict[str, Any], field
     ],
 )
 async def test_friend_talk_goes_out_as_brand_message(
-    kind: str, bubble: str, file_type: str | None, env: Environment, fixture: Solapi
+    kind: str, bubble: str, file_type: str | None, env: Environment, call: Caller, fixture: Solapi
 ) -> None:
-    call = await fixture.add_channel(env)
     image = {"image": image_body(), "messageType": kind} if file_type else {}
     await call_ok(call, "message/sendFriendtalk", friendtalk_body(SENDER_KEY, PHONE, buttons=[BUTTON], **image))
     await env.wait(10)
@@ -162,9 +161,8 @@ async def test_friend_talk_goes_out_as_brand_message(
 @pytest.mark.slow
 @pytest.mark.parametrize(("number", "end"), [(PHONE, "completed 1000"), ("010-0000-0004", "fail 3102")])
 async def test_brand_message_ends_as_the_relay_reports(
-    number: str, end: str, env: Environment, fixture: Solapi
+    number: str, end: str, env: Environment, call: Caller
 ) -> None:
-    call = await fixture.add_channel(env)
     await call_ok(call, "message/sendBrandMessage", brand_body(SENDER_KEY, number))
     await env.wait(10)
 
@@ -172,9 +170,7 @@ async def test_brand_message_ends_as_the_relay_reports(
 
 
 @pytest.mark.settings(world=world_starting_at("2026-11-15 23:00"))
-async def test_friend_talk_is_advertising_whatever_its_caller_says(env: Environment, fixture: Solapi) -> None:
-    call = await fixture.add_channel(env)
-
+async def test_friend_talk_is_advertising_whatever_its_caller_says(call: Caller) -> None:
     at_night = await call("message/sendFriendtalk", friendtalk_body(SENDER_KEY, adFlag=False))
     await call_ok(call, "message/sendFriendtalk", friendtalk_body(SENDER_KEY, sendDate="2026-11-16 08:00"))
 

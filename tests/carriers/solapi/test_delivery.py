@@ -5,14 +5,15 @@ import pytest
 from tests.carriers.relay.delivery_fixture import MANY, outcomes_for, send_of
 from tests.fixtures.relay_delivery import RELAY
 from tests.fixtures.solapi import SENDER_KEY, Solapi
-from tests.fixtures.virtual import Environment
+from tests.fixtures.virtual import Caller, Environment
 from tests.fixtures.web import PHONE, call_ok, image_body, sms_body
 
 pytestmark = pytest.mark.slow
 
 
-async def test_messages_of_several_requests_and_texts_share_a_call(env: Environment, fixture: Solapi) -> None:
-    call = await fixture.add_channel(env)
+async def test_messages_of_several_requests_and_texts_share_a_call(
+    env: Environment, call: Caller, fixture: Solapi
+) -> None:
     fixture.set_reachable(False)
     await env.wait(10)
     for number in range(5):
@@ -26,8 +27,7 @@ async def test_messages_of_several_requests_and_texts_share_a_call(env: Environm
 
 
 @pytest.mark.settings(routes={"sms": [RELAY, "telco"]})
-async def test_declined_message_goes_to_the_next_carrier(env: Environment, fixture: Solapi) -> None:
-    call = await fixture.add_channel(env)
+async def test_declined_message_goes_to_the_next_carrier(env: Environment, call: Caller, fixture: Solapi) -> None:
     await call_ok(call, "message/sendSMS", sms_body(PHONE, content="똠방각하"))  # in CP949, not in EUC-KR
     await env.wait(10)
 
@@ -35,8 +35,7 @@ async def test_declined_message_goes_to_the_next_carrier(env: Environment, fixtu
     assert [each.content for _, each in fixture.telco.submitted] == ["똠방각하"]
 
 
-async def test_picture_that_is_gone_is_uploaded_again(env: Environment, fixture: Solapi) -> None:
-    call = await fixture.add_channel(env)
+async def test_picture_that_is_gone_is_uploaded_again(env: Environment, call: Caller, fixture: Solapi) -> None:
     fixture.relay.behavior.refusals = {MANY[0].replace("-", ""): "1024"}
     await call_ok(call, "message/sendMMS", sms_body(MANY[0], image=image_body()))
     await env.wait(5)
@@ -48,8 +47,9 @@ async def test_picture_that_is_gone_is_uploaded_again(env: Environment, fixture:
     assert len(fixture.calls("/files")) == 2
 
 
-async def test_template_is_found_by_its_code_and_a_new_version_is_used(env: Environment, fixture: Solapi) -> None:
-    call = await fixture.add_channel(env)
+async def test_template_is_found_by_its_code_and_a_new_version_is_used(
+    env: Environment, call: Caller, fixture: Solapi
+) -> None:
     (old,) = fixture.relay.templates.values()
     await call_ok(call, *send_of("alimTalk", SENDER_KEY))
     await env.wait(10)
@@ -62,17 +62,19 @@ async def test_template_is_found_by_its_code_and_a_new_version_is_used(env: Envi
     assert used == [old.template_id, new.template_id]
 
 
-async def test_template_that_the_relay_does_not_have_is_declined(env: Environment, fixture: Solapi) -> None:
+async def test_template_that_the_relay_does_not_have_is_declined(
+    env: Environment, call: Caller, fixture: Solapi
+) -> None:
     fixture.relay.templates.clear()
-    call = await fixture.add_channel(env)
     await call_ok(call, *send_of("alimTalk", SENDER_KEY))
     await env.wait(10)
 
     assert await outcomes_for(call) == ["alimTalk fail 3018"]
 
 
-async def test_exhausted_balance_is_told_and_messages_wait_for_it(env: Environment, fixture: Solapi) -> None:
-    call = await fixture.add_channel(env)
+async def test_exhausted_balance_is_told_and_messages_wait_for_it(
+    env: Environment, call: Caller, fixture: Solapi
+) -> None:
     fixture.relay.balance = 0
     await call_ok(call, *send_of("sms", SENDER_KEY))
     await env.wait(10)

@@ -6,15 +6,14 @@ from tests.carriers.relay.delivery_fixture import MANY, outcomes_for
 from tests.fixtures.circuit_breaker import stored_states
 from tests.fixtures.relay_delivery import RELAY
 from tests.fixtures.solapi import Solapi
-from tests.fixtures.virtual import Environment
+from tests.fixtures.virtual import Caller, Environment
 from tests.fixtures.web import call_ok, sms_body
 
 pytestmark = pytest.mark.slow
 
 
 @pytest.mark.settings(on_doubt="hold", poll_seconds=60)
-async def test_held_message_is_never_sent_again(env: Environment, fixture: Solapi) -> None:
-    call = await fixture.add_channel(env)
+async def test_held_message_is_never_sent_again(env: Environment, call: Caller, fixture: Solapi) -> None:
     fixture.relay.inject_fault("lose request", "send-many")
     await call_ok(call, "message/sendSMS", sms_body(MANY[0]))
     await env.wait(1800)
@@ -25,8 +24,7 @@ async def test_held_message_is_never_sent_again(env: Environment, fixture: Solap
 
 
 @pytest.mark.settings(behavior={"lists_lag_s": 300}, on_doubt="hold", poll_seconds=30)
-async def test_held_message_that_lists_show_late_is_found(env: Environment, fixture: Solapi) -> None:
-    call = await fixture.add_channel(env)
+async def test_held_message_that_lists_show_late_is_found(env: Environment, call: Caller, fixture: Solapi) -> None:
     fixture.relay.inject_fault("lose answer", "send-many")
     await call_ok(call, "message/sendSMS", sms_body(MANY[0]))
     await env.wait(900)
@@ -36,8 +34,9 @@ async def test_held_message_that_lists_show_late_is_found(env: Environment, fixt
 
 
 @pytest.mark.settings(poll_seconds=5)
-async def test_all_messages_of_a_lost_call_are_found_by_their_group(env: Environment, fixture: Solapi) -> None:
-    call = await fixture.add_channel(env)
+async def test_all_messages_of_a_lost_call_are_found_by_their_group(
+    env: Environment, call: Caller, fixture: Solapi
+) -> None:
     fixture.relay.inject_fault("lose answer", "send-many")
     await call_ok(call, "message/sendSMS", sms_body(*MANY[:600]))
     await env.wait(30)
@@ -48,8 +47,9 @@ async def test_all_messages_of_a_lost_call_are_found_by_their_group(env: Environ
     assert len(lookups) < 100, "not one for each message"
 
 
-async def test_one_unreadable_message_does_not_hold_up_the_others(env: Environment, fixture: Solapi) -> None:
-    call = await fixture.add_channel(env)
+async def test_one_unreadable_message_does_not_hold_up_the_others(
+    env: Environment, call: Caller, fixture: Solapi
+) -> None:
     fixture.relay.behavior.call_errors = {MANY[3].replace("-", ""): (400, "ValidationError")}
     await call_ok(call, "message/sendSMS", sms_body(*MANY[:20]))
     await env.wait(30)
@@ -60,8 +60,7 @@ async def test_one_unreadable_message_does_not_hold_up_the_others(env: Environme
 
 
 @pytest.mark.settings(behavior={"max_calls_per_second": 1}, window=2)
-async def test_throttled_campaign_is_slower_but_completes(env: Environment, fixture: Solapi) -> None:
-    call = await fixture.add_channel(env)
+async def test_throttled_campaign_is_slower_but_completes(env: Environment, call: Caller, fixture: Solapi) -> None:
     for place in range(0, 40, 2):
         await call_ok(call, "message/sendSMS", sms_body(*MANY[place : place + 2], content=f"{place}번"))
     await env.wait(120)
@@ -71,9 +70,8 @@ async def test_throttled_campaign_is_slower_but_completes(env: Environment, fixt
 
 
 async def test_wrong_secret_is_told_as_down_and_messages_wait_for_the_right_one(
-    env: Environment, fixture: Solapi
+    env: Environment, call: Caller, fixture: Solapi
 ) -> None:
-    call = await fixture.add_channel(env)
     secret, fixture.relay.api_secret = fixture.relay.api_secret, "another one"
     await env.wait(10)
     await call_ok(call, "message/sendSMS", sms_body(MANY[0]))

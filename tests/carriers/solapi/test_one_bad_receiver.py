@@ -10,7 +10,7 @@ from tests.carriers.relay.delivery_fixture import MANY, outcomes_for
 from tests.fixtures.relay_delivery import RELAY, SENDER
 from tests.fixtures.solapi import Solapi
 from tests.fixtures.verdicts import submit
-from tests.fixtures.virtual import Environment
+from tests.fixtures.virtual import Caller, Environment
 from tests.fixtures.web import call_ok, sms_body
 
 pytestmark = pytest.mark.slow
@@ -103,8 +103,9 @@ async def test_error_that_concerns_the_account_loses_none(
 
 
 @pytest.mark.torture
-async def test_message_that_is_forbidden_alone_ends_and_holds_up_none(env: Environment, fixture: Solapi) -> None:
-    call = await fixture.add_channel(env)
+async def test_message_that_is_forbidden_alone_ends_and_holds_up_none(
+    env: Environment, call: Caller, fixture: Solapi
+) -> None:
     fixture.relay.behavior.call_errors = {MANY[0].replace("-", ""): (403, "NobodyKnowsThisOne")}
     await call_ok(call, "message/sendSMS", sms_body(*MANY[:COUNT]))
     await env.wait(10)
