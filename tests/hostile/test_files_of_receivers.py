@@ -195,5 +195,5 @@ def test_blank_lines_count_as_rows(line: bytes) -> None:
 def test_long_column_names_are_shortened_in_messages() -> None:
     names = tuple("x" * 1000 + str(n) for n in range(100)) * 2
     with pytest.raises(Refused) as refused:
-        sheet.find_columns(SheetRow(1, names), [])
+        sheet.find_columns(names, [])
     assert len(refused.value.problems[0].message("ko")) < 2000

@@ -139,16 +139,16 @@ def test_too_many_rows_or_columns_are_refused(path: Path) -> None:
 
 
 def test_columns_are_found_by_their_names() -> None:
-    found = sheet.find_columns(
-        SheetRow(1, ("이름", " Phone Number ", "#{코드}", "", "메모", "reference")), ["이름", "코드"]
-    )
+    names = ("이름", " Phone Number ", "#{코드}", "", "메모", "reference")
+
+    found = sheet.find_columns(names, ["이름", "코드"])
 
     assert (found.phone, found.reference, found.values) == (1, 5, {"이름": 0, "코드": 2})
     assert found.unused == ("메모",)
 
 
 def test_variable_may_be_named_like_the_phone_column() -> None:
-    found = sheet.find_columns(SheetRow(1, ("번호", "휴대폰")), ["번호"])
+    found = sheet.find_columns(("번호", "휴대폰"), ["번호"])
     assert (found.phone, found.values) == (1, {"번호": 0})
 
 
@@ -164,7 +164,7 @@ def test_variable_may_be_named_like_the_phone_column() -> None:
 )
 def test_missing_and_duplicate_columns_are_named(cells: tuple[str, ...], said: str) -> None:
     with pytest.raises(Refused) as refused:
-        sheet.find_columns(SheetRow(1, cells), ["이름"])
+        sheet.find_columns(cells, ["이름"])
     assert said in refused.value.problems[0].message("en")
 
 

@@ -13,12 +13,13 @@ from typing import Any, BinaryIO
 
 import pytest
 
-from pabal.console.campaigns.campaign_file import preview_file, validate_file
+from pabal.console.campaigns.campaign_file import read_head, validate_file
 from pabal.console.campaigns.row_validation import RowValidator
 from pabal.console.send.campaign_body import message_from_draft
 from pabal.console.send.draft import read_draft
 from pabal.console.sheets.mapping import FileHead
 from pabal.console.sheets.sheet_limits import OUT_OF_MEMORY, OUT_OF_TIME, refuse_file
+from pabal.console.shell.file_columns import preview_file
 from pabal.console.shell.file_processes import FILE_ABANDONED, FILE_INTERRUPTED, NO_PROCESS, FileProcesses
 from pabal.domain.base.codes import Code, Problem, Refused
 from pabal.service.policy import build_policy
@@ -39,7 +40,7 @@ BAD_EVERY = 500
 SMALL = f"{HEAD}010-1111-2222,홍길동\n".encode()
 
 Read = Callable[[BinaryIO], Iterator[Any]]
-preview = partial(preview_file, variables=())
+preview = partial(preview_file, read_head=read_head, names=())
 
 
 def large_file(head: str = HEAD) -> bytes:

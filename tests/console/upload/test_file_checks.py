@@ -9,6 +9,7 @@ import pytest
 from pabal.console.campaigns.row_validation import BATCHES_PER_TURN, FileValidation, RowValidator, create_validator
 from pabal.console.send.campaign_body import message_from_draft
 from pabal.console.send.draft import read_draft
+from pabal.console.sheets import sheet
 from pabal.console.sheets.sheet import SheetRow
 from pabal.console.shell.site import ConcurrencyLimit
 from pabal.domain.base.codes import Code, Refused, Text
@@ -122,14 +123,14 @@ async def test_blank_rows_are_read_in_turns(env: Environment) -> None:
     validator = await create_validator(env.context, 1, message_from_draft(draft))
     blank: list[list[SheetRow]] = [[]] * (2 * BATCHES_PER_TURN)
     left = iter(blank)
-    validation = FileValidation(left, validator, skips_duplicates=True)
+    columns = sheet.find_columns(["phone"], ())
+    validation = FileValidation(left, validator, columns=columns, skips_duplicates=True, has_names=False)
 
     findings = [validation.validate_next_rows(), validation.validate_next_rows()]
 
     assert findings == [FileFindings(None, [], 0)] * 2
     assert next(left, None) is None
-    with pytest.raises(Refused, match="INVALID_PARAMETER"):
-        validation.validate_next_rows()
+    assert validation.validate_next_rows() is None
 
 
 class _CountingValidator(RowValidator):
@@ -152,10 +153,13 @@ async def test_rows_are_validated_at_most_twice_however_many_are_bad(
     validator = _CountingValidator(message_from_draft(draft), env.context.policy, env.world.now(), None, None)
     good = [(f"010{number:08}", "x", "") for number in range(1000 - bad)]
     wrong = [("1", "", "x" * 65)] * bad
-    cells = [("phone", "a", "reference"), *(wrong + good if is_bad_first else good + wrong)]
+    cells = wrong + good if is_bad_first else good + wrong
     rows = [SheetRow(number, each) for number, each in enumerate(cells, 1)]
+    columns = sheet.find_columns(("phone", "a", "reference"), ["a"])
 
-    found = FileValidation(iter([rows]), validator, skips_duplicates=True).validate_next_rows()
+    found = FileValidation(
+        iter([rows]), validator, columns=columns, skips_duplicates=True, has_names=False
+    ).validate_next_rows()
 
     assert found is not None
     assert (found.block.receivers if found.block else 0, len(found.invalid_rows)) == (1000 - bad, bad)

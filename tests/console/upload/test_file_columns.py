@@ -49,7 +49,6 @@ def test_columns_of_a_file_are_guessed(content: str, roles: list[str], has_names
 
 def test_mapping_needs_one_number_and_each_variable_once() -> None:
     head = campaign_file.read_head(io.BytesIO(FOREIGN.encode()), ["이름"])
-    assert campaign_file.read_columns({}, head, ["이름"]) is None
     found = campaign_file.read_columns(MAPPED, head, ["이름"])
     assert found is not None
     assert (found.phone, found.values, found.names) == (1, {"이름": 0}, ("이름", "휴대폰번호", "비고"))
@@ -58,6 +57,7 @@ def test_mapping_needs_one_number_and_each_variable_once() -> None:
         {"column0": "phone", "column1": "phone"},
         {"column0": "field:이름", "column1": "phone", "column2": "field:이름"},
         {"column1": "phone"},
+        {},
     ):
         with pytest.raises(Refused):
             campaign_file.read_columns(wrong, head, ["이름"])

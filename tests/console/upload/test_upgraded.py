@@ -7,6 +7,7 @@ import pytest
 from pabal.console.campaigns.row_validation import FileValidation, create_validator
 from pabal.console.send.campaign_body import message_from_draft
 from pabal.console.send.draft import read_draft
+from pabal.console.sheets import sheet
 from pabal.console.sheets.sheet import SheetRow
 from pabal.domain.sends.campaign import CampaignState
 from pabal.service.upkeep import privacy
@@ -92,11 +93,9 @@ async def test_receivers_of_lms_are_gathered_into_whole_blocks(env: Environment,
     await browser.submit("/console/preferences", lms="1")
     message = message_from_draft(read_draft(form(content="#{a}")))
     validator = await create_validator(env.context, await account_id_of(env), message)
-    rows = [SheetRow(1, ("phone", "a"))]
-    rows += [
-        SheetRow(number + 2, (f"0102000{number:04}", LONG if number % 2 else "짧음")) for number in range(4000)
-    ]
-    validation = FileValidation(iter([rows]), validator, skips_duplicates=True)
+    rows = [SheetRow(number, (f"0102000{number:04}", LONG if number % 2 else "짧음")) for number in range(4000)]
+    columns = sheet.find_columns(("phone", "a"), ["a"])
+    validation = FileValidation(iter([rows]), validator, columns=columns, skips_duplicates=True, has_names=False)
 
     blocks = []
     while (found := validation.validate_next_rows()) is not None:

@@ -50,7 +50,7 @@ def read_receivers(path: Path, body: msgspec.Struct, kind: type[ReceiverBody], l
                 f"{path}: 비어 있습니다. 첫 행은 열 이름이어야 합니다",
                 f"{path}: is empty; its first row names the columns",
             )
-        columns = _find_columns(rows[0], body)
+        columns = _find_columns(rows[0].cells, body)
     except OSError as error:
         raise CommandError(
             f"{path}: 읽을 수 없습니다({explain_os_error(error).ko})",
@@ -92,24 +92,21 @@ class _WrongRow(Exception):
     """A row cannot be sent; the message says why."""
 
 
-def _find_columns(row: SheetRow, body: msgspec.Struct) -> Columns:
+def _find_columns(first_row: Sequence[str], body: msgspec.Struct) -> Columns:
     if getattr(body, "templateCode", None):
-        columns = sheet.find_columns(row, [])
+        columns = sheet.find_columns(first_row, [])
         return columns._replace(values={name: columns.names.index(name) for name in columns.unused})
     names = dict.fromkeys(_VARIABLE.findall(msgspec.json.encode(body).decode()))
-    return sheet.find_columns(row, list(names))
+    return sheet.find_columns(first_row, list(names))
 
 
 def _receiver(row: SheetRow, columns: Columns, kind: type[ReceiverBody], language: str) -> ReceiverBody:
-    def cell(place: int) -> str:
-        return row.cells[place] if place < len(row.cells) else ""
-
     if failed := columns.formula_error(row):
         raise _WrongRow(_FORMULA_ERROR.in_language(language).format(cell=failed))
     try:
-        number = phone.parse_mobile(sheet.restore_phone_number(cell(columns.phone)))
+        number = phone.parse_mobile(sheet.restore_phone_number(row.cell(columns.phone)))
     except Refused as refused:
         raise _WrongRow(refused.problems[0].message(language)) from None
-    data = {name: cell(place) for name, place in columns.values.items()}
-    reference = cell(columns.reference) if columns.reference is not None else ""
+    data = {name: row.cell(place) for name, place in columns.values.items()}
+    reference = row.cell(columns.reference) if columns.reference is not None else ""
     return kind(phoneNumber=phone.hyphenate(number), templateData=data or None, reference=reference or None)

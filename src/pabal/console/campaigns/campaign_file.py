@@ -10,8 +10,9 @@ from pabal.console.campaigns.campaign_message import UPLOAD_PATH, campaign_audit
 from pabal.console.campaigns.row_validation import FileValidation, RowValidator
 from pabal.console.sheets import mapping, sheet, sheet_limits
 from pabal.console.sheets.mapping import FIELD, IGNORE, PHONE, REFERENCE, FileHead
-from pabal.console.sheets.sheet import Columns, SheetRow
+from pabal.console.sheets.sheet import Columns, SheetRow, is_number, spelled
 from pabal.console.shell.download import BOM, attach, csv_line
+from pabal.console.shell.file_columns import preview_columns, render_columns
 from pabal.console.shell.page_request import PageRequest
 from pabal.domain.base.codes import Code, Refused, Text
 from pabal.domain.base.dates import MINUTE, Instant
@@ -78,17 +79,17 @@ def validate_file(
     Raises Refused where the file cannot be used.
     """
     head = read_head(content, validator.variables)
+    columns = read_columns(form, head, validator.variables)
     validation = FileValidation(
         sheet.read_rows(content),
         validator,
+        columns=columns,
         skips_duplicates=skips_duplicates,
-        columns=read_columns(form, head, validator.variables),
         has_names=head.has_names,
     )
     while (findings := validation.validate_next_rows()) is not None:
         yield findings
-    found = validation.columns
-    yield FileSummary(validation.shared, found.names if found else (), found.unused if found else ())
+    yield FileSummary(validation.shared, columns.names, columns.unused)
 
 
 async def _store_findings(
@@ -145,40 +146,14 @@ def _invalid_row_cells(request: PageRequest, row: InvalidRow, width: int) -> lis
 async def show_columns(request: PageRequest) -> Response:
     """Answer with the columns of the chosen file, each with what it seems to hold, to be changed."""
     campaign = await get_campaign(request)
-    variables: tuple[str, ...] = ()
-    head, problem = None, ""
     try:
         variables = (await load_validator(request, campaign)).variables
-        async with request.open_file(partial(preview_file, variables=variables), is_preview=True) as parts:
-            head = await anext(parts)
+        head = await preview_columns(request, read_head, variables)
     except Refused as refused:
-        problem = request.tell(refused.problems[0])
-    return request.render(
-        "shell/columns.html",
-        head=head,
-        problem=problem,
-        needed=(
-            needed := [(PHONE, request.t("word.phone_number")), *((f"{FIELD}{name}", name) for name in variables)]
-        ),
-        missing=_missing(needed, head) if head else [],
-        roles=[
-            (IGNORE, request.t("columns.ignore")),
-            (PHONE, request.t("word.phone_number")),
-            *((f"{FIELD}{name}", f"#{{{name}}}") for name in variables),
-            (REFERENCE, request.t("word.reference")),
-        ],
-    )
-
-
-def _missing(needed: Sequence[tuple[str, str]], head: FileHead) -> list[str]:
-    """Return what no column seems to hold, as a user reads it."""
-    held = {each.role for each in head.columns}
-    return [name for role, name in needed if role not in held][: sheet.MAX_SHOWN_NAMES]
-
-
-def preview_file(content: BinaryIO, *, variables: Sequence[str]) -> Iterator[FileHead]:
-    """Yield the columns of a file; raises Refused as `read_head` does."""
-    yield read_head(content, variables)
+        return render_columns(request, refused)
+    needed = [(f"{FIELD}{name}", name) for name in variables]
+    roles = [(f"{FIELD}{name}", f"#{{{name}}}") for name in variables]
+    return render_columns(request, head, needed, [*roles, (REFERENCE, request.t("word.reference"))])
 
 
 def read_head(file: BinaryIO, variables: Sequence[str]) -> FileHead:
@@ -186,20 +161,20 @@ def read_head(file: BinaryIO, variables: Sequence[str]) -> FileHead:
 
     Raises Refused as `mapping.read_head` does.
     """
-    by_spelling = {mapping.spelled(name): name for name in reversed(variables)}
+    by_spelling = {spelled(name): name for name in reversed(variables)}
     left = list(variables)
 
     def guess(name: str, samples: Sequence[str], has_names: bool) -> str:
         if not has_names:
-            is_phone = bool(samples) and all(map(mapping.is_number, samples))
+            is_phone = bool(samples) and all(map(is_number, samples))
             return PHONE if is_phone else f"{FIELD}{left.pop(0)}" if left else IGNORE
-        bare = name[2:-1] if name.startswith("#{") and name.endswith("}") else name
-        found = bare if bare in variables else by_spelling.get(mapping.spelled(bare))
+        bare = sheet.bare_name(name)
+        found = bare if bare in variables else by_spelling.get(spelled(bare))
         if found is not None:
             return f"{FIELD}{found}"
         if mapping.is_phone_name(bare):
             return PHONE
-        return REFERENCE if mapping.spelled(bare) in sheet.REFERENCE_NAMES else IGNORE
+        return REFERENCE if spelled(bare) in sheet.REFERENCE_NAMES else IGNORE
 
     head = mapping.read_head(file, guess)
     named = mapping.find_name_column([each.name for each in head.columns], variables) if head.has_names else None
@@ -211,15 +186,16 @@ def read_head(file: BinaryIO, variables: Sequence[str]) -> FileHead:
     return head._replace(columns=columns)
 
 
-def read_columns(form: Mapping[str, str], head: FileHead, variables: Sequence[str]) -> Columns | None:
-    """Return which column holds what, as it was chosen; None where nothing was.
+def read_columns(form: Mapping[str, str], head: FileHead, variables: Sequence[str]) -> Columns:
+    """Return which column holds what, as it was chosen, or by the names in the first row where nothing was.
 
     Named columns get the names that are needed, so that rows which are corrected can be uploaded as they are.
-    Raises Refused(INVALID_PARAMETER) where a variable has no column, and as `mapping.check_roles` does.
+    Raises Refused(INVALID_PARAMETER) where a variable has no column, and as `mapping.check_roles` and
+    `sheet.find_columns` do.
     """
     roles = mapping.chosen_roles(form, head.columns)
     if roles is None:
-        return None
+        return sheet.find_columns(head.first_row, variables)
     mapping.check_roles(roles)
     values = {name: roles.index(f"{FIELD}{name}") for name in variables if f"{FIELD}{name}" in roles}
     missing = [name for name in variables if name not in values]
@@ -314,7 +290,7 @@ def _find_columns(campaign: Campaign, validator: RowValidator | None) -> Columns
     if validator is None:
         return None
     try:
-        return sheet.find_columns(SheetRow(1, tuple(campaign.columns)), validator.variables)
+        return sheet.find_columns(campaign.columns, validator.variables)
     except Refused:  # the columns were chosen, and the file has no names
         return None
 
@@ -336,10 +312,10 @@ def _show(
     validator: RowValidator | None,
 ) -> FaultyRow:
     wrong: set[int] = set()
+    sheet_row = SheetRow(row.number, row.cells)
     if columns and validator:
-        sheet_row = SheetRow(row.number, row.cells)
         wrong = {columns.phone} if is_duplicate(row.reason) else validator.find_faulty_cells(sheet_row, columns)
-    cells = [(row.cells[each] if each < len(row.cells) else "", each in wrong) for each in shown]
+    cells = [(sheet_row.cell(each), each in wrong) for each in shown]
     return FaultyRow(row.number, cells, " ".join(request.pick_language(row.reason)))
 
 

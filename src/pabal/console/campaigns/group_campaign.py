@@ -94,10 +94,13 @@ class BackgroundReading:
 
     async def _validate(self) -> None:
         references = sheet.REFERENCE_NAMES[:1] if self.start.edited else ()
-        head = SheetRow(1, (sheet.PHONE_NAMES[0], *self.start.validator.variables, *references))
-        self.batches.append([head])
+        head = (sheet.PHONE_NAMES[0], *self.start.validator.variables, *references)
         validation = FileValidation(
-            self._rows(), self.start.validator, skips_duplicates=self.start.skips_duplicates
+            self._rows(),
+            self.start.validator,
+            columns=sheet.find_columns(head, self.start.validator.variables),
+            skips_duplicates=self.start.skips_duplicates,
+            has_names=False,
         )
         is_validated = False
         while not is_validated:
@@ -105,7 +108,7 @@ class BackgroundReading:
             findings = await self.request.site.threads.run(validation.validate_next_rows)
             is_validated = findings is None
             await self._store(findings or FileFindings(None, [], 0), excluded)
-        summary = FileSummary(validation.shared, head.cells, ())
+        summary = FileSummary(validation.shared, head, ())
         await campaign_files.end_reading(
             self.request.context, self.campaign, summary, self.changed_at, self._next_change()
         )

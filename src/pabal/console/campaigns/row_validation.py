@@ -141,15 +141,10 @@ class RowValidator:
 
     def row_to_receiver(self, row: SheetRow, columns: Columns) -> bodies.ReceiverBody:
         """Return a row as a receiver of the API; an empty cell is no value."""
-        cells = row.cells
-
-        def cell(place: int) -> str:
-            return cells[place] if place < len(cells) else ""
-
         return self._receiver_type(
-            phoneNumber=sheet.restore_phone_number(cell(columns.phone)),
-            templateData={name: cell(place) for name, place in columns.values.items() if cell(place)},
-            reference=(cell(columns.reference) or None) if columns.reference is not None else None,
+            phoneNumber=sheet.restore_phone_number(row.cell(columns.phone)),
+            templateData={name: row.cell(place) for name, place in columns.values.items() if row.cell(place)},
+            reference=(row.cell(columns.reference) or None) if columns.reference is not None else None,
         )
 
     def find_faulty_cells(self, row: SheetRow, columns: Columns) -> set[int]:
@@ -164,7 +159,7 @@ class RowValidator:
                 if each.field.endswith("phoneNumber"):
                     found.add(columns.phone)
                 elif each.code is Code.MISSING_VARIABLE:
-                    found |= {at for at in columns.values.values() if at >= len(row.cells) or not row.cells[at]}
+                    found |= {at for at in columns.values.values() if not row.cell(at)}
         return found or {columns.phone}
 
     def _find_variables(self) -> tuple[str, ...]:
@@ -208,13 +203,13 @@ class FileValidation:
         batches: Iterator[list[SheetRow]],
         validator: RowValidator,
         *,
+        columns: Columns,
         skips_duplicates: bool,
-        columns: Columns | None = None,
-        has_names: bool = True,
+        has_names: bool,
     ) -> None:
-        """Without `columns`, the names in the first row say which column holds what."""
+        """`has_names` says that the first row names the columns."""
         self._batches = batches
-        self._must_skip_names = columns is not None and has_names
+        self._must_skip_names = has_names
         self._is_read = False
         self._waiting: deque[SheetRow] = deque()
         self._validator = validator
@@ -224,7 +219,7 @@ class FileValidation:
         self._upgraded: list[Receiver] = []
         """Receivers that get an LMS, until there are enough of them for a block."""
         self._is_ad = False
-        self.columns = columns
+        self._columns = columns
         self.shared: str | None = None
         """What all receivers get, once a valid receiver was found."""
 
@@ -237,8 +232,6 @@ class FileValidation:
         if self._must_skip_names and self._waiting:
             self._waiting.popleft()
             self._must_skip_names = False
-        if self.columns is None and self._waiting:
-            self.columns = sheet.find_columns(self._waiting.popleft(), self._validator.variables)
         size = self._validator.block_size
         if len(self._upgraded) >= size:
             return self._take_upgraded()
@@ -248,7 +241,6 @@ class FileValidation:
                 return self._validate_part(rows)
             if self._upgraded:
                 return self._take_upgraded()
-            self._check_not_empty()
             return None
         return FileFindings(None, [], 0)
 
@@ -261,8 +253,7 @@ class FileValidation:
             self._waiting.extend(batch or ())
 
     def _validate_part(self, rows: list[SheetRow]) -> FileFindings:
-        assert self.columns is not None
-        receivers, upgraded, faults = self._validate_rows(rows, self.columns)
+        receivers, upgraded, faults = self._validate_rows(rows)
         good, duplicates = self._drop_duplicates(rows, dict(sorted((receivers | upgraded).items())), faults)
         self._upgraded += [receiver for place, receiver in good.items() if place in upgraded]
         usual = [receiver for place, receiver in good.items() if place not in upgraded]
@@ -274,25 +265,14 @@ class FileValidation:
         del self._upgraded[:size]
         return FileFindings(block, [], 0)
 
-    def _check_not_empty(self) -> None:
-        if self.columns is None:
-            raise Refused(
-                Code.INVALID_PARAMETER,
-                "file",
-                Text(
-                    "빈 파일입니다. 내용을 넣어 올리세요.",
-                    "The file is empty. Add receivers and upload it again.",
-                ),
-            )
-
     def _validate_rows(
-        self, rows: Sequence[SheetRow], columns: Columns
+        self, rows: Sequence[SheetRow]
     ) -> tuple[dict[int, Receiver], dict[int, Receiver], list[InvalidRow]]:
         """Return the valid receivers by index, those that get an LMS instead of an SMS, and the invalid rows."""
-        given = {place: self._validator.row_to_receiver(row, columns) for place, row in enumerate(rows)}
+        given = {place: self._validator.row_to_receiver(row, self._columns) for place, row in enumerate(rows)}
         faults: list[InvalidRow] = []
         for place, row in enumerate(rows):
-            if error := columns.formula_error(row):
+            if error := self._columns.formula_error(row):
                 words = Text(f"수식 오류({error})가 있습니다.", f"A formula shows the error {error}.")
                 faults.append(InvalidRow(row.number, row.cells, tuple(words)))
                 del given[place]

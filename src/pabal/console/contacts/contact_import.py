@@ -9,9 +9,10 @@ from starlette.responses import Response
 
 from pabal.console.contacts.address_book import CONTACTS_PATH, load_book
 from pabal.console.sheets import mapping, sheet, sheet_limits
-from pabal.console.sheets.mapping import FIELD, IGNORE, PHONE, FileHead, cell_of, is_number
-from pabal.console.sheets.sheet import SheetRow
+from pabal.console.sheets.mapping import FIELD, IGNORE, PHONE, FileHead
+from pabal.console.sheets.sheet import SheetRow, is_number, spelled
 from pabal.console.shell.download import export_csv, unescape_formula
+from pabal.console.shell.file_columns import preview_columns, render_columns
 from pabal.console.shell.form_fields import parse_id
 from pabal.console.shell.page_request import PageRequest
 from pabal.domain.base.codes import Code, Refused, Text
@@ -46,11 +47,6 @@ class ContactBatch(NamedTuple):
     entries: list[ContactEntry]
     bad: list[BadContact]
     duplicates: int
-
-
-def preview_file(file: BinaryIO, *, fields: Sequence[str]) -> Iterator[FileHead]:
-    """Yield the columns of a file; raises Refused as `mapping.read_head` does."""
-    yield read_head(file, fields)
 
 
 def read_contacts(
@@ -135,7 +131,7 @@ def _read_batch(rows: Sequence[SheetRow], roles: Sequence[str], seen: set[int]) 
 
 
 def _parse(row: SheetRow, roles: Sequence[str]) -> ContactEntry:
-    cells = {role: cell_of(row, place) for place, role in enumerate(roles) if role}
+    cells = {role: row.cell(place) for place, role in enumerate(roles) if role}
     fields = {role.removeprefix(FIELD): value for role, value in cells.items() if role.startswith(FIELD)}
     number = sheet.restore_phone_number(cells[PHONE].removeprefix("'"))
     fields = {name: unescape_formula(value) for name, value in fields.items()}
@@ -145,7 +141,7 @@ def _parse(row: SheetRow, roles: Sequence[str]) -> ContactEntry:
 def _guess(name: str, samples: Sequence[str], fields: Sequence[str], *, has_names: bool) -> str:
     if mapping.is_phone_name(name) or (not has_names and samples and all(map(is_number, samples))):
         return PHONE
-    if mapping.spelled(name) in mapping.NAME_HEADS:
+    if spelled(name) in mapping.NAME_HEADS:
         return NAME
     if name in fields:
         return f"{FIELD}{name}"
@@ -178,11 +174,11 @@ async def show_columns(request: PageRequest) -> Response:
     """Answer with the columns of the chosen file, each with what it seems to hold, to be changed."""
     try:
         fields = (await load_book(request)).book.fields
-        async with request.open_file(partial(preview_file, fields=fields), is_preview=True) as parts:
-            head = await anext(parts)
+        head = await preview_columns(request, read_head, fields)
     except Refused as refused:
-        return _render_columns(request, None, [], refused)
-    return _render_columns(request, head, [*fields, *_new_fields(head, fields)])
+        return render_columns(request, refused)
+    named = [(f"{FIELD}{name}", name) for name in (*fields, *_new_fields(head, fields))]
+    return render_columns(request, head, roles=[(NAME, request.t("word.name")), *named])
 
 
 async def import_contacts(request: PageRequest) -> Response:
@@ -216,7 +212,7 @@ async def export_contacts(request: PageRequest) -> Response:
 
 
 def _new_fields(head: FileHead, known: Sequence[str]) -> list[str]:
-    found = (each.role.removeprefix(mapping.FIELD) for each in head.columns if ":" in each.role)
+    found = (each.role.removeprefix(FIELD) for each in head.columns if ":" in each.role)
     return [name for name in found if name not in known]
 
 
@@ -277,26 +273,6 @@ async def _import(
 
 async def _add_audit_entry(request: PageRequest, result: ImportResult) -> None:
     await audit.add_entry(request.context, request.audit_entry("contact.import", f"{result.added:,}"))
-
-
-def _render_columns(
-    request: PageRequest, head: FileHead | None, fields: Sequence[str], refused: Refused | None = None
-) -> Response:
-    problem = request.tell(refused.problems[0]) if refused else ""
-    phone_name = request.t("word.phone_number")
-    return request.render(
-        "shell/columns.html",
-        head=head,
-        problem=problem,
-        needed=[(mapping.PHONE, phone_name)],
-        missing=[] if head is None or any(each.role == mapping.PHONE for each in head.columns) else [phone_name],
-        roles=[
-            (mapping.IGNORE, request.t("columns.ignore")),
-            (mapping.PHONE, phone_name),
-            (NAME, request.t("word.name")),
-            *((f"{mapping.FIELD}{name}", name) for name in fields),
-        ],
-    )
 
 
 async def show_import(

@@ -1,8 +1,6 @@
 """Reads a file of opt-outs, CSV or Excel: validated as a whole, then added in batches."""
 
-import itertools
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import BinaryIO, NamedTuple
 
 from pabal.console.sheets import sheet
@@ -90,20 +88,14 @@ def _read(file: BinaryIO) -> Iterator[tuple[_Columns, list[SheetRow]]]:
 
 
 def _find_columns(row: SheetRow) -> _Columns:
-    found = sheet.find_columns(row, ())
-    return _Columns(found.phone, _find(found.names, SENDER_NAMES), _find(found.names, REASON_NAMES))
-
-
-def _find(names: Sequence[str], wanted: Sequence[str]) -> int | None:
-    spelled = [re.sub(r"[\s_-]", "", name).casefold() for name in names]
-    return next((spelled.index(name) for name in wanted if name in spelled), None)
+    found = sheet.find_columns(row.cells, ())
+    places = {name: place for place, name in enumerate(found.names)}
+    return _Columns(found.phone, sheet.find_named(places, SENDER_NAMES), sheet.find_named(places, REASON_NAMES))
 
 
 def _parse(row: SheetRow, columns: _Columns) -> OptOutEntry:
     """Raises Refused: INVALID_PHONE_NUMBER, INVALID_PARAMETER."""
-    number, sender, reason = (
-        "" if place is None else next(itertools.islice(row.cells, place, None), "") for place in columns
-    )
+    number, sender, reason = ("" if place is None else row.cell(place) for place in columns)
     return OptOutEntry(
         phone.parse_mobile(sheet.restore_phone_number(number)),
         phone.parse_sender(sender) if sender else "",

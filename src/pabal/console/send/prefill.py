@@ -15,7 +15,6 @@ from pabal.console.send.draft_parts import API_FIELDS, BUTTON_FIELDS
 from pabal.console.send.kept_draft import FORM
 from pabal.console.send.review import MAX_TYPED_RECEIVERS
 from pabal.console.sheets import sheet
-from pabal.console.sheets.sheet import SheetRow
 from pabal.console.shell.form_fields import parse_id
 from pabal.console.shell.page_request import PageRequest
 from pabal.domain.base import identifiers
@@ -170,7 +169,7 @@ async def _start_from_rest(request: PageRequest, form: str, campaign_id: bytes) 
     if not rest.rows:
         return FormStart(form, draft, "send_start.no_rest")
     width = len(rest.columns)
-    first = sheet.find_columns(SheetRow(1, rest.columns), ()).phone
+    first = sheet.find_columns(rest.columns, ()).phone
     order = [first, *(place for place in range(width) if place != first)]
     rows = [[HEAD if place == first else rest.columns[place] for place in order]]
     for row in rest.rows:

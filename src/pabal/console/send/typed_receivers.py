@@ -13,9 +13,9 @@ from pabal.console.sheets.mapping import (
     SAMPLES,
     MappedColumn,
     find_name_column,
-    is_number,
     is_phone_name,
 )
+from pabal.console.sheets.sheet import is_number
 from pabal.domain.base.codes import Refused, Text
 from pabal.domain.people import phone
 

@@ -5,9 +5,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import BinaryIO, NamedTuple
 
 from pabal.console.sheets import sheet
-from pabal.console.sheets.sheet import SheetRow
+from pabal.console.sheets.sheet import SheetRow, is_number, spelled
 from pabal.domain.base.codes import Code, Refused, Text
-from pabal.domain.people import phone
 from pabal.domain.people.contact import NAME_FIELDS
 
 PHONE, IGNORE, REFERENCE, FIELD = "phone", "", "reference", "field:"
@@ -33,9 +32,10 @@ class MappedColumn(NamedTuple):
 
 
 class FileHead(NamedTuple):
-    """The columns of a file, and whether its first row names them."""
+    """The columns of a file, its first row, and whether that names them."""
 
     columns: Sequence[MappedColumn]
+    first_row: Sequence[str]
     has_names: bool
 
 
@@ -54,15 +54,15 @@ def read_head(file: BinaryIO, guess: Guess) -> FileHead:
     has_names = not any(is_number(cell) for cell in rows[0].cells)
     shown = rows[1 : SAMPLES + 1] if has_names else rows[:SAMPLES]
     width = max(len(row.cells) for row in rows[: SAMPLES + 1])
-    names = [cell_of(rows[0], place) if has_names else "" for place in range(width)]
+    names = [rows[0].cell(place) if has_names else "" for place in range(width)]
     columns: list[MappedColumn] = []
     for place, name in enumerate(names):
-        samples = [cell_of(row, place) for row in shown]
+        samples = [row.cell(place) for row in shown]
         role = guess(name, samples, has_names)
         is_taken = any(role == each.role for each in columns)
         shortened = [sample[:MAX_SAMPLE_CHARACTERS] for sample in samples]
         columns.append(MappedColumn(name, shortened, IGNORE if is_taken else role))
-    return FileHead(columns, has_names)
+    return FileHead(columns, rows[0].cells, has_names)
 
 
 def chosen_roles(form: Mapping[str, str], columns: Sequence[MappedColumn]) -> list[str] | None:
@@ -85,15 +85,6 @@ def check_roles(roles: Sequence[str]) -> None:
         raise Refused(Code.INVALID_PARAMETER, "columns", TWICE)
 
 
-def is_number(cell: str) -> bool:
-    """Return whether a cell holds a mobile phone number."""
-    try:
-        phone.parse_mobile(sheet.restore_phone_number(cell))
-    except Refused:
-        return False
-    return True
-
-
 def is_phone_name(name: str) -> bool:
     """Return whether a column of this name holds phone numbers."""
     return spelled(name) in sheet.PHONE_NAMES
@@ -104,13 +95,3 @@ def find_name_column(names: Sequence[str], variables: Sequence[str]) -> tuple[in
     wanted = next((each for each in NAME_FIELDS if each in variables), None)
     found = [place for place, name in enumerate(names) if spelled(name) in NAME_HEADS]
     return (found[0], wanted) if wanted and len(found) == 1 else None
-
-
-def spelled(name: str) -> str:
-    """Return a column's name without what people spell in different ways."""
-    return re.sub(r"[\s_-]", "", name).casefold()
-
-
-def cell_of(row: SheetRow, place: int) -> str:
-    """Return a cell of a row; empty beyond its end."""
-    return row.cells[place] if place < len(row.cells) else ""

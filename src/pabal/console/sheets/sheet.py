@@ -6,7 +6,7 @@ import io
 import itertools
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import BinaryIO, NamedTuple
 
 from pabal.console.sheets import xlsx
@@ -64,6 +64,10 @@ class SheetRow(NamedTuple):
     number: int
     cells: tuple[str, ...]
 
+    def cell(self, place: int) -> str:
+        """Return a cell; empty beyond the end of the row."""
+        return self.cells[place] if place < len(self.cells) else ""
+
 
 class Columns(NamedTuple):
     """Which column holds what."""
@@ -96,13 +100,13 @@ def read_rows(file: BinaryIO) -> Iterator[list[SheetRow]]:
     return _limit(_read_excel(file) if begin == _ZIP else _read_csv(file))
 
 
-def find_columns(row: SheetRow, variables: Sequence[str]) -> Columns:
+def find_columns(first_row: Sequence[str], variables: Sequence[str]) -> Columns:
     """Return which column holds what, by the names in the first row.
 
     Raises Refused(INVALID_PARAMETER) where names are missing or occur twice.
     """
-    names = tuple(_column_name(cell) for cell in row.cells)
-    if any(_is_phone_number(cell) for cell in row.cells):
+    names = tuple(unicodedata.normalize("NFC", bare_name(cell.strip())) for cell in first_row)
+    if any(map(is_number, first_row)):
         raise refusal(
             "첫 행에는 열 이름이 있어야 하는데 전화번호가 있습니다. 맨 위에 열 이름 행을 넣으세요.",
             "The first row must name the columns, but contains a phone number. Insert a row of names at the top.",
@@ -124,13 +128,13 @@ def find_columns(row: SheetRow, variables: Sequence[str]) -> Columns:
             f"There is no column for: {missing}. Use the column names of the template file.",
         )
     others = {name: index for name, index in places.items() if name not in values}
-    number = _find_column(others, PHONE_NAMES)
+    number = find_named(others, PHONE_NAMES)
     if number is None:
         raise refusal(
             f"수신번호 열이 없습니다. 첫 행에 이름이 {PHONE_NAMES[0]}인 열을 넣으세요.",
             f"There is no column of phone numbers. Name one {PHONE_NAMES[0]} (or phone) in the first row.",
         )
-    reference = _find_column(others, REFERENCE_NAMES)
+    reference = find_named(others, REFERENCE_NAMES)
     unused = tuple(name for name, index in others.items() if index not in (number, reference))
     return Columns(names, number, reference, values, unused)
 
@@ -141,17 +145,24 @@ def restore_phone_number(cell: str) -> str:
     return f"0{digits}" if _LOST_ZERO.fullmatch(digits) else digits
 
 
-def _find_column(columns: dict[str, int], names: Sequence[str]) -> int | None:
-    spelled = {re.sub(r"[\s_-]", "", name).casefold(): index for name, index in columns.items()}
-    return next((spelled[name] for name in names if name in spelled), None)
+def find_named(places: Mapping[str, int], wanted: Sequence[str]) -> int | None:
+    """Return the place of the column that has one of these names, in whatever spelling; None: none has."""
+    by_spelling = {spelled(name): place for name, place in places.items()}
+    return next((by_spelling[name] for name in wanted if name in by_spelling), None)
 
 
-def _column_name(cell: str) -> str:
-    name = unicodedata.normalize("NFC", cell.strip())
+def spelled(name: str) -> str:
+    """Return a column's name without what people spell in different ways."""
+    return re.sub(r"[\s_-]", "", name).casefold()
+
+
+def bare_name(name: str) -> str:
+    """Return a column's name as that of the variable which it may be spelled as."""
     return name[2:-1] if name.startswith("#{") and name.endswith("}") else name
 
 
-def _is_phone_number(cell: str) -> bool:
+def is_number(cell: str) -> bool:
+    """Return whether a cell holds a mobile phone number."""
     try:
         phone.parse_mobile(restore_phone_number(cell))
     except Refused:
