@@ -20,11 +20,12 @@ from pabal.service.access.contacts import opt_outs
 from pabal.service.context import Context
 from pabal.service.delayed_writes import KeyUses
 from pabal.service.delivery.carrier.known_carriers import register_carriers
+from pabal.service.loops import run_forever
 from pabal.service.metrics import Metrics, watch_loop_lag
 from pabal.service.next_due import stop_reads
 from pabal.service.slots import Slots
 from pabal.service.upkeep.nodes import watch_nodes
-from pabal.service.work import BackgroundWork, listen_for_wake_ups, run_forever, wake_through_socket
+from pabal.service.work import BackgroundWork, listen_for_wake_ups, wake_through_socket
 from pabal.settings.settings import Settings
 from pabal.settings.tables import find_unrouted
 from pabal.store.engine.base import StoreUnavailable

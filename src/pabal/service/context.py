@@ -90,13 +90,6 @@ class Searches:
             self._totals.popitem(last=False)
 
 
-async def wait_for_event(event: asyncio.Event, timeout_s: float) -> None:
-    """Return when the event is set, or after so many seconds."""
-    with contextlib.suppress(TimeoutError):
-        async with asyncio.timeout(timeout_s):
-            await event.wait()
-
-
 class CarrierProvider(NamedTuple):
     """A provider of profiles and templates, and the carrier that has it."""
 

@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 from pabal.domain.base.dates import MINUTE, Instant
 from pabal.domain.events.event import Event, EventType, Positions
-from pabal.service.context import Context, wait_for_event
+from pabal.service.context import Context
+from pabal.service.loops import STORE_RETRY_DELAY_S, wait_for_event
 from pabal.store.engine.base import NodeUnavailable, Reader, StoreUnavailable, Tx, transaction
 from pabal.store.events import events
 from pabal.store.events.events import NumberedBatch
@@ -18,7 +19,6 @@ POLL_INTERVAL_S = 4.0
 """How often to look for events that other processes have recorded."""
 MAX_IDLE_S = 30.0
 """Longest pause where no other process delivers: what commands record then wakes this one."""
-STORE_RETRY_DELAY_S = 1.0
 GATHER_PAUSE_S = 0.1
 """Pause between two rounds, so that under load each is worth its transactions."""
 BATCH_ROWS = 200

@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 import dataclasses
-import logging
 import socket
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
@@ -13,23 +12,17 @@ from pabal.service.delivery.carrier.clock import watch_clock
 from pabal.service.delivery.deliver import Deliverer
 from pabal.service.delivery.receipts import run_carrier
 from pabal.service.delivery.workers import SlotHolder, prepare_slot
-from pabal.service.errors import describe_error
 from pabal.service.events import run_numbering
+from pabal.service.loops import run_forever, run_rounds
 from pabal.service.notices.alerts import CARRIERS_INTERVAL_S, FAILURES_INTERVAL_S, check_carriers, check_failures
 from pabal.service.notices.dispatch import MailDispatcher
-from pabal.service.relay.sync import OPT_OUT_INTERVAL_S, run_sync, tell_relays
+from pabal.service.relay.sync import OPT_OUT_INTERVAL_S, SYNC_INTERVAL_S, RelaySync, tell_relays
 from pabal.service.sending.campaigns.campaigns import WAKE_EVENT, run_campaigns
 from pabal.service.slots import HOUSEKEEPING_SLOT
 from pabal.service.upkeep.housekeeping import run_housekeeping
 from pabal.service.upkeep.privacy import VACUUM_INTERVAL_S, vacuum_erased
 from pabal.service.webhooks.dispatch import WebhookDispatcher
 from pabal.service.webhooks.fan_out import CUT_INTERVAL_S, cut_unused_backlogs
-from pabal.store.engine.base import StoreUnavailable
-
-RESTART_DELAY_S = 1.0
-"""Pause before a loop that failed starts again."""
-
-log = logging.getLogger("pabal")
 
 
 class BackgroundWork:
@@ -59,14 +52,15 @@ class BackgroundWork:
             self._spawn(lambda carrier=carrier: run_carrier(context, carrier))  # type: ignore[misc]
         self._spawn(lambda: watch_clock(context))
         self._spawn(lambda: run_numbering(context))
-        self._spawn(lambda: watch_other_processes(context))
+        if not context.slots.are_shared:
+            self._spawn(partial(run_rounds, partial(look_for_changes, context), CHECK_INTERVAL_S))
         self._spawn(self._webhooks.run)
         self._spawn(self._webhooks.run_measuring)
         self._spawn(self._mails.run)
         self._spawn(lambda: run_housekeeping(context))
         self._spawn(lambda: run_campaigns(context))
         if context.relays:
-            self._spawn(lambda: run_sync(context))
+            self._spawn(partial(run_rounds, partial(do_for_all, context, RelaySync(context).run), SYNC_INTERVAL_S))
         for task, pause_s in (
             (cut_unused_backlogs, CUT_INTERVAL_S),
             (partial(check_carriers, seen={}), CARRIERS_INTERVAL_S),
@@ -74,7 +68,8 @@ class BackgroundWork:
             (vacuum_erased, VACUUM_INTERVAL_S),
             (tell_relays, OPT_OUT_INTERVAL_S),
         ):
-            self._spawn(partial(run_for_all, context, task, pause_s))
+            run_round = partial(do_for_all, context, partial(task, context))
+            self._spawn(partial(run_rounds, run_round, pause_s, begins_after_s=pause_s))
 
     async def stop(self, timeout_s: float) -> None:
         """Give up the slots, finish what is in flight, and stop all loops."""
@@ -92,41 +87,22 @@ class BackgroundWork:
         self._tasks.append(asyncio.create_task(run_forever(loop)))
 
 
-async def run_for_all(context: Context, task: Callable[[Context], Awaitable[None]], pause_s: float) -> None:
-    """Do again and again what one process does for all of them: the one with the first slot."""
-    while True:
-        await asyncio.sleep(pause_s)
-        if HOUSEKEEPING_SLOT in context.slots.held:
-            try:
-                await task(context)
-            except StoreUnavailable:
-                log.debug("store unavailable; what one process does for all waits")
-
-
-async def run_forever(loop: Callable[[], Awaitable[None]]) -> None:
-    """Run a loop until it ends; after an error, which is a bug, log it and start the loop again."""
-    while True:
-        try:
-            await loop()
-            return
-        except Exception as error:
-            log.error("background loop failed; restarting it", extra=describe_error(error))
-            await asyncio.sleep(RESTART_DELAY_S)
+async def do_for_all(context: Context, task: Callable[[], Awaitable[None]]) -> None:
+    """Do what one process does for all of them, if this is the one: it holds the first slot."""
+    if HOUSEKEEPING_SLOT in context.slots.held:
+        await task()
 
 
 CHECK_INTERVAL_S = 4.0
 """How often to ask the store, which reads no table for it."""
 
 
-async def watch_other_processes(context: Context) -> None:
+async def look_for_changes(context: Context) -> None:
     """Have everything looked at that a command may have changed: events, webhooks and the queue."""
-    while not context.slots.are_shared:
-        with contextlib.suppress(StoreUnavailable):
-            if await context.store.was_written_elsewhere():
-                context.new_events.set()
-                context.webhooks.announce_change()
-                context.wake(context.carriers)
-        await asyncio.sleep(CHECK_INTERVAL_S)
+    if await context.store.was_written_elsewhere():
+        context.new_events.set()
+        context.webhooks.announce_change()
+        context.wake(context.carriers)
 
 
 MAX_DATAGRAM_BYTES = 65_536

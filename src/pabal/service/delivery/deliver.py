@@ -5,13 +5,14 @@ import logging
 
 from pabal.carriers.base import Carrier
 from pabal.domain.base.dates import SECOND, Instant
-from pabal.service.context import Context, wait_for_event
+from pabal.service.context import Context
 from pabal.service.delivery.carrier.circuit_breaker import CarrierStatus, CircuitBreaker, StatusReporter
 from pabal.service.delivery.carrier.flow_control import Backpressure, Window
 from pabal.service.delivery.claiming.claim import Claimer
 from pabal.service.delivery.claiming.requeue_due import DueRequeuer
 from pabal.service.delivery.claiming.reroute import Rerouter
-from pabal.service.delivery.submit import STORE_RETRY_DELAY_S, Submitter
+from pabal.service.delivery.submit import Submitter
+from pabal.service.loops import STORE_RETRY_DELAY_S, wait_for_event
 from pabal.store.engine.base import NodeUnavailable, StoreUnavailable
 
 MAX_IDLE_S = 30.0

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from pabal.carriers.base import Carrier, InboundMessage, Inbox, Receipt, RelayOptOut
@@ -12,15 +12,14 @@ from pabal.domain.sends.message import Outcome, tidy_code
 from pabal.service.context import Context
 from pabal.service.delivery import inbound
 from pabal.service.delivery.outcome.finish import FinishResult, finish, finish_removed, references_of
+from pabal.service.loops import until_available
 from pabal.service.policy import Policy
-from pabal.store.engine.base import NodeUnavailable, StoreUnavailable, Tx, transaction
+from pabal.store.engine.base import NodeUnavailable, Tx, transaction
 from pabal.store.queue import queue, receipts
 from pabal.store.queue.receipts import EndedReference, PostponedReceipt
 
 RECEIPTS_PER_WRITE = 100
 """Single sends can be stored between these."""
-STORE_RETRY_DELAY_S = 1.0
-"""Pause before trying again while the store is unavailable."""
 
 log = logging.getLogger("pabal.receive")
 
@@ -214,7 +213,7 @@ def build_inbox(context: Context, carrier: str) -> Inbox:
     """
 
     async def keep_messages(arrived: Sequence[InboundMessage]) -> None:
-        await _store_persistently(carrier, lambda: inbound.store_messages(context, carrier, arrived))
+        await until_available(lambda: inbound.store_messages(context, carrier, arrived))
 
     async def keep_opt_outs(arrived: Sequence[RelayOptOut]) -> None:
         await inbound.store_opt_outs(context, arrived)
@@ -226,22 +225,7 @@ async def run_carrier(context: Context, carrier: Carrier) -> None:
     """Run a carrier's session forever; while the store is unavailable, its receipts wait."""
 
     async def keep(arrived: Sequence[Receipt]) -> None:
-        await _store_persistently(carrier.name, lambda: store_receipts(context, carrier.name, arrived))
+        await until_available(lambda: store_receipts(context, carrier.name, arrived))
 
     carrier.attach_inbox(build_inbox(context, carrier.name))
-    while True:
-        try:
-            await carrier.run(keep)
-        except StoreUnavailable:  # the simulator has its own state in our store
-            log.debug("store unavailable; restarting the carrier's session", extra={"carrier": carrier.name})
-            await asyncio.sleep(STORE_RETRY_DELAY_S)
-
-
-async def _store_persistently(carrier: str, store: Callable[[], Awaitable[None]]) -> None:
-    """Store what has arrived, again and again while the store is unavailable."""
-    while True:
-        try:
-            return await store()
-        except StoreUnavailable:
-            log.debug("store unavailable; storing what has arrived again", extra={"carrier": carrier})
-            await asyncio.sleep(STORE_RETRY_DELAY_S)
+    await until_available(lambda: carrier.run(keep))  # the simulator has its own state in our store

@@ -16,14 +16,12 @@ from pabal.service.delivery.carrier.flow_control import Backpressure, Window
 from pabal.service.delivery.outcome.finish import FinishResult
 from pabal.service.delivery.outcome.settle import BatchVerdicts, expect_receipts, settle, settle_late
 from pabal.service.errors import describe_error
+from pabal.service.loops import STORE_RETRY_DELAY_S, until_available
 from pabal.service.sending import compose
 from pabal.store.engine.base import StoreUnavailable
 from pabal.store.messages.messages import Message
 from pabal.store.messages.requests import Request
 from pabal.store.queue.queue import Lease
-
-STORE_RETRY_DELAY_S = 1.0
-"""Pause before writing again to a store that was unavailable."""
 
 log = logging.getLogger("pabal.deliver")
 
@@ -139,15 +137,13 @@ class Submitter:
         """Store late answers, however long the store is unavailable."""
         context = self._context
         slot = identifiers.slot_of(answers[0][0].message_id)
-        while True:
-            try:
-                context.nodes.check(slot)
-                finished = await context.store.write(
-                    settle_late, self._carrier.name, answers, context.policy, context.world.now()
-                )
-                return self.announce(finished)
-            except StoreUnavailable:
-                await asyncio.sleep(STORE_RETRY_DELAY_S)
+
+        async def store_answers() -> FinishResult:
+            context.nodes.check(slot)
+            now = context.world.now()
+            return await context.store.write(settle_late, self._carrier.name, answers, context.policy, now)
+
+        self.announce(await until_available(store_answers))
 
     def _record(self, results: Sequence[AttemptVerdict]) -> None:
         """Count verdicts, tell the circuit breaker and the backpressure, and start settling."""

@@ -15,6 +15,7 @@ from pabal.service.delivery.carrier.rate_shares import RateShares
 from pabal.service.delivery.claiming.claim_tx import hold_in_doubt, lease_duration_ms
 from pabal.service.delivery.outcome.finish import FinishResult, finish
 from pabal.service.errors import describe_error
+from pabal.service.loops import run_rounds
 from pabal.service.open_attempts import InFlight
 from pabal.service.policy import Policy
 from pabal.store.engine.base import Store, StoreUnavailable, Tx
@@ -65,13 +66,8 @@ class SlotHolder:
         """The id of a registration that is not confirmed yet: it is repeated until it is."""
 
     async def run(self) -> None:
-        """Send heartbeats until cancelled; while the store is unavailable, try again."""
-        while True:
-            try:
-                await self.send_heartbeat()
-            except StoreUnavailable:
-                log.debug("store unavailable; heartbeat will be sent again")
-            await asyncio.sleep(HEARTBEAT_INTERVAL_S)
+        """Send heartbeats until cancelled."""
+        await run_rounds(self.send_heartbeat, HEARTBEAT_INTERVAL_S)
 
     async def send_heartbeat(self) -> None:
         """Send one heartbeat, and take or give up slots."""

@@ -8,7 +8,8 @@ from typing import Any
 
 from pabal.domain.base.dates import DAY, MINUTE, SECOND, Instant
 from pabal.mail.mailer import MailOutcome, MailResult
-from pabal.service.context import Context, wait_for_event
+from pabal.service.context import Context
+from pabal.service.loops import wait_for_event
 from pabal.service.notices.compose import compose_mail
 from pabal.service.outgoing import choose_delay_ms
 from pabal.service.slots import HOUSEKEEPING_SLOT

@@ -1,6 +1,5 @@
 """Synchronizes sender profiles and templates with the relays that have them."""
 
-import asyncio
 import logging
 from typing import NamedTuple
 
@@ -11,8 +10,7 @@ from pabal.domain.kakao.profile import AuthStatus, Profile, Suspension
 from pabal.domain.kakao.template import Template, TemplateContent, TemplateStatus
 from pabal.service.context import Context
 from pabal.service.relay import categories, mappings
-from pabal.service.slots import HOUSEKEEPING_SLOT
-from pabal.store.engine.base import StoreUnavailable, Tx
+from pabal.store.engine.base import Tx
 from pabal.store.kakao import profiles, templates
 from pabal.store.people import opt_outs
 
@@ -142,18 +140,6 @@ MAX_FAILURES_PER_ROUND = 3
 log = logging.getLogger("pabal.relay_sync")
 
 
-async def run_sync(context: Context) -> None:
-    """Synchronize forever; an unavailable relay or store only delays it."""
-    sync = RelaySync(context)
-    while context.relays:
-        if HOUSEKEEPING_SLOT in context.slots.held:
-            try:
-                await sync.sync_once()
-            except StoreUnavailable:
-                log.warning("relay sync waits for the store")
-        await asyncio.sleep(SYNC_INTERVAL_S)
-
-
 class RelaySync:
     """Synchronizes with each relay in turn."""
 
@@ -163,7 +149,7 @@ class RelaySync:
         self._failing: set[tuple[str, str]] = set()
         self._rounds = 0
 
-    async def sync_once(self) -> None:
+    async def run(self) -> None:
         """Synchronize with every relay once; a failure of one part does not stop the others."""
         for carrier, relay in self._context.relays.items():
             for what, look in (

@@ -1,9 +1,7 @@
 """Housekeeping: applies deadlines, so that every message ends, and deletes what has expired."""
 
-import asyncio
 import contextlib
 import itertools
-import logging
 from collections.abc import Callable, Iterable, Sequence
 
 from pabal.domain.base import identifiers
@@ -14,6 +12,7 @@ from pabal.service.context import Context
 from pabal.service.delivery.inbound import finish_long_messages
 from pabal.service.delivery.outcome.finish import FinishResult, finish
 from pabal.service.delivery.workers import reassign_unknown_carriers
+from pabal.service.loops import run_rounds
 from pabal.service.policy import Policy
 from pabal.service.sending.budgets import correct_some
 from pabal.service.sending.campaigns.approvals import COUNTED_MS, DEPENDENCE_MS
@@ -25,7 +24,7 @@ from pabal.service.upkeep.retention import EventRetention, erase_ended, erase_ex
 from pabal.service.upkeep.statistics import STATISTICS_RETENTION_MS, update_statistics
 from pabal.store.accounts import audit_log, compat_differences
 from pabal.store.campaigns import campaign_list, campaigns, drafts
-from pabal.store.engine.base import StoreUnavailable, Tx
+from pabal.store.engine.base import Tx
 from pabal.store.events import events, mails, notices, webhooks
 from pabal.store.kakao import profiles
 from pabal.store.messages import (
@@ -66,8 +65,6 @@ ALERT_RETENTION_MS = 30 * DAY
 _UNSENT = tuple(state for state in CampaignState if not state.is_sent)
 _SENT = (CampaignState.MADE, CampaignState.HALTED, CampaignState.CANCELLED)
 
-log = logging.getLogger("pabal.housekeeping")
-
 
 def expire_overdue(tx: Tx, slot: int, carrier: str, policy: Policy, now: Instant) -> FinishResult:
     """End messages whose receipt has not come in time: as unknown if in doubt, else as timed out."""
@@ -87,22 +84,21 @@ def trim_simulator(tx: Tx, carriers: Iterable[str], slots: Sequence[int], policy
 
 
 async def run_housekeeping(context: Context) -> None:
-    """Run rounds forever; while the store is unavailable, wait for the next one."""
+    """Run rounds forever."""
     throughput, latency = ThroughputReporter(context), LatencyReporter(context)
-    expirer = DeadlineSweep(context)
-    event_retention = EventRetention(context)
-    for number in itertools.count():
-        try:
-            await throughput.report()
-            await latency.report()
-            is_full = number % FULL_ROUND_EVERY == 0
-            await expirer.run(is_full=is_full)
-            await run_round(context, is_full=is_full)
-            if is_full:
-                await event_retention.run()
-        except StoreUnavailable:
-            log.debug("store unavailable; housekeeping waits for the next round")
-        await asyncio.sleep(ROUND_INTERVAL_S)
+    expirer, event_retention = DeadlineSweep(context), EventRetention(context)
+    numbers = itertools.count()
+
+    async def run_next() -> None:
+        is_full = next(numbers) % FULL_ROUND_EVERY == 0
+        await throughput.report()
+        await latency.report()
+        await expirer.run(is_full=is_full)
+        await run_round(context, is_full=is_full)
+        if is_full:
+            await event_retention.run()
+
+    await run_rounds(run_next, ROUND_INTERVAL_S)
 
 
 async def run_round(context: Context, *, is_full: bool = True) -> None:

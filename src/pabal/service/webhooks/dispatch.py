@@ -2,12 +2,11 @@
 
 import asyncio
 import contextlib
-import logging
 
 from pabal.domain.base.dates import SECOND
 from pabal.domain.events.webhook import Webhook, WebhookState
-from pabal.service.context import Context, wait_for_event
-from pabal.service.errors import describe_error
+from pabal.service.context import Context
+from pabal.service.loops import STORE_RETRY_DELAY_S, run_forever, wait_for_event
 from pabal.service.webhooks.endpoint import EndpointPoster
 from pabal.service.webhooks.retries import PostPace
 from pabal.store.engine.base import Reader, StoreUnavailable, Tx, transaction
@@ -29,10 +28,6 @@ MEASURE_SHARE = 0.1
 """Most of the time that counting takes, however many endpoints are behind."""
 MAX_COUNTED_EVENTS = 10_000
 """Most events of one endpoint that are counted."""
-RESTART_DELAY_S = 1.0
-STORE_RETRY_DELAY_S = 1.0
-
-log = logging.getLogger("pabal.webhooks")
 
 
 class WebhookDispatcher:
@@ -87,7 +82,7 @@ class WebhookDispatcher:
                     self._posters[webhook_id].wake()
             else:
                 poster = self._posters[webhook_id] = EndpointPoster(context, webhook, self._pace)
-                self._tasks[webhook_id] = asyncio.create_task(_run(poster))
+                self._tasks[webhook_id] = asyncio.create_task(run_forever(poster.run, webhook_id=webhook_id))
 
     async def run_measuring(self) -> None:
         """Show as metrics how much waits for the endpoints of this process, and for how long, until cancelled."""
@@ -157,14 +152,6 @@ class WebhookDispatcher:
         for poster in self._posters.values():
             if poster.webhook.account_id in accounts:
                 poster.wake()
-
-
-async def _run(poster: EndpointPoster) -> None:
-    try:
-        await poster.run()
-    except Exception as error:  # a bug: the dispatcher starts it again
-        log.error("webhook loop failed", extra={"webhook_id": poster.webhook.id, **describe_error(error)})
-        await asyncio.sleep(RESTART_DELAY_S)
 
 
 @transaction(reader=Reader.BACKGROUND)

@@ -2,13 +2,14 @@
 
 import asyncio
 import logging
-from collections.abc import Callable
-from typing import NamedTuple, TypeVar
+from functools import partial
+from typing import NamedTuple
 
 from pabal.domain.base.dates import SECOND, Instant
 from pabal.domain.events.webhook import Webhook, WebhookState
-from pabal.service.context import Context, wait_for_event
+from pabal.service.context import Context
 from pabal.service.errors import describe_error
+from pabal.service.loops import STORE_RETRY_DELAY_S, until_available, wait_for_event
 from pabal.service.webhooks import retries
 from pabal.service.webhooks.fan_out import BACKLOG_MS, MAX_BACKLOG, PostBatch, cut_backlog, read_batch, store_batch
 from pabal.service.webhooks.retries import (
@@ -26,11 +27,8 @@ from pabal.store.events.webhook_posts import MAX_INSTANT, DeliveryTry, WebhookPo
 from pabal.webhooks.poster import PostResult
 from pabal.world import new_unique_id
 
-T = TypeVar("T")
-
 MAX_IDLE_S = 30.0
 """Longest pause: whoever finds new events wakes this endpoint."""
-STORE_RETRY_DELAY_S = 1.0
 POSITIONS_INTERVAL_MS = 60 * SECOND
 """How often to store how far events were looked at that an endpoint does not want."""
 
@@ -243,11 +241,12 @@ class EndpointPoster:
     async def _record(
         self, post: WebhookPost, this_try: DeliveryTry, result: PostResult, *, is_trial: bool
     ) -> None:
-        context, now = self._context, self._context.world.now()
+        """Record what came of a post, which counts as in flight until that is stored."""
+        context, store, now = self._context, self._context.store, self._context.world.now()
         if result.is_success:
             self._window.widen()
             self._must_retry_soon, self._has_failed = self._must_retry_soon or self._has_failed, False
-            was_paused = await self._persist(lambda tx: retries.record_success(tx, post, this_try))
+            was_paused = await until_available(partial(store.write, retries.record_success, post, this_try))
             context.metrics.webhook_posts.add(1, "delivered")
             context.metrics.webhook_events.add(len(post.event_ids), "delivered")
             if was_paused or is_trial:
@@ -260,8 +259,8 @@ class EndpointPoster:
         self.failures.add(self.webhook, this_try)
         context.metrics.webhook_posts.add(1, "failed")
         delay_ms = retry_delay_ms(post.tries + 1, now - post.created_at, context.world.random())
-        failed = await self._persist(
-            lambda tx: retries.record_failure(tx, post, this_try, delay_ms, now, is_trial=is_trial)
+        failed = await until_available(
+            partial(store.write, retries.record_failure, post, this_try, delay_ms, now, is_trial=is_trial)
         )
         context.metrics.webhook_events.add(failed.dropped, "dropped")
         if failed.state is WebhookState.DISABLED:
@@ -273,14 +272,6 @@ class EndpointPoster:
         if failed.state is WebhookState.PAUSED:
             text = "webhook keeps failing; it is paused, and tried every five minutes"
             log_try(text, self.webhook, this_try)
-
-    async def _persist(self, work: Callable[[Tx], T]) -> T:
-        """Write once the store is available; the post counts as in flight until then."""
-        while True:
-            try:
-                return await self._context.store.write(work)
-            except StoreUnavailable:
-                await asyncio.sleep(STORE_RETRY_DELAY_S)
 
     async def _cut_backlog(self, now: Instant) -> None:
         """Give up what has waited too long for a paused endpoint, or is too much for any."""

@@ -14,7 +14,8 @@ from pabal.domain.base.dates import Instant
 from pabal.domain.sends.campaign import UNSENT_STATES, CampaignState
 from pabal.domain.sends.message import Product
 from pabal.domain.sends.sending import Receiver, Sending, decode_shared
-from pabal.service.context import Context, wait_for_event
+from pabal.service.context import Context
+from pabal.service.loops import wait_for_event
 from pabal.service.sending import accept, waiting
 from pabal.service.sending.accept import IdempotencyKey, NewRequest
 from pabal.service.sending.campaigns.campaign_events import record_if_finished, settle_state
