@@ -8,7 +8,6 @@ import contextlib
 import os
 import secrets
 import shutil
-import socket
 import subprocess
 import sys
 import tempfile
@@ -19,6 +18,7 @@ import psycopg
 
 from tests.fixtures.citus import ADDRESS_VARIABLE, forget_nodes
 from tests.fixtures.postgres import Server, binaries, unprivileged_user
+from tests.fixtures.processes import free_ports
 
 BUILD = Path(".venv/citus")
 """Where a copy of the source is built."""
@@ -146,7 +146,8 @@ def running_cluster(count: int, options: Mapping[str, str]) -> Iterator[list[Nod
     """Run a coordinator and workers until the end of the block; the tests' databases are on it."""
     folder = Path(tempfile.mkdtemp(prefix="pabal-citus-"))
     folder.chmod(0o755)
-    nodes = [Node(folder / f"node{at}", port, "", None, **options) for at, port in enumerate(_free_ports(count))]
+    first = free_ports(count)
+    nodes = [Node(folder / f"node{at}", first + at, "", None, **options) for at in range(count)]
     before = os.environ.get(ADDRESS_VARIABLE, "")
     try:
         start(nodes)
@@ -164,14 +165,6 @@ def _remove(nodes: Sequence[Node], folder: Path) -> None:
         if node.is_running:
             node.stop()
     shutil.rmtree(folder)
-
-
-def _free_ports(count: int) -> list[int]:
-    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
-    ports = [int(each.getsockname()[1]) for each in sockets]
-    for each in sockets:
-        each.close()
-    return ports
 
 
 def main() -> int:
@@ -195,7 +188,8 @@ def main() -> int:
         _give_to_servers(file)
         os.environ["PGPASSFILE"] = str(file)
     certificate = make_certificate(folder) if given.tls else None
-    nodes = [Node(folder / f"node{at}", port, password, certificate) for at, port in enumerate(_free_ports(NODES))]
+    first = free_ports(NODES)
+    nodes = [Node(folder / f"node{at}", first + at, password, certificate) for at in range(NODES)]
     try:
         start(nodes)
         os.environ[ADDRESS_VARIABLE] = nodes[0].address_of(DATABASE)

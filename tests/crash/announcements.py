@@ -16,8 +16,11 @@ from tests.fixtures.certificates import AUTHORITY
 from tests.fixtures.live import run
 from tests.fixtures.webhooks import TlsServer
 
-TOLD_TIMEOUT_S = 60
-"""How long nothing more may be told until what is missing counts as lost."""
+TOLD_TIMEOUT_S = 120
+"""How long nothing more may be told until what is missing counts as lost.
+
+A post whose second try has failed, as one of a process that was paused may, is tried again after 48 to 72 s.
+"""
 POLL_INTERVAL_S = 0.05
 CALL_TIMEOUT_S = 30
 HOOK = "/hook"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pabal.testing.account import TemporaryAccount
 from pabal.testing.service import LocalService
-from tests.fixtures.live import command
+from tests.fixtures.live import command, wait_until
 from tests.fixtures.pages import lines, section
 
 
@@ -35,6 +35,6 @@ def test_commands_of_the_page_succeed(tmp_path: Path) -> None:
         )
 
         assert shell.returncode == 0, shell.stderr
-        received = [each.content for each in account.list_received("010-2222-0002")]
+        received = wait_until(lambda: [each.content for each in account.list_received("010-2222-0002")], bool)
     assert len(commands) >= 10
     assert received == ["김파발님, 안녕하세요"]

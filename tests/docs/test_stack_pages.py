@@ -9,7 +9,6 @@ import os
 import re
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 from collections import Counter
@@ -31,6 +30,7 @@ from pabal.world import RealWorld
 from tests.fakes.smsc.peer import NODE, PACKAGES
 from tests.fixtures.live import wait_until
 from tests.fixtures.pages import blocks, section
+from tests.fixtures.processes import free_ports
 
 __all__ = ["pabal", "pabal_service"]
 
@@ -192,8 +192,7 @@ def running(name: str, account: TemporaryAccount, folder: Path) -> Iterator[Shop
     (folder / "kotlinc").write_text(f'#!/bin/sh\nexec bash {KOTLINC} "$@"\n', encoding="utf-8")
     (folder / "kotlinc").chmod(0o755)
     (folder / "tested_settings.py").write_text(DJANGO_SETTINGS, encoding="utf-8")
-    with socket.create_server(("127.0.0.1", 0)) as chosen:
-        port = chosen.getsockname()[1]
+    port = free_ports()
     webhook = blocks(section("other-languages"))[0].replace("3000", str(port))
     commands = ["set -eu", webhook, 'printf %s "$WEBHOOK_SECRET" > secret.txt', blocks(section(name))[0]]
     output = folder / "output.txt"

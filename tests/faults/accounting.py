@@ -13,7 +13,8 @@ from pabal.store.events import events
 from tests.crash.clients import RequestLog
 from tests.fixtures import status_checker
 
-END_TIMEOUT_S = 90
+END_TIMEOUT_S = 120
+"""How long no message may end until those that are left count as stuck: longer than pauses before retries here."""
 POLL_INTERVAL_S = 0.05
 REJECTED_RECEIVER = 1000000001
 """The receiver 010-0000-0001, whose messages the simulator rejects."""
@@ -22,15 +23,24 @@ REJECTED_RECEIVER = 1000000001
 async def wait_until_all_ended(
     data: Path, except_requests: Collection[str] = (), timeout_s: float = END_TIMEOUT_S
 ) -> None:
-    """Return once no message waits or is in flight, except those of `except_requests`."""
+    """Return once no message waits or is in flight, except those of `except_requests`.
+
+    Raises TimeoutError when none has ended for `timeout_s`.
+    """
     with contextlib.closing(status_checker.connect(data)) as connection:
-        async with asyncio.timeout(timeout_s):
-            while True:
-                if {row[0].hex()[:26] for row in _fetch_all(connection, "select id from jobs")} <= set(
-                    except_requests
-                ):
-                    return
+        async with asyncio.timeout(timeout_s) as limit:
+            left = list_jobs(connection, except_requests)
+            while left:
                 await asyncio.sleep(POLL_INTERVAL_S)
+                before, left = left, list_jobs(connection, except_requests)
+                if before - left:
+                    limit.reschedule(asyncio.get_running_loop().time() + timeout_s)
+
+
+def list_jobs(connection: Any, except_requests: Collection[str]) -> set[str]:
+    """Return the messages that have not ended, except those of some requests."""
+    ids = (row[0].hex() for row in _fetch_all(connection, "select id from jobs"))
+    return {each for each in ids if each[:26] not in except_requests}
 
 
 def check_accounting(data: Path, log: RequestLog) -> None:

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -46,9 +47,13 @@ class Load:
             self._is_over = True
 
     async def wait_for_answers(self, count: int) -> None:
-        """Return once `count` more requests have succeeded."""
-        target = len(self.log.answered) + count
-        await wait_until(lambda: len(self.log.answered) >= target)
+        """Return once `count` more requests have succeeded; on a busy machine, each may take long."""
+        known = len(self.log.answered)
+        for number in range(known + 1, known + count + 1):
+            await wait_until(partial(self._has_answers, number))
+
+    def _has_answers(self, count: int) -> bool:
+        return len(self.log.answered) >= count
 
     async def wait_for_result(self, result: str, count: int = 1) -> None:
         """Return once `result` was received `count` more times."""

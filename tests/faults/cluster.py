@@ -1,14 +1,13 @@
 """Processes that share one store and can be killed, paused and restarted."""
 
 import contextlib
-import os
 import signal
-import socket
 from pathlib import Path
 from random import Random
 from typing import Any, Self
 
 from tests.fixtures.live import STOP_TIMEOUT_S, LiveService, serving, working
+from tests.fixtures.processes import free_ports
 
 SETTINGS = {"simulator_messages": 10_000_000}
 """The simulated phones keep every message until the final check."""
@@ -19,7 +18,7 @@ class ClusterProcess:
 
     def __init__(self, data: Path, settings: dict[str, Any], *, is_web: bool, number: int) -> None:
         self._name = data.parent / f"{'web' if is_web else 'work'}-{number}"
-        self._port = free_port() if is_web else None
+        self._port = free_ports() if is_web else None
         self._running = contextlib.ExitStack()
         self._settings = SETTINGS | settings
         self.is_web = is_web
@@ -38,10 +37,10 @@ class ClusterProcess:
         self._running.close()
 
     def pause(self) -> None:
-        os.kill(self.live.process.pid, signal.SIGSTOP)
+        self.live.process.send_signal(signal.SIGSTOP)
 
     def resume(self) -> None:
-        os.kill(self.live.process.pid, signal.SIGCONT)
+        self.live.process.send_signal(signal.SIGCONT)
 
     @property
     def log(self) -> Path:
@@ -80,11 +79,3 @@ class ProcessCluster:
     def __exit__(self, *_: object) -> None:
         for each in self.processes:
             each.kill()
-
-
-def free_port() -> int:
-    """Return a port of this machine that nobody uses."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port

@@ -9,10 +9,10 @@ from typing import NamedTuple
 from tests.crash.announcements import ResultsReader, create_webhook, wait_until_all_told, webhook_settings
 from tests.faults.accounting import check_accounting, wait_until_all_ended
 from tests.faults.clients import Load, check_log, wait_until_ready
-from tests.faults.cluster import free_port
 from tests.faults.servers import DedicatedServer, use_store
 from tests.fixtures import status_checker
 from tests.fixtures.live import LiveService, run, serving
+from tests.fixtures.processes import free_ports
 from tests.fixtures.webhooks import http_answer, serving_tls
 
 ANSWERS_BETWEEN_FAULTS = 40
@@ -64,7 +64,7 @@ def under_load(
     assert run("migrate", data=data).returncode == 0
     key = run("key", "create", "--account", "acme", "--rate", "0", data=data).stdout.strip()
     status_checker.install(data)
-    port = free_port()
+    port = free_ports()
     create_webhook(data, port)
     with serving(data, store=address or server.store, **webhook_settings(port)) as live:
         yield FaultScenario(server, live, Load([live.base_url], key), port)

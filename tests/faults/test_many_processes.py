@@ -10,10 +10,11 @@ import pytest
 from tests.crash.announcements import ResultsReader, create_webhook, wait_until_all_told, webhook_settings
 from tests.faults.accounting import check_accounting, wait_until_all_ended
 from tests.faults.clients import Load, check_log
-from tests.faults.cluster import ProcessCluster, free_port
+from tests.faults.cluster import ProcessCluster
 from tests.faults.servers import dedicated_server, use_store
 from tests.fixtures import status_checker
 from tests.fixtures.live import run
+from tests.fixtures.processes import free_ports
 from tests.fixtures.webhooks import http_answer, serving_tls
 
 IS_TORTURE = bool(os.environ.get("PABAL_TORTURE"))
@@ -33,7 +34,7 @@ def test_cluster_survives_killed_and_paused_processes_under_load(tmp_path: Path)
         assert run("migrate", data=data).returncode == 0
         key = run("key", "create", "--account", "acme", "--rate", "0", data=data).stdout.strip()
         status_checker.install(data)
-        rng, port = Random(8), free_port()
+        rng, port = Random(8), free_ports()
         for path in HOOKS:
             create_webhook(data, port, path)
         with ProcessCluster(data, WEBS, WORKERS, **webhook_settings(port)) as cluster:

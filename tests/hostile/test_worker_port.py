@@ -9,6 +9,7 @@ import pytest
 
 from tests.fixtures.engines import engine, partitioned_only
 from tests.fixtures.live import working
+from tests.fixtures.processes import free_ports
 
 __all__ = ["engine"]
 pytestmark = pytest.mark.slow
@@ -16,9 +17,7 @@ pytestmark = pytest.mark.slow
 
 @partitioned_only
 def test_silent_connections_do_not_occupy_a_workers_port(tmp_path: Path) -> None:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        port = listener.getsockname()[1]
+    port = free_ports()
     limits = {"work_port": port, "max_connections": 8, "head_seconds": 1}
     with working(tmp_path / "data", **limits), contextlib.ExitStack() as stack:
         silent = [stack.enter_context(socket.create_connection(("127.0.0.1", port), timeout=20)) for _ in range(40)]

@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 import re
-import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -19,6 +18,7 @@ from pabal.world import RealWorld
 from tests.fakes.nhncloud import channel
 from tests.fakes.nhncloud.__main__ import CONTENT, TEMPLATE
 from tests.fixtures.live import LiveService, run, serving, wait_until, zone_at_noon
+from tests.fixtures.processes import free_ports
 from tests.fixtures.web import FALLBACK, NO_USER, friendtalk_body, image_body, receivers_of, sms_body
 
 pytestmark = pytest.mark.slow
@@ -73,7 +73,7 @@ def documented(*words: str) -> Iterator[Documented]:
 @pytest.fixture(params=["webhook", "asking"])
 def scenario(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Scenario]:
     """The service with the printed settings; it gets results by polling or by webhook."""
-    data, config, port = tmp_path / "data", tmp_path / "pabal.toml", _free_port()
+    data, config, port = tmp_path / "data", tmp_path / "pabal.toml", free_ports()
     hook = ("--webhook", f"http://127.0.0.1:{port}/hooks/relay", "--signature", SIGNATURE)
     with documented(*(hook if request.param == "webhook" else ())) as relay:
         routes = "\n".join(f'{product} = ["relay"]' for product in PRODUCTS)
@@ -87,12 +87,6 @@ def scenario(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Scenari
     log = live.log.read_text(encoding="utf-8")
     assert '"error"' not in log
     assert not any(secret in log for secret in ("AppKey", "Secret", SIGNATURE))
-
-
-def _free_port() -> int:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return int(listener.getsockname()[1])
 
 
 async def _open_channel(data: Path, sender_key: str) -> None:

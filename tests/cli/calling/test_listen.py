@@ -10,7 +10,7 @@ from pabal.client import CreateWebhook, read_post
 from pabal.client.errors import InvalidPostError
 from pabal.models.webhook_posts import MessageResultPost
 from tests.fixtures.calling import SENDER, CallingLine
-from tests.fixtures.live import wait_until
+from tests.fixtures.live import STOP_TIMEOUT_S, wait_until
 from tests.fixtures.scripted_service import ScriptedAnswer, ScriptedService
 
 PHONE = "010-1234-5678"
@@ -57,7 +57,7 @@ def test_results_are_passed_on_signed_until_it_is_stopped(line: CallingLine, ser
             headers, body = wait_for_post(server)
             told = json.loads(process.stdout.readline())
             process.send_signal(signal.SIGINT)
-            assert process.wait(10) == 130
+            assert process.wait(STOP_TIMEOUT_S) == 130
         finally:
             process.kill()  # or a failure would wait for it forever
 

@@ -6,6 +6,7 @@ import signal
 from pabal.cli.calling.history import count_new
 from pabal.models.lookup import PhoneAnswer, PhoneItem
 from tests.fixtures.calling import SENDER, CallingLine
+from tests.fixtures.live import STOP_TIMEOUT_S
 
 PHONE = "010-1234-5678"
 
@@ -41,7 +42,7 @@ def test_what_arrives_is_shown_until_it_is_stopped(line: CallingLine) -> None:
         process.send_signal(signal.SIGINT)
 
         try:
-            assert process.wait(10) == 130
+            assert process.wait(STOP_TIMEOUT_S) == 130
         finally:
             process.kill()  # or a failure would wait for it forever
     assert (first["content"], second["content"]) == ("하나", "둘")

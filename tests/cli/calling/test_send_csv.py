@@ -16,7 +16,7 @@ from pabal.client import ListMessages
 from pabal.domain.base.dates import HOUR
 from pabal.world import RealWorld
 from tests.fixtures.calling import SENDER, CallingLine
-from tests.fixtures.live import wait_until
+from tests.fixtures.live import STOP_TIMEOUT_S, wait_until
 
 TEXT = ("--from", SENDER, "--content", "#{이름}님, 안녕하세요")
 ROWS = 12
@@ -192,7 +192,7 @@ def test_killed_command_goes_on_and_every_row_gets_one_message(line: CallingLine
 def test_terminal_shows_a_progress_bar(line: CallingLine, file: Path) -> None:
     terminal, other_end = os.openpty()
     with line.start("send", "--csv", file, *TEXT, "--chunk", "4", stderr=other_end) as process:
-        assert process.wait(30) == 0
+        assert process.wait(STOP_TIMEOUT_S) == 0
     os.close(other_end)
     shown = os.read(terminal, 65536).decode()
     os.close(terminal)

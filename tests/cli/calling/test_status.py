@@ -1,9 +1,11 @@
 """`pabal status` shows queue, carriers, rates and workers of a running service."""
 
 import json
+from typing import Any
 
 from pabal.cli.calling.status import parse_metrics, read_figures
 from tests.fixtures.calling import SENDER, CallingLine
+from tests.fixtures.live import wait_until
 from tests.fixtures.scripted_service import ScriptedAnswer, ScriptedService, refuse
 
 PAGE = r"""# HELP pabal_queue_jobs Jobs in the queue.
@@ -41,10 +43,12 @@ def test_status_of_a_running_service_is_shown(line: CallingLine) -> None:
     sent = line("send", "sms", "--to", "010-0000-0006", "--from", SENDER, "--content", "안녕")
     assert sent.status == 0
 
-    shown = line.run("status", "--interval", "0.05", "--url", line.account.base_url, "--json")
+    def read() -> Any:
+        shown = line.run("status", "--interval", "0.05", "--url", line.account.base_url, "--json")
+        assert shown.status == 0, shown.err
+        return json.loads(shown.out)
 
-    assert shown.status == 0, shown.err
-    said = json.loads(shown.out)
+    said = wait_until(read, lambda said: bool(said["carriers"]))  # their states are stored soon after the start
     assert said["isReady"] is True
     assert {(each["carrier"], each["lane"]) for each in said["queue"]} == {
         ("simulator", "small"), ("simulator", "campaign"), ("simulator", "awaiting_receipt"),

@@ -13,7 +13,7 @@ import pytest
 
 from tests.fixtures import postgres
 from tests.fixtures.live import LiveService, serving
-from tests.fixtures.processes import three_free_ports
+from tests.fixtures.processes import free_ports
 
 pytestmark = pytest.mark.slow
 
@@ -75,7 +75,7 @@ def _count_sends(port: int) -> float:
 @pytest.mark.first_case
 @pytest.mark.parametrize("engine", ["sqlite", "postgresql"])
 def test_one_key_at_several_processes_is_accepted_once(tmp_path: Path, engine: str) -> None:
-    ports = three_free_ports()
+    ports = free_ports(3)
     settings: dict[str, Any] = {"work_port": ports, "key_rate": 0}
     if engine == "postgresql":
         settings["store"] = postgres.empty_database()

@@ -17,7 +17,7 @@ from pabal.domain.sends.message import Outcome
 from tests.fixtures import postgres
 from tests.fixtures.live import LiveService, run, serving, wait_until, working
 from tests.fixtures.postgres_store import query_outside
-from tests.fixtures.processes import children_of, is_running, three_free_ports
+from tests.fixtures.processes import children_of, free_ports, is_running
 
 BODY = {"content": "안녕하세요", "sender": "02-1234-5678", "receivers": [{"phoneNumber": "010-1234-5678"}]}
 SHARES = """select substring(workers.name from '[0-9]+$')::int, count(*)
@@ -38,7 +38,7 @@ def store() -> str:
 @pytest.fixture
 def ports() -> int:
     """The first of three ports in a row that nobody listens on."""
-    return three_free_ports()
+    return free_ports(3)
 
 
 @pytest.fixture
@@ -141,12 +141,11 @@ def test_killed_process_is_started_again_while_the_other_serves(two: LiveService
         wait_for_workers(two, store)
         send_and_await_delivery(client)
 
+    log = wait_until(lambda: two.log.read_text(encoding="utf-8"), lambda log: '"process is running again"' in log)
     assert other in pids
     assert two.stop() == 0
-    log = two.log.read_text(encoding="utf-8")
     assert '"process ended; starting it again"' in log
     assert '"status": -9' in log
-    assert '"process is running again"' in log
 
 
 @pytest.mark.slow

@@ -2,8 +2,6 @@
 
 import json
 import re
-import socket
-from contextlib import closing
 from pathlib import Path
 
 import httpx
@@ -13,6 +11,7 @@ from pabal import __version__
 from tests.fixtures import postgres
 from tests.fixtures.live import LiveService, serving, wait_until, working
 from tests.fixtures.postgres_store import query_outside
+from tests.fixtures.processes import free_ports
 
 pytestmark = pytest.mark.slow
 BODY = {"content": "안녕하세요", "sender": "02-1234-5678", "receivers": [{"phoneNumber": "010-1234-5678"}]}
@@ -23,13 +22,6 @@ GREETING = re.compile(r"Pabal worker \S+:[0-9]+ is running\. Stop with Ctrl-C\.\
 def store() -> str:
     """The address of an empty database."""
     return postgres.empty_database()
-
-
-@pytest.fixture
-def port() -> int:
-    """A port that nobody listens on."""
-    with closing(socket.create_server(("127.0.0.1", 0))) as taken:
-        return int(taken.getsockname()[1])
 
 
 def send(client: httpx.Client, key: str | None = None) -> str:
@@ -65,7 +57,8 @@ def check_process_figures(shown: str) -> None:
         assert float(figure[1]) > 0, name
 
 
-def test_worker_delivers_tells_its_figures_alone_and_stops_on_signal(tmp_path: Path, store: str, port: int) -> None:
+def test_worker_delivers_tells_its_figures_alone_and_stops_on_signal(tmp_path: Path, store: str) -> None:
+    port = free_ports()
     with (
         serving(tmp_path / "web", "--no-deliver", store=store, key_rate=0) as web,
         working(tmp_path / "work", store=store, work_port=port) as work,
