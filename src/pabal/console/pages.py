@@ -139,14 +139,14 @@ PAGES = (
     Page(f"{statistics.STATISTICS_PATH}/table.csv", statistics_report.export_csv, SIGNED_IN),
     Page(f"{statistics.STATISTICS_PATH}/table.xlsx", statistics_report.export_xlsx, SIGNED_IN),
     Page("/console/login", sign_in.show_sign_in, None, needs_account=False),
-    Page("/console/login/again", sign_in.ask_again, None, needs_account=False),
+    Page(sign_in.AGAIN, sign_in.ask_again, None, needs_account=False),
     *(
         post(path, handle, None, needs_account=False, is_repeatable=is_repeatable, max_body_bytes=16 * 1024)
         for path, handle, is_repeatable in (
             ("/console/login", sign_in.do_sign_in, True),
-            ("/console/login/again", sign_in.sign_in_again, True),
+            (sign_in.AGAIN, sign_in.do_sign_in, True),
             ("/console/login/code", sign_in.do_sign_in_with_code, False),
-            ("/console/login/again/code", sign_in.sign_in_again_with_code, True),
+            (f"{sign_in.AGAIN}/code", sign_in.do_sign_in_with_code, True),
             ("/console/login/openid", provider.begin_sign_in, True),
             (team.INVITE_PATH, join.join, False),
             (f"{team.INVITE_PATH}/openid", join.begin_join, True),

@@ -5,6 +5,7 @@ import math
 from starlette.responses import Response
 
 from pabal.console.shell import cookies
+from pabal.console.shell.form_fields import parse_id
 from pabal.console.shell.page_request import (
     CHOOSE_ACCOUNT,
     OPENID_CALLBACK,
@@ -22,6 +23,8 @@ from pabal.service.access.users.sign_in import CodeNeeded, NewSession
 from pabal.service.access.users.sign_in_delays import DEVICE_LIFETIME_MS
 from pabal.service.access.users.two_factor import WRONG_CODE
 
+AGAIN = f"{SIGN_IN}/again"
+"""Where an open page whose session has ended asks for the password, and goes on."""
 STATUS_WRONG = 401
 STATUS_THROTTLED = 429
 STATUS_OTHER_USER = 409
@@ -37,43 +40,23 @@ async def show_sign_in(request: PageRequest) -> Response:
 
 
 async def do_sign_in(request: PageRequest) -> Response:
-    """Sign in, always with a new session."""
-    return await _sign_in(request, in_place=False)
-
-
-async def sign_in_again(request: PageRequest) -> Response:
-    """Sign in from a page whose session has ended; an operator keeps acting for the account of that page."""
-    return await _sign_in(request, in_place=True)
-
-
-async def do_sign_in_with_code(request: PageRequest) -> Response:
-    """Go on with a sign-in whose password was right."""
-    return await _sign_in_with_code(request, in_place=False)
-
-
-async def sign_in_again_with_code(request: PageRequest) -> Response:
-    """Go on with a sign-in from a page whose session has ended."""
-    return await _sign_in_with_code(request, in_place=True)
-
-
-async def _sign_in(request: PageRequest, *, in_place: bool) -> Response:
-    """Answer to a name and a password; `in_place`, they are asked for by an open page, which goes on."""
+    """Answer to a name and a password: sign in, always with a new session."""
     password, threads = request.fields.get("password", ""), request.site.password_threads
     try:
         signed = await sign_in.sign_in(request.context, threads, request.field("name"), password, request.source)
     except Refused as refused:
-        response = _ask_password(request, _describe_wait(request, refused), STATUS_THROTTLED, in_place=in_place)
+        response = _ask_password(request, _describe_wait(request, refused), STATUS_THROTTLED)
         response.headers["retry-after"] = str(_wait_s(refused))
         return response
     if signed is None:
-        return _ask_password(request, _describe_failure(request), STATUS_WRONG, in_place=in_place)
+        return _ask_password(request, _describe_failure(request), STATUS_WRONG)
     if isinstance(signed, CodeNeeded):
-        return _ask_code(request, signed.token, in_place=in_place)
-    return await _finish(request, signed, in_place=in_place)
+        return _ask_code(request, signed.token)
+    return await _finish(request, signed)
 
 
-async def _sign_in_with_code(request: PageRequest, *, in_place: bool) -> Response:
-    """Answer to the code of a second factor, as `_sign_in` does."""
+async def do_sign_in_with_code(request: PageRequest) -> Response:
+    """Answer to the code of a second factor, after a password that was right."""
     token = request.field("token")
     try:
         signed = await two_factor.sign_in_with_code(request.context, token, request.field("code"), request.source)
@@ -82,15 +65,20 @@ async def _sign_in_with_code(request: PageRequest, *, in_place: bool) -> Respons
     except Refused as refused:
         if refused.code is Code.RATE_LIMITED:
             told = _describe_wait(request, refused)
-            return _ask_code(request, token, told, STATUS_THROTTLED, in_place=in_place)
-        return _ask_password(request, request.tell(refused.problems[0]), STATUS_WRONG, in_place=in_place)
+            return _ask_code(request, token, told, STATUS_THROTTLED)
+        return _ask_password(request, request.tell(refused.problems[0]), STATUS_WRONG)
     if signed is None:
-        return _ask_code(request, token, request.translate(WRONG_CODE), STATUS_WRONG, in_place=in_place)
-    return await _finish(request, signed, in_place=in_place)
+        return _ask_code(request, token, request.translate(WRONG_CODE), STATUS_WRONG)
+    return await _finish(request, signed)
 
 
-async def _finish(request: PageRequest, signed: NewSession, *, in_place: bool) -> Response:
-    return await (_go_on(request, signed) if in_place else enter(request, _wanted(request), signed))
+def _is_in_place(request: PageRequest) -> bool:
+    """Return whether an open page asks, whose session has ended."""
+    return str(request.http.scope["path"]).startswith(AGAIN)
+
+
+async def _finish(request: PageRequest, signed: NewSession) -> Response:
+    return await (_go_on(request, signed) if _is_in_place(request) else enter(request, _wanted(request), signed))
 
 
 async def ask_again(request: PageRequest) -> Response:
@@ -99,32 +87,24 @@ async def ask_again(request: PageRequest) -> Response:
     There may be one because its user has signed in in another tab. The page is not somebody else's.
     """
     if request.session is None:
-        return _ask_password(request, in_place=True)
+        return _ask_password(request)
     is_same = request.user.name == request.field("name")
     return _renewed(request.csrf_secret) if is_same else Response(status_code=STATUS_OTHER_USER)
 
 
 async def enter(request: PageRequest, wanted: str, signed: NewSession) -> Response:
     """Begin with a new session, in place of the one before."""
-    if request.session:
-        await sign_in.sign_out(request.context, request.session_token, request.session)
-    response = request.redirect(wanted)
-    _set_cookies(request, response, signed)
-    return response
+    return await _use_session(request, request.redirect(wanted), signed)
 
 
 async def _go_on(request: PageRequest, signed: NewSession) -> Response:
-    """Continue an open page with a new session."""
-    if request.session:
-        await sign_in.sign_out(request.context, request.session_token, request.session)
+    """Continue an open page with a new session; an operator keeps acting for the account of that page."""
     session = await sign_in.find_session(request.context, signed.token)
     assert session is not None
-    account = request.field("account")
-    if session.user.role is Role.OPERATOR and account.isascii() and account.isdigit() and len(account) < 19:
-        await sign_in.switch_account(request.context, signed.token, session, int(account))
-    response = _renewed(session.csrf)
-    _set_cookies(request, response, signed)
-    return response
+    account_id = parse_id(request.field("account"))
+    if session.user.role is Role.OPERATOR and account_id is not None:
+        await sign_in.switch_account(request.context, signed.token, session, account_id)
+    return await _use_session(request, _renewed(session.csrf), signed)
 
 
 async def do_sign_out(request: PageRequest) -> Response:
@@ -155,7 +135,7 @@ async def choose_account(request: PageRequest) -> Response:
     """Switch the account that an operator acts for; an empty one is none."""
     assert request.session is not None
     word = request.field("account")
-    account_id = int(word) if word.isascii() and word.isdigit() and len(word) < 19 else None if not word else 0
+    account_id = (parse_id(word) or 0) if word else None
     if not await sign_in.switch_account(request.context, request.session_token, request.session, account_id):
         raise Refused(Code.NOT_FOUND)
     return request.redirect(_wanted(request) if word else CHOOSE_ACCOUNT)
@@ -173,14 +153,14 @@ def render_form(request: PageRequest, next_path: str, error: str = "", status: i
     )
 
 
-def _ask_password(request: PageRequest, error: str = "", status: int = 200, *, in_place: bool) -> Response:
-    if in_place:
+def _ask_password(request: PageRequest, error: str = "", status: int = 200) -> Response:
+    if _is_in_place(request):
         return request.render("users/again.html", status, told=error, name=request.field("name"))
     return render_form(request, _wanted(request), error, status)
 
 
-def _ask_code(request: PageRequest, token: str, error: str = "", status: int = 200, *, in_place: bool) -> Response:
-    template = "users/again_code.html" if in_place else "users/code.html"
+def _ask_code(request: PageRequest, token: str, error: str = "", status: int = 200) -> Response:
+    template = "users/again_code.html" if _is_in_place(request) else "users/code.html"
     name, wanted = request.field("name"), _wanted(request)
     return request.render(template, status, told=error, token=token, name=name, wanted=wanted)
 
@@ -214,8 +194,10 @@ def _describe_wait(request: PageRequest, refused: Refused) -> str:
     return request.t("sign_in.throttled", seconds=wait_s)
 
 
-def _set_cookies(request: PageRequest, response: Response, signed: NewSession) -> None:
-    """Set the cookies of a new session and of the trusted device."""
+async def _use_session(request: PageRequest, response: Response, signed: NewSession) -> Response:
+    """Return an answer with the cookies of a new session and of the trusted device; the session before ends."""
+    if request.session:
+        await sign_in.sign_out(request.context, request.session_token, request.session)
     cookies.set_secret(response, cookies.SESSION, signed.token, is_https=request.is_https)
     cookies.set_secret(
         response,
@@ -224,6 +206,7 @@ def _set_cookies(request: PageRequest, response: Response, signed: NewSession) -
         is_https=request.is_https,
         max_age_s=DEVICE_LIFETIME_MS // SECOND,
     )
+    return response
 
 
 def _return_path(request: PageRequest) -> str:
