@@ -8,30 +8,27 @@ from typing import Any
 import msgspec
 
 from pabal.checks.body import forms
-from pabal.checks.body.fields import API_LINK_FIELDS
 from pabal.checks.body.forms import Form
 from pabal.checks.sends.alimtalk import check_alimtalk_fields
 from pabal.checks.sends.brand import check_brand_fields
-from pabal.checks.sends.friendtalk import FRIENDTALK_TYPES, check_friendtalk_fields
+from pabal.checks.sends.friendtalk import check_friendtalk_fields
 from pabal.checks.sends.text_messages import check_text_message
 from pabal.console.send import preview
 from pabal.console.send.campaign_body import CampaignMessage
-from pabal.console.send.draft import ALIMTALK, BRAND, FRIENDTALK, KINDS, LMS
+from pabal.console.send.draft import ALIMTALK, BRAND, FRIENDTALK, KINDS, LMS, draft_from_body
 from pabal.console.sheets import sheet
 from pabal.console.sheets.sheet import Columns, SheetRow
 from pabal.console.shell.problem_texts import RECEIVER_FIELD, group_by_receiver, spell_problem
 from pabal.domain.base.codes import Code, Problem, Refused, Text
 from pabal.domain.base.dates import Instant
-from pabal.domain.content import text, variables
+from pabal.domain.content import variables
 from pabal.domain.kakao.profile import Profile
 from pabal.domain.kakao.template import TemplateContent
 from pabal.domain.sends.campaign import MAX_BLOCK_RECEIVERS, describe_duplicate
-from pabal.domain.sends.message import Product
 from pabal.domain.sends.sending import Receiver, Sending, encode_shared
 from pabal.models import bodies
 from pabal.service.context import Context
 from pabal.service.policy import Policy
-from pabal.service.sending import compose
 from pabal.service.sending.campaigns import campaigns as service
 from pabal.service.sending.campaigns.campaign_files import FileFindings, InvalidRow, ReceiverBlock
 from pabal.service.sending.preconditions import get_usable_profile, get_usable_template
@@ -68,7 +65,15 @@ class RowValidator:
         form = forms.parse_fields(KINDS[message.kind].shape, {**message.fields, "receivers": []})
         self._body: Any = form.body
         self._problems = form.problems
-        self.variables = self._find_variables()
+        draft = draft_from_body({**message.fields, "kind": message.kind})
+        shown = preview.compose_message(draft, design, policy, opt_out_number)
+        self.product = draft.product
+        """The product that each receiver gets."""
+        self.variables = (
+            variables.find_names(shown.content, shown.subject) if draft.product.is_text else shown.variables
+        )
+        self.subject_and_content = ("" if design else shown.subject, shown.content)
+        """Subject and content, with variables and the marks of an advertisement."""
         self.block_size = min(MAX_BLOCK_RECEIVERS, policy.max_receivers)
         self.upgraded: RowValidator | None = None
         """Validates those receivers whose SMS would be too long, where they get an LMS instead."""
@@ -81,29 +86,9 @@ class RowValidator:
         return found
 
     @property
-    def product(self) -> Product:
-        """The product that each receiver gets."""
-        if self._message.kind == FRIENDTALK:
-            return FRIENDTALK_TYPES.get(self._body.messageType or "", Product.FRIENDTALK_TEXT)
-        return KINDS[self._message.kind].product
-
-    @property
     def sender(self) -> str:
         """The sender that receivers see: a channel, or a number as it was typed."""
         return self._profile.channel_id if self._profile else getattr(self._body, "sender", None) or ""
-
-    @property
-    def subject_and_content(self) -> tuple[str, str]:
-        """Subject and content, with variables and the marks of an advertisement."""
-        body = self._body
-        content = (self._design.content if self._design else getattr(body, "content", None)) or ""
-        is_labelled_by_relay = self._policy.sends_as_brand(self.product)
-        if content and getattr(body, "adFlag", None) and not is_labelled_by_relay:
-            cleaned = _clean(content) or content
-            number = getattr(body, "optOutNumber", None) or self._opt_out_number
-            is_talk = self._message.kind == FRIENDTALK
-            content = text.add_ad_label(cleaned) if is_talk else compose.add_ad_marks(cleaned, number)
-        return getattr(body, "subject", None) or "", content
 
     def validate_receivers(self, receivers: Sequence[bodies.ReceiverBody]) -> Sending:
         """Return the validated send to these receivers.
@@ -161,17 +146,6 @@ class RowValidator:
                 elif each.code is Code.MISSING_VARIABLE:
                     found |= {at for at in columns.values.values() if not row.cell(at)}
         return found or {columns.phone}
-
-    def _find_variables(self) -> tuple[str, ...]:
-        body = self._body
-        resent = body.resendContent if getattr(body, "resend", None) else None
-        if self._message.kind == ALIMTALK:
-            assert self._design is not None
-            return variables.find_names(*self._design.texts, _clean(resent))
-        if self._message.kind in (FRIENDTALK, BRAND):
-            links = [getattr(one, link) for one in body.buttons or () for link in API_LINK_FIELDS]
-            return variables.find_names(_clean(body.content), *links, _clean(resent))
-        return variables.find_names(_clean(body.content), _clean(getattr(body, "subject", None)))
 
 
 async def create_validator(context: Context, account_id: int, message: CampaignMessage) -> RowValidator:
@@ -359,10 +333,3 @@ def _describe(problems: Sequence[Problem], sentences: _Sentences) -> tuple[str, 
             sentences[alike] = spell_problem(alike)
         found += sentences[alike]
     return tuple(found)
-
-
-def _clean(content: str | None) -> str | None:
-    try:
-        return text.normalize(content) if content else None
-    except Refused:
-        return None
