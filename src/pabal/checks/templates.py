@@ -97,7 +97,7 @@ def _read_template(call: ApiCall) -> tuple[TemplateRef, TemplateContent, Image |
     category = form.read("category", str)
     message_type = form.read_optional("messageType", _parse_message_type) or "basic"
     emphasis_type = form.read_optional("emphasisType", _parse_emphasis_type) or "none"
-    title = form.read_optional("emphasisTitle", _parse_emphasis)
+    title = form.read_optional("emphasisTitle", lambda given: _parse_short_text(given, MAX_EMPHASIS_CHARACTERS))
     phrase = form.read_optional("emphasisAssistPhrase", lambda given: _parse_fixed(given, MAX_EMPHASIS_CHARACTERS))
     more_info = form.read_optional("moreInfo", lambda given: _parse_fixed(given, MAX_MORE_INFO_CHARACTERS))
     _check_required_by_type(form, message_type, emphasis_type)
@@ -152,10 +152,6 @@ def _parse_content(given: str) -> str:
 
 def _check_length_with_items(content: str) -> None:
     text.check_characters(content, MAX_CONTENT_CHARACTERS_WITH_ITEMS)
-
-
-def _parse_emphasis(given: str) -> str:
-    return _parse_short_text(given, MAX_EMPHASIS_CHARACTERS)
 
 
 def _parse_fixed(given: str, limit: int) -> str:

@@ -2,6 +2,7 @@
 
 from starlette.responses import Response
 
+from pabal.console.shell.form_fields import require_field
 from pabal.console.shell.page_request import PageRequest
 from pabal.domain.base.codes import Code, Refused, Text
 from pabal.domain.people import phone
@@ -14,7 +15,7 @@ NUMBERS_PATH = "/console/numbers"
 
 async def register_number(request: PageRequest) -> Response:
     """Register a number; an owner's may have to wait for an operator."""
-    number = _read_number(request)
+    number = phone.parse_sender(require_field(request, "number"))
     audit_entry = request.audit_entry("number.add", phone.mask(number))
     is_operator = request.user.role is Role.OPERATOR
     add = sender_numbers.register_number if is_operator else sender_numbers.request_number
@@ -24,7 +25,7 @@ async def register_number(request: PageRequest) -> Response:
 
 async def set_opt_out_number(request: PageRequest) -> Response:
     """Set the number for opting out of the account's advertisements; an empty one removes it."""
-    spelling = request.field("optOutNumber").strip()
+    spelling = request.field("optOutNumber")
     number = phone.parse_opt_out(spelling) if spelling else None
     audit_entry = request.audit_entry("account.opt_out", phone.mask(number) if number else "")
     await request.context.store.write(sender_numbers.set_opt_out_number, request.account_id, number, audit_entry)
@@ -45,12 +46,6 @@ async def remove_number(request: PageRequest) -> Response:
     audit_entry = request.audit_entry("number.remove", phone.mask(number))
     await request.context.store.write(sender_numbers.remove, request.account_id, number, audit_entry)
     return request.redirect(NUMBERS_PATH)
-
-
-def _read_number(request: PageRequest) -> str:
-    if not request.field("number"):
-        raise Refused(Code.MISSING_PARAMETER, "number")
-    return phone.parse_sender(request.field("number"))
 
 
 async def list_numbers(request: PageRequest, refused: Refused | None = None) -> Response:

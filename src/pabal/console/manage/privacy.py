@@ -6,8 +6,9 @@ from starlette.responses import Response
 
 from pabal.answers.personal_data import write_export
 from pabal.console.shell.download import attach, dated_name
+from pabal.console.shell.form_fields import require_field
 from pabal.console.shell.page_request import PageRequest
-from pabal.domain.base.codes import Code, Refused, Text
+from pabal.domain.base.codes import Refused, Text
 from pabal.domain.people import phone
 from pabal.service.access.accounts import audit
 from pabal.service.history import history
@@ -82,9 +83,7 @@ async def _export_pieces(request: PageRequest, number: str) -> AsyncGenerator[by
 
 
 def _read_number(request: PageRequest) -> str:
-    if not request.field("number"):
-        raise Refused(Code.MISSING_PARAMETER, "number")
-    return phone.parse_mobile(request.field("number"))
+    return phone.parse_mobile(require_field(request, "number"))
 
 
 async def show_form(

@@ -123,7 +123,7 @@ def compose_message(
         buttons, parts = (design.buttons, design.parts) if design else ((), NO_PARTS)
     elif not draft.product.is_text:
         content = _mark_as_ad(draft, content, policy)
-        buttons = _preview_buttons(draft)
+        buttons = tuple(_preview_buttons(draft.buttons[: draft.max_buttons]))
     is_replaced = draft.product.is_text and policy.replaces_unsupported_characters
     literals = [*variables.split(text.normalize(content))[::2], *variables.split(text.normalize(subject))[::2]]
     lost = _unsupported_characters("".join(literals)) if is_replaced else ""
@@ -271,12 +271,8 @@ def _fill_or_cut(template: str, values: Mapping[str, str]) -> str:
     return "".join(shown)
 
 
-def _preview_buttons(draft: MessageDraft) -> tuple[Button, ...]:
-    """Return the buttons to show; errors of invalid ones are shown beside their fields."""
-    return tuple(_read_valid_buttons(draft.buttons[: draft.max_buttons]))
-
-
-def _read_valid_buttons(buttons: Sequence[Mapping[str, str]]) -> Iterator[Button]:
+def _preview_buttons(buttons: Sequence[Mapping[str, str]]) -> Iterator[Button]:
+    """Yield the buttons to show; errors of invalid ones are shown beside their fields."""
     for one in buttons:
         try:
             yield from parse_buttons([one], 1)

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from urllib.parse import urlencode
 
 from pabal.console.shell.page_request import PageRequest
-from pabal.domain.base.codes import require
+from pabal.domain.base.codes import Code, Refused, require
 from pabal.service.access.users.sign_in import new_secret
 
 MAX_ID_DIGITS = 18
@@ -27,6 +27,16 @@ def require_id(word: str) -> int:
     Raises Refused(NOT_FOUND) for what cannot be one.
     """
     return require(parse_id(word))
+
+
+def require_field(request: PageRequest, name: str) -> str:
+    """Return a field without surrounding blanks.
+
+    Raises Refused(MISSING_PARAMETER) for an empty one.
+    """
+    if not request.field(name):
+        raise Refused(Code.MISSING_PARAMETER, name)
+    return request.field(name)
 
 
 def page_number(request: PageRequest, most: int) -> int:

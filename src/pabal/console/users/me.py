@@ -4,6 +4,7 @@ import math
 
 from starlette.responses import Response
 
+from pabal.console.shell.form_fields import require_field
 from pabal.console.shell.page_request import PageRequest
 from pabal.console.users.join import check_new_password
 from pabal.console.users.sign_in import callback_url, leave
@@ -158,9 +159,7 @@ async def _check_code(request: PageRequest, field: str) -> None:
     """
     if (await request.context.store.read(two_factor.get_state, request.user.id)).enabled_at is None:
         return
-    code = request.field(field)
-    if not code:
-        raise Refused(Code.MISSING_PARAMETER, field)
+    code = require_field(request, field)
     try:
         is_right = await two_factor.verify_code(request.context, request.user, code, request.source)
     except Refused as refused:
