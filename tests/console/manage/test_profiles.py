@@ -5,7 +5,7 @@ import re
 import pytest
 
 from pabal.console.manage.profiles import category_choices, split_levels
-from pabal.domain.kakao.profile import MAX_TOKENS_PER_HOUR, MAX_WRONG_TOKENS, Category, Suspension
+from pabal.domain.kakao.profile import MAX_WRONG_TOKENS, Category, Suspension
 from pabal.domain.people.user import Role
 from pabal.store.kakao import profiles
 from tests.fixtures.audit import audited
@@ -116,24 +116,6 @@ async def test_wrong_token_uses_an_attempt_until_locked(browser: Browser, call: 
     assert "여러 번 잘못 입력해 더 입력할 수 없습니다" in locked.text
     assert "토큰을 다시 발송했습니다" in page.text
     assert right.location.startswith("/console/profiles?approved=")
-
-
-async def test_expired_token_is_reported_and_resends_are_limited(
-    env: Environment, browser: Browser, call: Caller
-) -> None:
-    await register(browser)
-    token = await get_latest_token(call)
-    env.world.move_clock(31 * 60)
-
-    page = await browser.get("/console/profiles/token?channel=@shop")
-    late = await enter(browser, token)
-    sent = [await browser.submit("/console/profiles/resend", channel=CHANNEL) for _ in range(MAX_TOKENS_PER_HOUR)]
-
-    assert 'data-left-s="0"' in page.text
-    assert "시간이 지났습니다" in page.text
-    assert late.status >= 400
-    assert [shown.status for shown in sent] == [303] * (MAX_TOKENS_PER_HOUR - 1) + [429]
-    assert 'role="alert"' in sent[-1].text
 
 
 async def test_deleting_profile_asks_first_and_cancels_waiting_messages(

@@ -64,10 +64,7 @@ async def test_owner_creates_a_webhook_and_sees_its_secret_once(
 @pytest.mark.parametrize(
     ("fields", "said"),
     [
-        ({"url": "http://shop.example", **RESULTS}, "https://로 시작해야 합니다"),
         ({"url": "", **RESULTS}, "주소(URL)를 입력하세요."),
-        ({"url": "https://192.168.0.1/", **RESULTS}, "허용되지 않는 주소"),
-        ({"url": URL}, "받을 알림을 고르세요."),
         ({"url": URL, "event.nothing": "1"}, "허용되는 값"),
     ],
 )
@@ -223,8 +220,6 @@ async def test_webhook_is_changed_and_keeps_its_secret(env: Environment, call: C
     ("fields", "said"),
     [
         ({"url": "http://shop.example", **RESULTS}, "https://로 시작해야 합니다"),
-        ({"url": "", **RESULTS}, "주소(URL)를 입력하세요."),
-        ({"url": "https://10.0.0.1/", **RESULTS}, "허용되지 않는 주소"),
         ({"url": f"{URL}/2"}, "받을 알림을 고르세요."),
         ({"url": f"{URL}/2", **RESULTS, "product.fax": "1"}, "허용되는 값"),
         ({"url": f"{URL}/2", **RESULTS, "description": "가" * 201}, "200자 이하"),

@@ -13,7 +13,7 @@ from tests.console.contacts.test_address_book import make_group
 from tests.console.send.test_drafts import typed_text
 from tests.fixtures.console import Browser, PageResponse, signed_in_browser
 from tests.fixtures.console_send import IMAGE, errors, form, hidden_fields, review, send, talk
-from tests.fixtures.console_upload import get_campaign, page_text, send_campaign, upload_file
+from tests.fixtures.console_upload import get_campaign, send_campaign, upload_file
 from tests.fixtures.service import count_rows
 from tests.fixtures.virtual import Caller, Environment
 from tests.fixtures.web import (
@@ -248,24 +248,6 @@ async def test_scheduled_message_is_changed_in_place(env: Environment, call: Cal
     assert sent.location == again.location
     assert [one["content"] for one in await list_phone_messages(call)] == ["새말"]
     assert {status for status, _ in await env.outcomes_of(bytes.fromhex(old))} == {Status.CANCEL}
-
-
-async def test_change_that_comes_too_late_changes_nothing(env: Environment, call: Caller, browser: Browser) -> None:
-    old = await send(browser, form(content="옛말", later="1", sendDate="2026-11-15T12:02"))
-    fields = {
-        **fields_of(await browser.get(f"{SEND}?edit={old}")),
-        "content": "새말",
-        "sendDate": "2026-11-15T12:30",
-    }
-    confirmed = await review(browser, fields)
-    await env.wait(300)
-
-    late = await browser.submit(SEND, **fields, **hidden_fields(confirmed))
-    await env.jump(3000)
-
-    assert late.status == 409
-    assert "바꾸지 않았습니다" in page_text(late)
-    assert [one["content"] for one in await list_phone_messages(call)] == ["옛말"]
 
 
 async def test_receiver_that_was_cancelled_stays_cancelled_after_a_change(

@@ -160,7 +160,6 @@ async def test_invalid_receivers_show_their_reason_and_duplicates_are_marked(bro
     assert "최대 90바이트인데 120바이트입니다" in found["7"][-1]
     assert "발송할 수 있는 수신자 1명</strong> · 중복 1건 제외" in shown.text
     assert "발송할 수 없는 수신자 4명" in shown.text
-    assert "발송할 수 없는 수신자 4명" in shown.text
 
 
 async def test_too_many_receivers_are_all_counted_when_repeated_ones_are_kept(browser: Browser) -> None:
@@ -274,27 +273,6 @@ async def test_typing_removes_the_confirmation(browser: Browser) -> None:
     assert '<div id="last" hx-swap-oob="true"></div>' in shown.text
 
 
-@pytest.mark.parametrize(
-    "chosen", ["kind", "senderKey", "templateCode", "messageType", "buttons[0].buttonType", ""]
-)
-async def test_nothing_that_is_typed_becomes_markup(alimtalk_key: str, browser: Browser, chosen: str) -> None:
-    names = (
-        "content", "subject", "sender", "sendDate", "receivers", "imageLink", "image_name", "image_type",
-        "image_body", "resendPhoneNumber", "resendContent", "own_number", "test_key", "key", "digest", "to", "act",
-        "buttons[0].name", "buttons[0].mobileUrl",
-    )  # fmt: skip
-    for kind in ("sms", "lms", "mms", "alimtalk", "friendtalk"):
-        usual = talk(kind, alimtalk_key, resend="1", **{"buttons[0].buttonType": "webLink"})
-        fields = {**usual, **dict.fromkeys(names, HOSTILE), **({chosen: HOSTILE} if chosen else {})}
-        for step in ("look", "form", "check", "test"):
-            shown = await browser.submit(f"/console/send/{step}", **fields)
-
-            assert "<script>alert" not in shown.text, (kind, step)
-            assert "<img src=x" not in shown.text, (kind, step)
-    variable = form(content="#{" + HOSTILE + "}", receivers=f"{PHONE}, {HOSTILE}")
-    assert "<script>alert" not in (await preview(browser, variable)).text
-
-
 async def test_preview_is_cut_where_values_multiply_the_text(browser: Browser) -> None:
     fields = form("lms", content="#{a}" * 2000, receivers=f"01012345678,{'x' * 5000}")
 
@@ -324,3 +302,19 @@ async def test_schedule_without_a_time_is_wrong_only_when_it_is_to_be_sent(brows
 
     assert "sendDate" not in errors(typing)
     assert errors(checked)["sendDate"] == "예약 시각을 입력하세요."
+
+
+async def test_too_many_typed_lines_lead_to_the_upload(browser: Browser) -> None:
+    lines = "\n".join(f"010-1111-{number:04}" for number in range(1001))
+
+    seen = await preview(browser, form(receivers=lines))
+    shown = await review(browser, form(receivers=lines))
+
+    assert "1,001명" in seen.text
+    assert "‘파일 올리기’로 보내세요" in errors(shown)["receivers"]
+
+
+async def test_last_look_has_the_subject(browser: Browser) -> None:
+    shown = await review(browser, form("lms", subject="#{이름}님께", receivers="010-1111-2222, 홍길동"))
+
+    assert "<dd>홍길동님께</dd>" in shown.text

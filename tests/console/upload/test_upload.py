@@ -1,10 +1,8 @@
 """Files of campaigns: rows are validated by the rules of the API, and errors are shown by row."""
 
-import io
 import re
 
 import pytest
-from openpyxl import Workbook
 
 from pabal.console.sheets.sheet_limits import MAX_FILE_BYTES
 from pabal.domain.sends.campaign import CampaignState
@@ -69,16 +67,6 @@ async def test_rows_with_formula_errors_are_invalid(env: Environment) -> None:
         (2, "A formula shows the error #N/A."),
         (3, "A formula shows the error #REF!."),
     ]
-
-
-async def test_excel_file_is_accepted(env: Environment) -> None:
-    book = Workbook()
-    for row in (["phone", "이름"], [1012345678, "홍길동"], ["010-2222-3333", 7]):
-        book.active.append(row)
-    written = io.BytesIO()
-    book.save(written)
-    address = await upload_file(await signed_in_browser(env), written.getvalue())
-    assert (await get_campaign(env, address)).receivers == 2
 
 
 @pytest.mark.parametrize(
