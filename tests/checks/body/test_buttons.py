@@ -57,10 +57,3 @@ def test_wrong_fields_are_reported_by_their_names_in_the_interface() -> None:
         "buttons[3].buttonType",
         "buttons[4].orderNo",
     ]
-
-
-def test_too_many_buttons_are_reported_for_the_whole_list() -> None:
-    with pytest.raises(Refused) as refusal:
-        parse_buttons([BODY] * (MAX_BUTTONS + 1), MAX_BUTTONS)
-
-    assert [problem.field for problem in refusal.value.problems] == ["buttons"]

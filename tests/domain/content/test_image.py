@@ -1,4 +1,4 @@
-from base64 import b64encode, urlsafe_b64encode
+from base64 import b64encode
 
 import pytest
 from hypothesis import given
@@ -62,33 +62,13 @@ def test_image_may_have_at_most_51200_decoded_bytes(content_type: str) -> None:
     assert refusal.value.problems[0].message("en").endswith("at most 51,200 bytes; it has 51,201.")
 
 
-@pytest.mark.parametrize("size", [51_202, 51_203, 1_000_000])
-def test_larger_image_is_refused_for_its_size(size: int) -> None:
-    with refused(Code.INVALID_IMAGE, "body") as refusal:
-        parse_image("image/jpeg", "a.jpg", base64(MAGIC + bytes(size - len(MAGIC))))
-
-    assert refusal.value.problems[0].message("en").endswith(f"at most 51,200 bytes; it has {size:,}.")
-
-
 @pytest.mark.parametrize(
     "body",
     [
-        "/9j/4",  # one character is less than a byte
         "/9j/4A",  # padding is missing
-        "/9j/4A=",
-        "/9j/4A===",
-        "/9j/====",  # surplus padding
-        "/9j/=",
-        "=/9j/",
-        "/9=j/",
-        "/9j/4A==/9j/",  # characters after the padding
         "/9j/4B==",  # unused bits are set
-        "/9j/4AB=",
-        "/9j/\n",
         "/9j/\r\n4AAQ",
         "/9j/ 4AAQ",
-        " /9j/",
-        "/9j/ ",
         "/9j/\t",
         "_9j_",  # the URL-safe alphabet
         "/9j/!!!!",
@@ -97,7 +77,6 @@ def test_larger_image_is_refused_for_its_size(size: int) -> None:
         "／9j/",
         "/9j/가나다라",
         "/9j/\ud800",
-        "====",
     ],
 )
 @pytest.mark.parametrize("content_type", ["image/jpeg", SIS])
@@ -111,19 +90,6 @@ def test_body_that_is_not_strict_base64_is_refused(content_type: str, body: str)
 @given(st.binary())
 def test_encoded_body_decodes_to_the_same_bytes(body: bytes) -> None:
     assert parse_image(SIS, "a.sis", base64(MAGIC + body)).body == MAGIC + body
-
-
-@given(st.binary(min_size=1))
-def test_url_safe_base64_is_accepted_only_where_identical(body: bytes) -> None:
-    spelling = urlsafe_b64encode(body).decode()
-
-    try:
-        found = parse_image(SIS, "a.sis", spelling)
-    except Refused:
-        assert spelling != base64(body)
-    else:
-        assert spelling == base64(body)
-        assert found.body == body
 
 
 @given(st.text(st.sampled_from("AB/+4=9j \n-")))
@@ -170,11 +136,6 @@ def test_jpeg_may_have_fillers_other_segments_and_bytes_after_its_end() -> None:
     body = b"\xff\xd8\xff\xe1\x00\x04ab\xff\xff" + JPEG[2:].replace(b"\xff\xc0", b"\xff\xc2") + b"\0tail"
 
     assert parse_image("image/jpeg", "a.jpg", base64(body)).body == body
-
-
-@pytest.mark.parametrize("content_type", ["image/vnd.wap.sis", "image,vnd.wap.sis"])
-def test_other_type_may_have_any_bytes(content_type: str) -> None:
-    assert parse_image(content_type, "a.sis", base64(b"anything")) == Image(SIS, "a.sis", b"anything")
 
 
 def test_file_name_may_have_at_most_255_characters() -> None:

@@ -56,14 +56,6 @@ def test_each_of_the_11172_syllables_counts_two_bytes() -> None:
     assert text.carried_bytes(SYLLABLES) == 22_344
 
 
-@pytest.mark.parametrize(
-    ("content", "size"),
-    [("", 0), ("a", 1), ("\n", 1), ("~", 1), ("가", 2), ("뷁", 2), ("똠", 2), ("힣", 2), ("￦", 2), ("€", 2)],
-)
-def test_latin_counts_one_byte_and_hangul_two(content: str, size: int) -> None:
-    assert text.carried_bytes(content) == size
-
-
 @pytest.mark.slow
 @given(st.lists(st.sampled_from(CARRIED)).map("".join))
 def test_bytes_of_a_text_are_the_sum_of_its_characters(content: str) -> None:
@@ -121,21 +113,6 @@ def test_at_most_20_unsupported_characters_are_named() -> None:
 
     named = named_in(refusal.value)
     assert [face in named for face in faces] == [True] * 20 + [False]
-
-
-@pytest.mark.parametrize(
-    ("content", "carried"),
-    [
-        ("", ""),
-        ("안녕 뷁", "안녕 뷁"),
-        ("₩1,000", "?1,000"),
-        ("café 😀!", "caf? ?!"),
-        ("👨‍👩‍👧", "?????"),  # three people and two joiners
-        ("a\ud800b", "a?b"),
-    ],
-)
-def test_unsupported_characters_are_replaced_by_question_marks(content: str, carried: str) -> None:
-    assert text.replace_unsupported(content) == carried
 
 
 @given(st.text())
@@ -233,17 +210,3 @@ def test_characters_are_counted_regardless_of_bytes(character: str) -> None:
         text.check_characters(character * 1001, 1000)
 
     assert named_in(refusal.value) == "At most 1000 characters; the text has 1001."
-
-
-@pytest.mark.parametrize(
-    ("content", "marked"),
-    [
-        ("할인", "(광고)할인"),
-        ("(광고)할인", "(광고)할인"),
-        ("(광고) 할인", "(광고) 할인"),
-        ("할인 (광고)", "(광고)할인 (광고)"),
-        ("", "(광고)"),
-    ],
-)
-def test_advertisement_mark_is_added_once_in_front(content: str, marked: str) -> None:
-    assert text.add_ad_label(content) == marked
