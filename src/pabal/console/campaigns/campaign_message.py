@@ -10,6 +10,7 @@ from pabal.console.send.campaign_body import CampaignMessage, message_from_draft
 from pabal.console.send.draft import MessageDraft
 from pabal.console.send.preview import upgrade_if_long
 from pabal.console.send.review import ad_problems
+from pabal.console.send.summary import find_edited
 from pabal.console.shell.page_request import PageRequest
 from pabal.domain.base import identifiers
 from pabal.domain.base.codes import Code, Refused, Text
@@ -68,15 +69,6 @@ def is_editable(campaign: Campaign, now: Instant) -> bool:
     """Return whether nothing of a campaign is sent yet, and all of its receivers are known."""
     is_scheduled = campaign.state is CampaignState.MADE and (campaign.scheduled_at or 0) > now
     return is_scheduled or campaign.state is CampaignState.CHECKED
-
-
-async def find_edited(request: PageRequest, draft: MessageDraft) -> Campaign | None:
-    """Return the campaign that a draft changes; None: it changes none."""
-    try:
-        campaign_id = identifiers.parse_request_id(draft.texts["edits"])
-        return await campaign_files.get_campaign(request.context, request.account_id, campaign_id)
-    except Refused:
-        return None
 
 
 class CampaignStart(NamedTuple):

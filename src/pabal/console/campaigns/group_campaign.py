@@ -22,7 +22,7 @@ from pabal.console.send import draft as drafts
 from pabal.console.send import send as send_page
 from pabal.console.send import typed_receivers
 from pabal.console.send.review import MAX_TYPED_RECEIVERS
-from pabal.console.send.summary import FILE
+from pabal.console.send.summary import FILE, find_edited
 from pabal.console.sheets import sheet
 from pabal.console.sheets.sheet import SheetRow
 from pabal.console.shell.form_fields import GROUP, ticked_ids
@@ -168,7 +168,7 @@ async def go_on(request: PageRequest) -> Response:
     resent = identifiers.parse_request_id(resends)
     if resends:
         await copies.check_owner(request.context, request.account_id, resent)
-    edited = await campaign_message.find_edited(request, drafts.read_draft(request.fields))
+    edited = await find_edited(request, drafts.read_draft(request.fields))
     try:
         if has_groups or (edited and has_typed and not resends):
             return await _create_group_campaign(request)

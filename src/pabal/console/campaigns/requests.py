@@ -19,7 +19,7 @@ from pabal.console.send.send import SEND_PATH
 from pabal.console.shell.form_fields import page_url
 from pabal.console.shell.page_request import PageRequest, Toast
 from pabal.domain.base import dates, identifiers
-from pabal.domain.base.codes import Code, Problem, Refused, Text
+from pabal.domain.base.codes import Code, Problem, Refused, Text, require
 from pabal.domain.base.dates import Period
 from pabal.domain.people import phone
 from pabal.domain.sends.campaign import MAX_NAME_CHARACTERS, CampaignState
@@ -267,15 +267,13 @@ async def rename_campaign(request: PageRequest) -> Response:
 
     Raises Refused: NOT_FOUND for what is no campaign, INVALID_PARAMETER.
     """
-    sent = await _get_progress(request)
-    if sent.campaign is None:
-        raise Refused(Code.NOT_FOUND)
+    campaign = require((await _get_progress(request)).campaign)
     name = " ".join(request.field("name").split())
     if not name or len(name) > MAX_NAME_CHARACTERS:
         raise Refused(Code.INVALID_PARAMETER, "name", BAD_NAME)
-    deed = request.audit_entry("campaign.rename", sent.id.hex())
-    await campaigns.rename(request.context, sent.campaign, name, deed)
-    return request.redirect(f"{REQUESTS_PATH}/{sent.id.hex()}")
+    deed = request.audit_entry("campaign.rename", campaign.id.hex())
+    await campaigns.rename(request.context, campaign, name, deed)
+    return request.redirect(f"{REQUESTS_PATH}/{campaign.id.hex()}")
 
 
 async def resume_campaign(request: PageRequest) -> Response:
@@ -283,11 +281,9 @@ async def resume_campaign(request: PageRequest) -> Response:
 
     Raises Refused(NOT_FOUND) for what is no campaign.
     """
-    sent = await _get_progress(request)
-    if sent.campaign is None:
-        raise Refused(Code.NOT_FOUND)
-    await campaigns.resume(request.context, sent.campaign, request.audit_entry("campaign.go_on", sent.id.hex()))
-    return request.redirect(f"{REQUESTS_PATH}/{sent.id.hex()}")
+    campaign = require((await _get_progress(request)).campaign)
+    await campaigns.resume(request.context, campaign, request.audit_entry("campaign.go_on", campaign.id.hex()))
+    return request.redirect(f"{REQUESTS_PATH}/{campaign.id.hex()}")
 
 
 async def show_refused(request: PageRequest, refused: Refused) -> Response:
@@ -296,11 +292,8 @@ async def show_refused(request: PageRequest, refused: Refused) -> Response:
 
 
 async def _get_progress(request: PageRequest) -> SentItem:
-    word = str(request.http.path_params["request"])
-    found = await progress_service.get_sent(request.context, request.account_id, identifiers.parse_request_id(word))
-    if found is None:
-        raise Refused(Code.NOT_FOUND)
-    return found
+    sent_id = identifiers.parse_request_id(str(request.http.path_params["request"]))
+    return require(await progress_service.get_sent(request.context, request.account_id, sent_id))
 
 
 async def _render_request(request: PageRequest, sent: SentItem, refused: Refused | None = None) -> Response:

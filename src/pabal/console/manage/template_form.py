@@ -22,7 +22,6 @@ from pabal.domain.kakao.template_parts import (
     represent_link,
 )
 from pabal.service.sending import drafts as draft_service
-from pabal.service.sending.drafts import DraftKey
 
 TEXT_FIELDS = (
     "senderKey", "templateCode", "name", "content", "category", "messageType", "emphasisType", "emphasisTitle",
@@ -293,24 +292,20 @@ async def keep_typed(request: PageRequest, fields: Mapping[str, str]) -> None:
     if not _FORM_NAME.fullmatch(form):
         return
     if any(fields[name].strip() for name in _OWN_WORDS):
-        await draft_service.save(request.context, _draft_key(request, form), fields, tab_id(request))
+        await draft_service.save(request.context, request.draft_key(form), fields, tab_id(request))
     else:
-        await draft_service.discard(request.context, _draft_key(request, form))
+        await draft_service.discard(request.context, request.draft_key(form))
 
 
 async def load_typed(request: PageRequest, form: str) -> tuple[dict[str, str] | None, KeptTemplate]:
     """Return what was typed before, None if nothing, and what the page says of it."""
-    found = await draft_service.load(request.context, _draft_key(request, form))
+    found = await draft_service.load(request.context, request.draft_key(form))
     if found is None:
         return None, KeptTemplate(form)
-    return read_fields(found.fields), KeptTemplate(form, request.time(found.changed_at)[:19])
+    return read_fields(found.fields), KeptTemplate(form, request.time(found.changed_at))
 
 
 async def discard_typed(request: PageRequest, form: str) -> None:
     """Delete what was typed: it is stored now, or its author wants none of it."""
     if _FORM_NAME.fullmatch(form):
-        await draft_service.end(request.context, _draft_key(request, form), tab_id(request))
-
-
-def _draft_key(request: PageRequest, form: str) -> DraftKey:
-    return DraftKey(request.user.id, request.account_id, form)
+        await draft_service.end(request.context, request.draft_key(form), tab_id(request))

@@ -116,11 +116,6 @@ def groups_of(kind: BrandType, given: object) -> list[AttachmentGroup]:
     return [_group(kind, tree, legend, names, place) for legend, names, place in _parts(kind, tree)]
 
 
-def field_names(kind: BrandType, given: object) -> list[str]:
-    """Return the names of the fields of an attachment of this type."""
-    return [each.name for group in groups_of(kind, given) for each in group.fields]
-
-
 def next_part(kind: BrandType, given: object) -> str:
     """Return which kind of part can be added, `item` or `card`; empty: none."""
     tree = given if isinstance(given, dict) else {}

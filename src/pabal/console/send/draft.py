@@ -213,7 +213,7 @@ class MessageDraft:
         found += ["optOutNumber"] if self.is_ad and (self.product.is_text or self.is_brand) else []
         found += ["adSender"] if self.is_ad and self.product.is_text else []
         if self.is_brand:
-            found += ["attachment", *attachment_form.field_names(self.brand_type, self._tree)]
+            found += ["attachment", *(each.name for group in self.attachment_groups for each in group.fields)]
         found += ["templateCode"] if self.kind.word == ALIMTALK else []
         found += ["subject"] if self.kind.word in (LMS, MMS) else []
         found += ["image"] if self.has_image else []

@@ -14,7 +14,7 @@ from pabal.console.shell.form_fields import GROUP, new_tab_id, tab_id, ticked_id
 from pabal.console.shell.page_request import PageRequest
 from pabal.service.access.users.sign_in import new_secret
 from pabal.service.sending import drafts as draft_service
-from pabal.service.sending.drafts import DraftKey, Keeping
+from pabal.service.sending.drafts import Keeping
 
 FORM = "send"
 """The form of a message that began empty; one that began as a copy has a name of its own."""
@@ -68,7 +68,7 @@ async def keep_on(request: PageRequest, draft: MessageDraft) -> KeptDraft:
 
 async def keep_as(request: PageRequest, draft: MessageDraft, form: str, page: str = "") -> KeptDraft:
     """Keep a draft as that of a form, as `keep` does."""
-    key = _key(request, form)
+    key = request.draft_key(form)
     if not drafts.is_worth_keeping(draft):
         await draft_service.discard(request.context, key)
         return KeptDraft(form, page=page)
@@ -82,7 +82,7 @@ async def keep_as(request: PageRequest, draft: MessageDraft, form: str, page: st
     keeping = await draft_service.save(request.context, key, fields, page)
     return KeptDraft(
         form,
-        time=_time(request, request.now) if keeping is Keeping.KEPT else "",
+        time=request.time(request.now) if keeping is Keeping.KEPT else "",
         is_too_large=keeping is Keeping.TOO_LARGE,
         page=page,
         is_sent=keeping is Keeping.SENT,
@@ -91,33 +91,17 @@ async def keep_as(request: PageRequest, draft: MessageDraft, form: str, page: st
 
 async def load(request: PageRequest, form: str = FORM) -> tuple[MessageDraft | None, KeptDraft]:
     """Return the draft of a form, None if there is none, and what to say of it."""
-    found = await draft_service.load(request.context, _key(request, form))
+    found = await draft_service.load(request.context, request.draft_key(form))
     if found is None:
         return None, KeptDraft(form)
-    kept = KeptDraft(
-        form, True, _time(request, found.changed_at), groups=frozenset(ticked_ids(found.fields, GROUP))
-    )
+    kept = KeptDraft(form, True, request.time(found.changed_at), groups=frozenset(ticked_ids(found.fields, GROUP)))
     return drafts.read_draft(found.fields), kept
 
 
-async def discard(request: PageRequest, form: str) -> None:
-    """Delete the draft of a form, as its author asked."""
-    if _FORM_NAME.fullmatch(form):
-        await draft_service.end(request.context, _key(request, form), tab_id(request))
-
-
 async def end(request: PageRequest, form: str, page: str) -> None:
-    """Delete the draft of a form that a page has sent."""
+    """Delete the draft of a form that a page has sent, or whose author wants none of it."""
     if _FORM_NAME.fullmatch(form):
-        await draft_service.end(request.context, _key(request, form), page)
-
-
-def _key(request: PageRequest, form: str) -> DraftKey:
-    return DraftKey(request.user.id, request.account_id, form)
-
-
-def _time(request: PageRequest, at: int) -> str:
-    return request.time(at)[:19]
+        await draft_service.end(request.context, request.draft_key(form), page)
 
 
 def rest_form(sent_id: bytes) -> str:

@@ -116,7 +116,7 @@ async def show_saved(request: PageRequest, draft: MessageDraft) -> Response:
 
 async def discard_draft(request: PageRequest) -> Response:
     """Delete what was typed, and show an empty form."""
-    await kept_draft.discard(request, kept_draft.form_name(request))
+    await kept_draft.end(request, kept_draft.form_name(request), tab_id(request))
     return request.redirect(SEND_PATH)
 
 

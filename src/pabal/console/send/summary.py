@@ -17,6 +17,7 @@ from pabal.service.access.contacts import contacts
 from pabal.service.policy import Policy
 from pabal.service.sending import compose
 from pabal.service.sending.campaigns import campaign_files
+from pabal.service.sending.campaigns.campaign_files import Campaign
 
 TYPED, FILE, GROUPS = "typed", "file", "group"
 NOW, LATER = "", "1"
@@ -81,22 +82,22 @@ async def summarize(request: PageRequest, review: Review, groups: Collection[int
         _, known = await request.context.store.read(contacts.get_book, request.account_id)
         count += sum(each.contacts for each in known if each.id in groups)
     keeps = not count and request.field("whom") != FILE
-    if keeps:
-        count = await _count_edited(request, review.draft)
+    if keeps and (edited := await find_edited(request, review.draft)):
+        count = edited.receivers
     cost = estimate_cost(request.context.policy, {review.sent_draft.product: count}) if count else None
     at = review.draft.texts["sendDate"] if review.draft.checkboxes["later"] else ""
     return SendSummary(count, at, cost.total if cost else "", keeps and count > 0)
 
 
-async def _count_edited(request: PageRequest, draft: MessageDraft) -> int:
-    """Return the receivers of the campaign that a draft changes; 0: it changes none."""
+async def find_edited(request: PageRequest, draft: MessageDraft) -> Campaign | None:
+    """Return the campaign that a draft changes; None: it changes none."""
     if not draft.texts["edits"]:
-        return 0
+        return None
     try:
         campaign_id = identifiers.parse_request_id(draft.texts["edits"])
-        return (await campaign_files.get_campaign(request.context, request.account_id, campaign_id)).receivers
+        return await campaign_files.get_campaign(request.context, request.account_id, campaign_id)
     except Refused:
-        return 0
+        return None
 
 
 TEXT_PRODUCTS = (Product.SMS, Product.LMS)

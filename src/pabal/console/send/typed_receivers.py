@@ -15,7 +15,7 @@ from pabal.console.sheets.mapping import (
     find_name_column,
     is_phone_name,
 )
-from pabal.console.sheets.sheet import is_number
+from pabal.console.sheets.sheet import bare_name, is_number
 from pabal.domain.base.codes import Refused, Text
 from pabal.domain.people import phone
 
@@ -127,7 +127,7 @@ def _find_columns(rows: Sequence[str], variables: Sequence[str], chosen: Sequenc
     place = _find_phone(head, shown)
     others = [each for each in range(width) if each != place]
     if has_head:
-        names = {each: _variable_name(head[each]) for each in others if each < len(head)}
+        names = {each: bare_name(head[each]) for each in others if each < len(head)}
         named = find_name_column(head, variables)
         if named and names.get(named[0]) not in variables:
             names[named[0]] = named[1]
@@ -191,11 +191,6 @@ def _is_head(row: str) -> bool:
     """Return whether a line names the columns: its first cell has no digit, and no cell is a number."""
     cells = _split_cells(row)
     return bool(row.strip()) and not _DIGIT.search(cells[0]) and not any(map(is_number, cells))
-
-
-def _variable_name(cell: str) -> str:
-    """Return the variable that a column header names, as `name` or `#{name}`."""
-    return cell.removeprefix("#{").removesuffix("}")
 
 
 def normalize_number(spelling: str) -> str:

@@ -67,8 +67,8 @@ def read_head(file: BinaryIO, guess: Guess) -> FileHead:
 
 def chosen_roles(form: Mapping[str, str], columns: Sequence[MappedColumn]) -> list[str] | None:
     """Return what was chosen for each column; None where nothing was."""
-    chosen = {int(found[1]): value for name, value in form.items() if (found := _COLUMN.fullmatch(name))}
-    return [chosen.get(place, IGNORE) for place in range(len(columns))] if chosen else None
+    roles = read_roles(form)
+    return [*roles, *[IGNORE] * len(columns)][: len(columns)] if roles else None
 
 
 def read_roles(form: Mapping[str, str]) -> list[str]:

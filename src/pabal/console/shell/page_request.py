@@ -32,6 +32,7 @@ from pabal.service.access.users.sign_in_delays import IpAddress
 from pabal.service.context import Context
 from pabal.service.history.timeline import Request as SendRequest
 from pabal.service.sending.compose import hides_digits
+from pabal.service.sending.drafts import DraftKey
 
 T = TypeVar("T")
 
@@ -184,6 +185,10 @@ class PageRequest:
     @property
     def may_see_numbers(self) -> bool:
         return self.session is not None and self.user.role.sees_phone_numbers
+
+    def draft_key(self, form: str) -> DraftKey:
+        """Return under which key the service keeps what the user types into a form."""
+        return DraftKey(self.user.id, self.account_id, form)
 
     def field(self, name: str) -> str:
         """Return a field without surrounding blanks, empty where it is absent."""
