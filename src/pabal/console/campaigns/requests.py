@@ -1,8 +1,8 @@
 """Campaigns and requests with live progress and filters; those that wait can be sent now or cancelled."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 from starlette.responses import Response
 
@@ -16,11 +16,10 @@ from pabal.console.campaigns.upload import NO_CONTENT, RELOAD_HEADERS
 from pabal.console.history.history import SENDABLE_PRODUCTS
 from pabal.console.send import kept_draft
 from pabal.console.send.send import SEND_PATH
-from pabal.console.shell.form_fields import page_url
+from pabal.console.shell.form_fields import FieldReader, page_url
 from pabal.console.shell.page_request import PageRequest, Toast
-from pabal.domain.base import dates, identifiers
+from pabal.domain.base import identifiers
 from pabal.domain.base.codes import Code, Problem, Refused, Text, require
-from pabal.domain.base.dates import Period
 from pabal.domain.people import phone
 from pabal.domain.sends.campaign import MAX_NAME_CHARACTERS, CampaignState
 from pabal.domain.sends.message import PRODUCT_BY_CODE
@@ -75,8 +74,6 @@ class PartList(NamedTuple):
         return len(self.shown) + self.hidden
 
 
-T = TypeVar("T")
-
 FIELDS = ("words", "kind", "state", "what", "from", "to")
 MAX_WORDS_CHARACTERS = 80
 WHATS = {"campaign": True, "request": False}
@@ -102,29 +99,15 @@ class _ListSearch(NamedTuple):
 def _read_list_search(fields: Mapping[str, str], locale: Locale) -> _ListSearch:
     """Return the filters of a form; empty fields do not filter, and one with a problem does not either."""
     typed = {name: fields.get(name, "").strip()[:MAX_WORDS_CHARACTERS] for name in FIELDS}
-    problems: list[Problem] = []
-
-    def parsed(name: str, parse: Callable[[str], T]) -> T | None:
-        try:
-            return parse(typed[name]) if typed[name] else None
-        except Refused as refused:
-            problems.append(refused.problems[0]._replace(field=name))
-            return None
-
-    period: Period | None = None
-    if typed["from"] or typed["to"]:
-        try:
-            period = dates.parse_period(f"{typed['from']}~{typed['to']}", locale.zone)
-        except Refused as refused:
-            problems.append(refused.problems[0]._replace(field="from"))
+    reader = FieldReader(typed)
     wanted = SentFilter(
-        product=parsed("kind", one_of(PRODUCT_BY_CODE)),
-        state=parsed("state", one_of(SENT_STATE_BY_CODE)),
+        product=reader.read("kind", one_of(PRODUCT_BY_CODE)),
+        state=reader.read("state", one_of(SENT_STATE_BY_CODE)),
         words=typed["words"],
-        period=period,
-        is_campaign=parsed("what", one_of(WHATS)),
+        period=reader.read_period("from", "to", locale.zone),
+        is_campaign=reader.read("what", one_of(WHATS)),
     )
-    return _ListSearch(typed, wanted, problems)
+    return _ListSearch(typed, wanted, reader.problems)
 
 
 async def list_requests(request: PageRequest) -> Response:

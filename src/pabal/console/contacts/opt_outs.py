@@ -1,8 +1,7 @@
 """The page of opt-outs: list, search, add, remove, import and export."""
 
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator
 from functools import partial
-from typing import TypeVar
 from urllib.parse import urlencode
 
 from starlette.responses import Response
@@ -10,7 +9,7 @@ from starlette.responses import Response
 from pabal.console.contacts import opt_out_file
 from pabal.console.sheets import sheet_limits
 from pabal.console.shell.download import export_csv
-from pabal.console.shell.form_fields import page_number, page_url, parse_id
+from pabal.console.shell.form_fields import FieldReader, page_number, page_url, parse_id
 from pabal.console.shell.page_request import PageRequest, Toast
 from pabal.domain.base.codes import Code, Problem, Refused, Text
 from pabal.domain.people import opt_out, phone
@@ -20,14 +19,13 @@ from pabal.service.access.contacts.opt_outs import NewOptOuts, OptOut, OptOutEnt
 
 OPT_OUTS_PATH = "/console/opt-outs"
 REMOVE_PATH = f"{OPT_OUTS_PATH}/remove"
+ENTRY_FIELDS = ("phoneNumber", "senderNumber", "reason")
 PAGE_SIZE = 50
 MAX_PAGE = 1_000_000
 DONE = ("known", "removed")
 """What the page says after a form: the number was there before, or was removed."""
 MAX_FORM_BYTES = sheet_limits.MAX_FILE_BYTES + 64 * 1024
 """A form with the largest file."""
-
-T = TypeVar("T")
 
 
 async def add_opt_out(request: PageRequest) -> Response:
@@ -109,24 +107,16 @@ def _read_entry(request: PageRequest) -> OptOutEntry:
 
     Raises Refused, naming each wrong field.
     """
-    problems: list[Problem] = []
-
-    def read(field: str, parse: Callable[[str], T], empty: T) -> T:
-        try:
-            return parse(request.field(field)) if request.field(field) else empty
-        except Refused as refused:
-            problems.append(refused.problems[0]._replace(field=field))
-            return empty
-
+    reader = FieldReader({name: request.field(name) for name in ENTRY_FIELDS})
     if not request.field("phoneNumber"):
-        problems.append(Problem(Code.MISSING_PARAMETER, "phoneNumber"))
+        reader.problems.append(Problem(Code.MISSING_PARAMETER, "phoneNumber"))
     entry = OptOutEntry(
-        read("phoneNumber", phone.parse_mobile, ""),
-        read("senderNumber", phone.parse_sender, ""),
-        read("reason", opt_out.check_reason, None),
+        reader.read("phoneNumber", phone.parse_mobile) or "",
+        reader.read("senderNumber", phone.parse_sender) or "",
+        reader.read("reason", opt_out.check_reason),
     )
-    if problems:
-        raise Refused.from_problems(problems)
+    if reader.problems:
+        raise Refused.from_problems(reader.problems)
     return entry
 
 
@@ -148,7 +138,7 @@ async def list_opt_outs(request: PageRequest, refused: Refused | None = None) ->
         rows=found,
         total=total,
         searched=searched,
-        typed={name: request.field(name) if refused else "" for name in ("phoneNumber", "senderNumber", "reason")},
+        typed={name: request.field(name) if refused else "" for name in ENTRY_FIELDS},
         errors=errors,
         rows_wrong=rows_wrong,
         imported=_imported(request) if not refused else None,

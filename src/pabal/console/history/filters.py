@@ -2,21 +2,19 @@
 
 from collections.abc import Callable
 from datetime import date, timedelta
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 from pabal.answers.statistics import Interval
 from pabal.checks.body.fields import one_of
+from pabal.console.shell.form_fields import FieldReader
 from pabal.console.shell.page_request import PageRequest
 from pabal.domain.base import dates, identifiers
 from pabal.domain.base.codes import Code, Problem, Refused, Text
-from pabal.domain.base.dates import Period
 from pabal.domain.content import text
 from pabal.domain.kakao import profile
 from pabal.domain.people import phone
 from pabal.domain.sends.message import OUTCOME_BY_NUMBER, PRODUCT_BY_CODE, STATUS_BY_CODE
 from pabal.service.history.timeline import MessageFilter
-
-T = TypeVar("T")
 
 PERIODS = ("requested", "scheduled", "completed")
 FIELDS = (
@@ -56,49 +54,30 @@ def read_search(request: PageRequest) -> HistorySearch:
     Those who see masked numbers cannot search for one: what is found would tell the digits that are hidden.
     """
     typed = {field: request.field(field) for field in FIELDS}
-    problems: list[Problem] = []
+    reader = FieldReader(typed)
     if typed["receiver"] and not request.may_see_numbers:
         typed["receiver"] = ""
-        problems.append(Problem(Code.INVALID_PARAMETER, "receiver", NUMBERS_MASKED))
+        reader.problems.append(Problem(Code.INVALID_PARAMETER, "receiver", NUMBERS_MASKED))
     zone = request.locale.zone
-
-    def parsed(field: str, parse: Callable[[str], T]) -> T | None:
-        if not typed[field]:
-            return None
-        try:
-            return parse(typed[field])
-        except Refused as refused:
-            problems.append(refused.problems[0]._replace(field=field))
-            return None
-
-    def period(name: str) -> Period | None:
-        first, last = typed[f"{name}_from"], typed[f"{name}_to"]
-        if not first and not last:
-            return None
-        try:
-            return dates.parse_period(f"{_spaced(first)}~{_spaced(last)}", zone)
-        except Refused as refused:
-            problems.append(refused.problems[0]._replace(field=f"{name}_from"))
-            return None
 
     wanted = MessageFilter(
         request.account_id,
-        receiver=parsed("receiver", phone.parse_mobile),
-        request_id=parsed("request", _parse_id(identifiers.parse_request_id, identifiers.REQUEST_ID_BYTES)),
-        message_id=parsed("message", _parse_id(identifiers.parse_message_id, identifiers.MESSAGE_ID_BYTES)),
-        product=parsed("product", one_of(PRODUCT_BY_CODE)),
-        status=parsed("status", one_of(STATUS_BY_CODE)),
-        channel_id=parsed("channel", profile.parse_channel_id),
-        sender_key=parsed("sender_key", text.normalize),
-        template_code=parsed("template", text.normalize),
-        month=parsed("month", lambda word: dates.parse_month(word.replace("-", ""), zone)),
-        requested=period("requested"),
-        scheduled=period("scheduled"),
-        completed=period("completed"),
-        outcome=parsed("outcome", one_of(OUTCOME_BY_CODE)),
+        receiver=reader.read("receiver", phone.parse_mobile),
+        request_id=reader.read("request", _parse_id(identifiers.parse_request_id, identifiers.REQUEST_ID_BYTES)),
+        message_id=reader.read("message", _parse_id(identifiers.parse_message_id, identifiers.MESSAGE_ID_BYTES)),
+        product=reader.read("product", one_of(PRODUCT_BY_CODE)),
+        status=reader.read("status", one_of(STATUS_BY_CODE)),
+        channel_id=reader.read("channel", profile.parse_channel_id),
+        sender_key=reader.read("sender_key", text.normalize),
+        template_code=reader.read("template", text.normalize),
+        month=reader.read("month", lambda word: dates.parse_month(word.replace("-", ""), zone)),
+        requested=reader.read_period("requested_from", "requested_to", zone),
+        scheduled=reader.read_period("scheduled_from", "scheduled_to", zone),
+        completed=reader.read_period("completed_from", "completed_to", zone),
+        outcome=reader.read("outcome", one_of(OUTCOME_BY_CODE)),
     )
     before = identifiers.parse_message_id(request.field("before"))
-    return HistorySearch(typed, None if problems else wanted, problems, before)
+    return HistorySearch(typed, None if reader.problems else wanted, reader.problems, before)
 
 
 def _parse_id(parse: Callable[[str], bytes | None], id_bytes: int) -> Callable[[str], bytes]:
@@ -115,11 +94,6 @@ def _parse_id(parse: Callable[[str], bytes | None], id_bytes: int) -> Callable[[
         return found
 
     return parse_or_refuse
-
-
-def _spaced(word: str) -> str:
-    """Return a time in the format of the API; browsers put a T between date and time."""
-    return word.replace("T", " ")
 
 
 class OfferedPeriod(NamedTuple):

@@ -1,12 +1,18 @@
 """Fields that several pages have: ids, pages, what was ticked and in which tab; and the URLs that name fields."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import TypeVar
 from urllib.parse import urlencode
+from zoneinfo import ZoneInfo
 
 from pabal.console.shell.page_request import PageRequest
-from pabal.domain.base.codes import Code, Refused, require
+from pabal.domain.base import dates
+from pabal.domain.base.codes import Code, Problem, Refused, require
+from pabal.domain.base.dates import Period
 from pabal.service.access.users.sign_in import new_secret
+
+T = TypeVar("T")
 
 MAX_ID_DIGITS = 18
 CONTACT, GROUP = "c", "g"
@@ -37,6 +43,31 @@ def require_field(request: PageRequest, name: str) -> str:
     if not request.field(name):
         raise Refused(Code.MISSING_PARAMETER, name)
     return request.field(name)
+
+
+class FieldReader:
+    """Reads fields that may be empty, and collects what is wrong with them."""
+
+    def __init__(self, typed: Mapping[str, str]) -> None:
+        self._typed = typed
+        self.problems: list[Problem] = []
+
+    def read(self, name: str, parse: Callable[[str], T]) -> T | None:
+        """Return a field, parsed; None where it is empty or wrong."""
+        return self._parse(name, self._typed[name], parse)
+
+    def read_period(self, first: str, last: str, zone: ZoneInfo) -> Period | None:
+        """Return the period from one field to another; what is wrong with it is that of the first."""
+        ends = [self._typed[name].replace("T", " ") for name in (first, last)]  # as browsers write minutes
+        given = "~".join(ends) if any(ends) else ""
+        return self._parse(first, given, lambda spelling: dates.parse_period(spelling, zone))
+
+    def _parse(self, name: str, given: str, parse: Callable[[str], T]) -> T | None:
+        try:
+            return parse(given) if given else None
+        except Refused as refused:
+            self.problems.append(refused.problems[0]._replace(field=name))
+            return None
 
 
 def page_number(request: PageRequest, most: int) -> int:
