@@ -222,13 +222,20 @@ class AccountSetup:
     def __init__(self, changes: SetupChanges) -> None:
         self.changes = changes
         self._numbers: SetupCache[tuple[int, str], NumberState] = SetupCache(
-            changes, _read_number, lambda key, _: key[0], MAX_CACHED_NUMBERS
+            changes, lambda tx, key: numbers.get_state(tx, *key), lambda key, _: key[0], MAX_CACHED_NUMBERS
         )
         self._profiles: SetupCache[tuple[int, str], Profile] = SetupCache(
-            changes, _read_profile, lambda key, _: key[0], MAX_CACHED_PROFILES
+            changes,
+            lambda tx, key: profiles.get_by_sender_key(tx, *key),
+            lambda key, _: key[0],
+            MAX_CACHED_PROFILES,
         )
         self._templates: SetupCache[tuple[int, str], Template] = SetupCache(
-            changes, _read_template, lambda _, found: found.account_id, MAX_CACHED_TEMPLATES, _is_usable
+            changes,
+            lambda tx, key: templates.get(tx, *key),
+            lambda _, found: found.account_id,
+            MAX_CACHED_TEMPLATES,
+            lambda found: found.is_usable,  # others are as large, and anybody can register them
         )
 
     async def is_approved_number(self, account_id: int, number: str) -> bool:
@@ -243,20 +250,3 @@ class AccountSetup:
     async def get_template(self, profile_id: int, code: str) -> Template | None:
         """Return a profile's template with this code, in any state."""
         return await self._templates.get((profile_id, code))
-
-
-def _read_number(tx: Tx, key: tuple[int, str]) -> NumberState | None:
-    return numbers.get_state(tx, *key)
-
-
-def _read_profile(tx: Tx, key: tuple[int, str]) -> Profile | None:
-    return profiles.get_by_sender_key(tx, *key)
-
-
-def _read_template(tx: Tx, key: tuple[int, str]) -> Template | None:
-    return templates.get(tx, *key)
-
-
-def _is_usable(template: Template) -> bool:
-    """Return whether a template is cached: others are as large, and anybody can register them."""
-    return template.is_usable

@@ -41,6 +41,15 @@ class Select(NamedTuple, Generic[T]):
         row = tx.fetch_one(f"{self.sql} {rest}", args)
         return None if row is None else self.read(row)
 
+    def fetch_list(self, tx: Tx, rest: str, values: Iterable[Value]) -> list[T]:
+        """Return what every row holds; `rest` has a `{list}` for many values."""
+        return [self.read(row) for row in tx.execute_list(f"{self.sql} {rest}", values)]
+
+
+def select(record: type[R], table: str, **conversions: Callable[[Any], object]) -> Select[R]:
+    """Return the beginning of queries for the columns of a table that the fields of a record are named after."""
+    return Select(f"select {', '.join(record._fields)} from {table}", reader(record, **conversions))
+
 
 def read_rows(rows: Iterable[Row], read: Callable[[Row], T]) -> dict[bytes, T]:
     """Return what rows hold, by the id that each begins with; one that cannot be read is left out and logged."""
@@ -106,6 +115,14 @@ def find_page(
         f"select {columns} from {tables} where {where} order by {order} limit ? offset ?", (*args, limit, offset)
     )
     return total, rows
+
+
+def among(column: str, numbers: Iterable[int] | None) -> str:
+    """Return the condition that a column has one of some numbers, written out; None: any."""
+    if numbers is None:
+        return "true"
+    listed = ", ".join(str(int(each)) for each in numbers)
+    return f"{column} in ({listed})" if listed else "false"
 
 
 def in_period(column: str, period: Period | None) -> list[tuple[str, Value]]:

@@ -37,12 +37,6 @@ def test_key_is_read_as_stored(tx: Tx) -> None:
     assert accounts.list_keys(tx) == [key]
 
 
-def test_unknown_hash_matches_no_key(tx: Tx) -> None:
-    add_key(tx)
-
-    assert accounts.key_by_hash(tx, b"another") is None
-
-
 def test_key_is_revoked_once(tx: Tx) -> None:
     added = add_key(tx)
 

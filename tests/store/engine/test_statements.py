@@ -8,8 +8,6 @@ from pabal.store.engine.base import (
     MAX_ROWS_PER_STATEMENT,
     Tx,
     chunks,
-    expand_placeholders,
-    number_columns,
     to_dialect,
 )
 from pabal.store.engine.group_commit import GroupCommitStore
@@ -52,29 +50,6 @@ def test_rows_come_in_chunks_of_the_size_asked_for() -> None:
     assert list(chunks([], 3)) == []
 
 
-def test_placeholders_are_expanded_for_each_row() -> None:
-    assert expand_placeholders("values {rows}", 2, 3) == "values (?,?,?),(?,?,?)"
-
-
-async def test_execute_returns_the_number_of_changed_rows(store: GroupCommitStore) -> None:
-
-    def change(tx: Tx) -> tuple[int, int]:
-        for word in "abc":
-            add_word(tx, word)
-        return tx.execute("update words set word = word || '!' where word < 'c'"), tx.execute("delete from words")
-
-    assert await store.write(change) == (2, 3)
-
-
-async def test_execute_returns_zero_where_no_row_matches(store: GroupCommitStore) -> None:
-
-    def change(tx: Tx) -> int:
-        add_word(tx, "a")
-        return tx.execute("delete from words where word = 'nobody'")
-
-    assert await store.write(change) == 0
-
-
 async def test_fetch_one_returns_the_first_row_or_none(store: GroupCommitStore) -> None:
 
     def look(tx: Tx) -> Any:
@@ -85,10 +60,6 @@ async def test_fetch_one_returns_the_first_row_or_none(store: GroupCommitStore) 
         )
 
     assert await store.write(look) == (("a",), None)
-
-
-def test_dialect_words_are_replaced_and_row_words_stay() -> None:
-    assert to_dialect("a {big}, b {bytes} {rows}", {"big": "int8", "bytes": "bytea"}) == "a int8, b bytea {rows}"
 
 
 def test_both_engines_have_the_same_dialect_words() -> None:
@@ -113,12 +84,3 @@ async def test_engine_understands_each_of_its_dialect_words(store: GroupCommitSt
 
     with pytest.raises(LookupError):
         await store.write(use_all)
-
-
-def test_named_columns_of_rows_are_numbered_for_sqlite() -> None:
-    sql = "update jobs set lane = v.lane from (values {rows}) as v(id, lane) where jobs.id = v.id"
-
-    assert number_columns(sql) == (
-        "update jobs set lane = v.column2 from (values {rows}) as v where jobs.id = v.column1"
-    )
-    assert number_columns("select v.* from (values {rows}) as v") == "select v.* from (values {rows}) as v"

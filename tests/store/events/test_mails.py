@@ -201,7 +201,7 @@ def test_alert_is_forgotten_once_it_is_off(tx: Tx) -> None:
     notices.put_alert(tx, NoticeKind.CARRIER, "telco", Alert(True, NOON))
     notices.put_alert(tx, NoticeKind.CARRIER, "other", Alert(False, NOON))
 
-    notices.delete_old_alerts(tx, NOON + 1)
+    notices.delete_old_alerts(tx, NOON + 1, 10)
 
     assert notices.list_alerts(tx, NoticeKind.CARRIER) == {"telco": Alert(True, NOON)}
     assert notices.get_alert(tx, NoticeKind.CARRIER, "other") is None

@@ -170,17 +170,6 @@ def test_a_webhook_is_deleted_with_its_posts(tx: Tx, webhook: int) -> None:
     assert webhook_posts.list_tries(tx, webhook) == []
 
 
-def test_disabled_webhook_keeps_what_was_not_delivered(tx: Tx, webhook: int) -> None:
-    account = accounts.ensure_account(tx, "acme", NOON)
-    webhook_posts.add(tx, [make_post(webhook, 1, 1, 2)])
-
-    webhooks.disable(tx, webhook, NOON)
-
-    found = present(webhooks.get(tx, account, webhook))
-    assert found.dropped == 0
-    assert webhook_posts.count(tx, webhook) == 1
-
-
 def test_no_statement_reads_posts_of_other_webhooks(tx: Tx, webhook: int) -> None:
     others = [add_webhook(tx, f"account {number}") for number in range(20)]
     posts = [make_post(each, 1000 * each + number) for each in (webhook, *others) for number in range(15)]

@@ -72,19 +72,6 @@ def test_message_ends_only_once(tx: Tx) -> None:
     assert (other.status, other.outcome, other.completed_at) == (Status.CANCEL, None, NOON + 1)
 
 
-def test_every_outcome_except_delivered_is_a_failure(tx: Tx) -> None:
-    outcomes = list(Outcome)
-    store_request(tx, 1, sms([PHONE] * len(outcomes)))
-    ended = [(message_id(1, number), outcome) for number, outcome in enumerate(outcomes, 1)]
-
-    messages.finish(tx, ended, NOON)
-
-    for which, outcome in ended:
-        kept = one(tx, which)
-        assert kept.outcome is outcome
-        assert kept.status is (Status.COMPLETED if outcome is Outcome.DELIVERED else Status.FAIL)
-
-
 def test_only_waiting_messages_are_listed_for_a_cancel(tx: Tx) -> None:
     store_request(tx, 1, sms([PHONE] * 3))
     store_request(tx, 2)

@@ -31,15 +31,6 @@ def test_last_failure_is_known_after_recovery(tx: Tx) -> None:
     assert after == CarrierState("telco", "up", NOON + 3, "", "", "it takes nothing", NOON + 2)
 
 
-def test_same_state_may_be_stored_again(tx: Tx) -> None:
-    state = CarrierState("telco", "up", NOON, "")
-
-    carriers.save_state(tx, state)
-    carriers.save_state(tx, state)
-
-    assert carriers.list_states(tx) == [state]
-
-
 def test_states_are_stored_per_worker_and_deleted_with_it(tx: Tx) -> None:
     only, one, two = (CarrierState("telco", "up", NOON, "", worker) for worker in ("", "host:1", "host:2"))
     slots.register(tx, b"1", "host:1", NOON)

@@ -35,15 +35,6 @@ def arrive(tx: Tx, *said: Said, carrier: str = CARRIER) -> tuple[list[tuple[byte
     return receipts.record_receipts(tx, carrier, said, NOON)[:2]
 
 
-def test_receipt_after_the_answer_matches_its_message(tx: Tx) -> None:
-    assert (
-        receipts.record_references(tx, CARRIER, [ExpectedReceipt("r1", ONE, 1), ExpectedReceipt("r2", OTHER, 1)])
-        == []
-    )
-
-    assert arrive(tx, ("r2", BAD)) == ([(OTHER, BAD)], [])
-
-
 def test_receipt_before_the_answer_is_stored_until_the_answer(tx: Tx) -> None:
     assert arrive(tx, ("r1", BAD)) == ([], ["r1"])
 

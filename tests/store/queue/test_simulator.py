@@ -103,11 +103,6 @@ def test_receipts_are_due_from_their_time_until_sent_oldest_first(tx: Tx) -> Non
     assert simulator.next_receipt_at(tx, CARRIER, SLOTS) == NOON + 9
 
 
-def test_new_simulator_has_no_due_receipts(tx: Tx) -> None:
-    assert simulator.next_receipt_at(tx, CARRIER, SLOTS) is None
-    assert simulator.find_due_receipts(tx, CARRIER, SLOTS, NOON, 10) == []
-
-
 def test_busy_answers_are_counted_per_message(tx: Tx) -> None:
     one, other = message_id(1), message_id(2)
 

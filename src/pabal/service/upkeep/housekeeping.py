@@ -160,7 +160,6 @@ async def _run_global_tasks(context: Context) -> None:
     for states, age_ms in ((_UNSENT, policy.draft_ms), (_SENT, policy.retention_ms)):
         while await context.store.write(campaigns.delete_old, states, world.now() - age_ms, 1):
             pass
-    await context.store.write(notices.delete_old_alerts, world.now() - ALERT_RETENTION_MS)
     await context.store.write(carriers.delete_states_of_gone_workers)
     await context.store.write(cursors.delete_old_probes, world.now() - DAY)
 
@@ -191,6 +190,7 @@ def _list_deletions(policy: Policy) -> list[tuple[Callable[[Tx, Instant, int], i
         (sign_in_attempts.delete_old, sign_in_attempts.FORGET_MS),
         (audit_log.delete_old, AUDIT_LOG_RETENTION_MS),
         (notices.delete_old, NOTICE_RETENTION_MS),
+        (notices.delete_old_alerts, ALERT_RETENTION_MS),
         (mails.delete_old, MAIL_RETENTION_MS),
         (drafts.delete_old, policy.draft_ms),
         (carriers.delete_old_latencies, LATENCY_RETENTION_MS),

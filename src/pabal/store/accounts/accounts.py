@@ -8,7 +8,7 @@ from pabal.domain.base.dates import SECOND, Instant
 from pabal.domain.sends.account import NO_PREFERENCES, SenderCodes, SendPreferences
 from pabal.store.accounts import setup_changes
 from pabal.store.engine.base import Tx
-from pabal.store.rows import Select, reader, upsert
+from pabal.store.rows import Select, reader, select, upsert
 
 _KEY = (
     "k.id, k.account_id, a.name, k.name, k.scopes, k.allow, k.rate,"
@@ -62,15 +62,13 @@ class Account(NamedTuple):
     disabled_at: Instant | None
 
 
-_ACCOUNTS = Select("select id, name, created_at, disabled_at from accounts", Account._make)
+_ACCOUNTS = select(Account, "accounts")
 
 
 def ensure_account(tx: Tx, name: str, now: Instant) -> int:
     """Return the id of the account of this name; create it if it is new."""
     tx.execute("insert into accounts (name, created_at) values (?, ?) on conflict (name) do nothing", (name, now))
-    row = tx.fetch_one("select id from accounts where name = ?", (name,))
-    assert row is not None
-    return int(row[0])
+    return tx.fetch_number("select id from accounts where name = ?", (name,))
 
 
 def lock(tx: Tx, account_id: int) -> None:
@@ -261,8 +259,7 @@ def take(tx: Tx, key_id: int, rate: int, wanted: int, now: Instant) -> RateGrant
 def mark_used(tx: Tx, used_at: Mapping[int, Instant]) -> None:
     """Record when keys were used last, by their ids."""
     tx.execute_many(
-        "insert into key_usage (key_id, until_us, used_at)"
-        " select v.column1, 0, v.column2 from (values {rows}) as v where true"
+        "insert into key_usage (until_us, key_id, used_at) select 0, v.* from (values {rows}) as v where true"
         " on conflict (key_id) do update set used_at = excluded.used_at",
         sorted(used_at.items()),
     )
@@ -277,8 +274,7 @@ def _until_us(tx: Tx, key_id: int) -> int:
     )
 
 
-_CHOICES = "upgrades_to_lms, fallback_number, approval_receivers"
-_PREFERENCES = Select(f"select {_CHOICES} from send_preferences", reader(SendPreferences, upgrades_to_lms=bool))
+_PREFERENCES = select(SendPreferences, "send_preferences", upgrades_to_lms=bool)
 
 
 def get_send_preferences(tx: Tx, account_id: int) -> SendPreferences:
@@ -288,5 +284,5 @@ def get_send_preferences(tx: Tx, account_id: int) -> SendPreferences:
 
 def save_send_preferences(tx: Tx, account_id: int, chosen: SendPreferences) -> None:
     """Store the choices of an account in place of those before."""
-    choices = (int(chosen.upgrades_to_lms), chosen.fallback_number, chosen.approval_receivers)
-    tx.execute(upsert("send_preferences", "account_id", _CHOICES), (account_id, *choices))
+    statement = upsert("send_preferences", "account_id", ", ".join(SendPreferences._fields))
+    tx.execute(statement, (account_id, int(chosen.upgrades_to_lms), *chosen[1:]))

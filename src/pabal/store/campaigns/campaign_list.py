@@ -8,7 +8,7 @@ from pabal.domain.base.dates import Instant
 from pabal.domain.sends.campaign import UNSENT_STATES, CampaignState
 from pabal.store.campaigns.campaigns import COLUMNS, Campaign, InvalidRow, from_row, to_json, update_version
 from pabal.store.engine.base import Tx
-from pabal.store.rows import deletion, read_rows, upsert
+from pabal.store.rows import deletion, read_rows, select, upsert
 
 _UNSENT = ", ".join(f"'{state.code}'" for state in UNSENT_STATES)
 """Written out, as in the index `campaigns_unsent`."""
@@ -63,8 +63,7 @@ def _where(is_to_approve: bool) -> str:
 
 def get_submitter_id(tx: Tx, campaign_id: bytes) -> int | None:
     """Return the user who has asked for approval; None: nobody has."""
-    row = tx.fetch_one("select submitter_id from campaigns where id = ?", (campaign_id,))
-    return row[0] if row else None
+    return tx.fetch_value("select submitter_id from campaigns where id = ?", (campaign_id,))
 
 
 def submit(
@@ -129,16 +128,14 @@ delete_old = deletion("unapproved_sends", "account_id, digest, send_id", "sent_a
 
 
 _decode = msgspec.json.Decoder(tuple[str, ...]).decode
+_INVALID_ROWS = select(InvalidRow, "campaign_invalid_rows", cells=_decode, reason=_decode)
 
 
 def list_invalid_rows(tx: Tx, campaign_id: bytes, after: int, limit: int) -> list[InvalidRow]:
     """Return some invalid rows, in the order of the file."""
-    rows = tx.fetch_all(
-        "select number, cells, reason from campaign_invalid_rows where campaign_id = ? and number > ?"
-        " order by number limit ?",
-        (campaign_id, after, limit),
+    return _INVALID_ROWS.fetch_all(
+        tx, "where campaign_id = ? and number > ? order by number limit ?", (campaign_id, after, limit)
     )
-    return [InvalidRow(number, _decode(cells), _decode(why)) for number, cells, why in rows]
 
 
 def count_reasons(tx: Tx, campaign_id: bytes, most: int) -> list[tuple[tuple[str, ...], int]]:
@@ -153,9 +150,6 @@ def count_reasons(tx: Tx, campaign_id: bytes, most: int) -> list[tuple[tuple[str
 
 def list_rows_of_reason(tx: Tx, campaign_id: bytes, reason: Sequence[str], limit: int) -> list[InvalidRow]:
     """Return some invalid rows with this reason, in the order of the file."""
-    rows = tx.fetch_all(
-        "select number, cells, reason from campaign_invalid_rows where campaign_id = ? and reason = ?"
-        " order by number limit ?",
-        (campaign_id, to_json(reason), limit),
+    return _INVALID_ROWS.fetch_all(
+        tx, "where campaign_id = ? and reason = ? order by number limit ?", (campaign_id, to_json(reason), limit)
     )
-    return [InvalidRow(number, _decode(cells), _decode(why)) for number, cells, why in rows]

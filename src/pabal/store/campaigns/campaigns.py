@@ -8,12 +8,11 @@ import msgspec
 from pabal.domain.base.dates import Instant
 from pabal.domain.sends.campaign import CAMPAIGN_STATE_BY_CODE, CampaignState
 from pabal.store.engine.base import Tx, Value
-from pabal.store.rows import read_rows, reader
+from pabal.store.rows import read_rows, reader, select
 
 COLUMNS = (
-    "id, account_id, user_id, kind, name, file_name, state, skips_duplicates, receivers, invalid_rows,"
-    " duplicates, requested, columns,"
-    " unused_columns, scheduled_at, expedited, reason, created_at, changed_at, upgraded"
+    "id, account_id, user_id, kind, name, file_name, state, skips_duplicates, receivers, invalid_rows, duplicates,"
+    " requested, columns, unused_columns, scheduled_at, expedited, reason, created_at, changed_at, upgraded"
 )
 _encode = msgspec.json.Encoder().encode
 _from_json = msgspec.json.Decoder(tuple[str, ...]).decode
@@ -123,20 +122,17 @@ def get(tx: Tx, campaign_id: bytes) -> Campaign | None:
 
 def get_account_id(tx: Tx, campaign_id: bytes) -> int | None:
     """Return the account of a campaign, also of one that cannot be read."""
-    row = tx.fetch_one("select account_id from campaigns where id = ?", (campaign_id,))
-    return row[0] if row else None
+    return tx.fetch_value("select account_id from campaigns where id = ?", (campaign_id,))
 
 
 def get_body(tx: Tx, campaign_id: bytes) -> str:
     """Return what all receivers of a campaign share, as a request body in JSON."""
-    row = tx.fetch_one("select body from campaigns where id = ?", (campaign_id,))
-    return str(row[0]) if row else "{}"
+    return tx.fetch_value("select body from campaigns where id = ?", (campaign_id,)) or "{}"
 
 
 def get_sending(tx: Tx, campaign_id: bytes) -> str | None:
     """Return the validated send that the receivers were validated against."""
-    row = tx.fetch_one("select sending from campaigns where id = ?", (campaign_id,))
-    return row[0] if row else None
+    return tx.fetch_value("select sending from campaigns where id = ?", (campaign_id,))
 
 
 def update_version(
@@ -201,7 +197,7 @@ def add_findings(tx: Tx, campaign_id: bytes, findings: FileFindings, changed_at:
     reasons = {reason: to_json(reason) for reason in {each.reason for each in findings.invalid_rows}}
     tx.execute_many(
         "insert into campaign_invalid_rows (campaign_id, number, cells, reason)"
-        " select ?, v.number, v.cells, v.reason from (values {rows}) as v(number, cells, reason)",
+        " select ?, v.* from (values {rows}) as v",
         [(each.number, to_json(each.cells), reasons[each.reason]) for each in findings.invalid_rows],
         (campaign_id,),
     )
@@ -305,12 +301,10 @@ def find_active(tx: Tx) -> list[bytes]:
 
 def next_block(tx: Tx, campaign_id: bytes, after: int = -1) -> ReceiverBlock | None:
     """Return the receivers of the next request, of the first block with a number above this one."""
-    row = tx.fetch_one(
-        "select number, receivers, body, is_upgraded from campaign_blocks where campaign_id = ? and number > ?"
-        " order by number limit 1",
-        (campaign_id, after),
+    blocks = select(ReceiverBlock, "campaign_blocks", is_upgraded=bool)
+    return blocks.fetch_one(
+        tx, "where campaign_id = ? and number > ? order by number limit 1", (campaign_id, after)
     )
-    return ReceiverBlock._make((*row[:3], bool(row[3]))) if row else None
 
 
 def take_block(tx: Tx, campaign: Campaign, block: ReceiverBlock, now: Instant) -> bool:

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from pabal.domain.base.dates import HOUR, Instant
 from pabal.store.engine.base import Tx
-from pabal.store.rows import Select, deletion, upsert
+from pabal.store.rows import deletion, select, upsert
 
 SENT_MS = 1 * HOUR
 """How long it is remembered at least which page has sent a draft."""
@@ -70,11 +70,8 @@ def end(tx: Tx, key: DraftKey, page: str, now: Instant) -> None:
 
 def get(tx: Tx, key: DraftKey) -> StoredDraft | None:
     """Return a draft, None if there is none."""
-    row = tx.fetch_one(
-        "select fields, changed_at from drafts where user_id = ? and account_id = ? and form = ? and fields <> ''",
-        key,
-    )
-    return StoredDraft(*row) if row else None
+    where = "where user_id = ? and account_id = ? and form = ? and fields <> ''"
+    return select(StoredDraft, "drafts").fetch_one(tx, where, key)
 
 
 def delete(tx: Tx, key: DraftKey) -> None:
@@ -106,7 +103,7 @@ class SavedText(NamedTuple):
     changed_at: Instant
 
 
-_TEXTS = Select("select id, name, kind, fields, changed_at from saved_texts", SavedText._make)
+_TEXTS = select(SavedText, "saved_texts")
 
 
 def save_text(tx: Tx, account_id: int, name: str, kind: str, fields: str, now: Instant) -> int:

@@ -94,10 +94,14 @@ class Tx(ABC):
         """Return the first column of a query."""
         return [row[0] for row in self.fetch_all(sql, args)]
 
+    def fetch_value(self, sql: str, args: Sequence[Value] = ()) -> Any | None:
+        """Return the first column of a query's first row, None without one."""
+        row = self.fetch_one(sql, args)
+        return row[0] if row else None
+
     def fetch_number(self, sql: str, args: Sequence[Value] = ()) -> int:
         """Return the number that a query returns, 0 for null or no row."""
-        row = self.fetch_one(sql, args)
-        return int(row[0] or 0) if row else 0
+        return int(self.fetch_value(sql, args) or 0)
 
 
 class Store(Protocol):

@@ -21,7 +21,7 @@ from pabal.domain.events.event import (
     make_event_id,
 )
 from pabal.store.engine.base import Reader, Row, Tx, fetch_union, transaction
-from pabal.store.rows import read_rows
+from pabal.store.rows import among, read_rows
 
 DEFAULT_SLOT = 0
 """The slot of events that are not about a message."""
@@ -123,7 +123,7 @@ def record_many(tx: Tx, account_id: int, type: EventType, new: Sequence[NewEvent
     """Record events of one type, as `record` does with each that has no slot of its own."""
     added = tx.execute_many(
         "insert into event_data (id, slot, account_id, type, phone, created_at, data)"
-        " select v.id{as_bytes}, v.slot, v.account_id, v.type, v.phone{as_big}, v.created_at, v.data"
+        " select v.id, v.slot, v.account_id, v.type, v.phone{as_big}, v.created_at, v.data"
         " from (values {rows}) as v(id, slot, account_id, type, phone, created_at, data) where true"
         " on conflict do nothing returning id",
         [_data_row(account_id, type, each, now, DEFAULT_SLOT) for each in new],
@@ -214,11 +214,11 @@ def read_after(
 
     A slot without a position is read from its oldest event. Other slots than `slots`, if given, are not looked at.
     """
-    sql = f"select slot, last, deleted from event_numbers{_only(slots)}"
+    sql = f"select slot, last, deleted from event_numbers where {among('slot', slots)}"
     ends = {slot: (last, deleted) for slot, last, deleted in tx.fetch_all(sql)}
     reached = {slot: max(positions.get(slot, 0), deleted) for slot, (_, deleted) in ends.items()}
     reached.update((slot, number) for slot, number in positions.items() if slot not in ends)
-    wanted = ", ".join(str(number) for number in sorted({each.number for each in types})) or "0"
+    wanted = among("type", sorted({each.number for each in types}))
     found: list[Event] = []
     has_more = False
     for slot in sorted(ends, key=lambda one: (reached[one], one)):
@@ -230,7 +230,7 @@ def read_after(
             break
         rows = tx.fetch_all(
             "select number, type, product, id from events where account_id = ? and slot = ? and number > ?"
-            f" and type in ({wanted}) order by number limit ?",
+            f" and {wanted} order by number limit ?",
             (account_id, slot, reached[slot], limit - len(found)),
         )
         has_more = has_more or len(rows) == limit - len(found)
@@ -249,14 +249,14 @@ def find_accounts(
 
     It costs a query for each slot in which something has happened, however many accounts there are.
     """
-    numbers = ", ".join(str(each) for each in sorted(accounts))
-    sql = f"select distinct account_id from events where account_id in ({numbers}) and slot = ? and number > ?"
+    wanted = sorted(accounts)
+    sql = f"select distinct account_id from events where {among('account_id', wanted)} and slot = ? and number > ?"
     ends = last_positions(tx, slots)
     found: set[int] = set()
     for slot, last in ends.items():
         begin = positions.get(slot, 0)
-        if numbers and begin < last:
-            found.update(row[0] for row in tx.fetch_all(sql, (slot, begin)))
+        if wanted and begin < last:
+            found.update(tx.fetch_values(sql, (slot, begin)))
     return found, ends
 
 
@@ -268,27 +268,22 @@ def is_expired(tx: Tx, positions: Positions) -> bool:
 
 def last_positions(tx: Tx, slots: Collection[int] | None = None) -> dict[int, int]:
     """Return the number of the last event of each slot, or of these: what happens from now on is behind them."""
-    return dict(tx.fetch_all(f"select slot, last from event_numbers{_only(slots)}"))
-
-
-def _only(slots: Collection[int] | None) -> str:
-    """Return the condition that a row is in one of these slots; nothing for None."""
-    return "" if slots is None else f" where slot in ({', '.join(str(int(each)) for each in slots) or '-1'})"
+    return dict(tx.fetch_all(f"select slot, last from event_numbers where {among('slot', slots)}"))
 
 
 def get_data(tx: Tx, ids: Iterable[bytes], slots: Collection[int] | None = None) -> dict[bytes, EventData]:
     """Return what events other than messages' ends say, where it is still stored; `slots`: those of the events."""
-    only = _only(slots).replace(" where", " and")
-    rows = tx.execute_list(f"select id, type, created_at, data from event_data where id in ({{list}}){only}", ids)
+    rows = tx.execute_list(
+        f"select id, type, created_at, data from event_data where id in ({{list}}) and {among('slot', slots)}", ids
+    )
     return read_rows(rows, lambda row: EventData(EVENT_TYPE_BY_NUMBER[row[1]], row[2], _decode(row[3])))
 
 
 def next_account(tx: Tx, slot: int, after: int) -> int | None:
     """Return the next account that has events in a slot; accounts are visited in the order of their ids."""
-    row = tx.fetch_one(
+    return tx.fetch_value(
         "select account_id from events where account_id > ? and slot = ? order by account_id limit 1", (after, slot)
     )
-    return int(row[0]) if row else None
 
 
 def delete_old(tx: Tx, account_id: int, slot: int, until: int, limit: int) -> int:

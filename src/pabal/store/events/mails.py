@@ -9,7 +9,7 @@ from pabal.domain.base.dates import Instant
 from pabal.domain.events.notice import MailState
 from pabal.store.engine.base import Reader, Row, Tx, transaction
 from pabal.store.events import notices
-from pabal.store.rows import Select, deletion, upsert
+from pabal.store.rows import deletion, select, upsert
 
 MAX_ITEMS = 20
 """Notices that a mail names; further ones are counted."""
@@ -113,14 +113,14 @@ def claim(tx: Tx, now: Instant, lease_ms: int) -> ClaimedMail | None:
 
 def finish(tx: Tx, mail: ClaimedMail, now: Instant) -> bool:
     """Record that the server took a mail, and forget what it said; return False if this is not its last try."""
-    done = tx.execute(
+    done = tx.changes(
         "update mails set state = ?, items = '[]', token = null, changed_at = ?, error = ''"
         " where id = ? and tries = ? and state = ?",
         (MailState.SENT.value, now, mail.id, mail.tries, MailState.SENDING.value),
     )
     if done:
         notices.clear_failure(tx, mail.user_id)
-    return bool(done)
+    return done
 
 
 def retry(tx: Tx, mail: ClaimedMail, due_at: Instant, error: str, *, is_in_doubt: bool) -> None:
@@ -151,8 +151,7 @@ def release_leases(tx: Tx, now: Instant) -> None:
 
 def next_due_at(tx: Tx) -> Instant | None:
     """Return when the next mail is due, None if none waits."""
-    row = tx.fetch_one(f"select min(due_at) from mails where {_IS_UNSENT}")
-    return row[0] if row else None
+    return tx.fetch_value(f"select min(due_at) from mails where {_IS_UNSENT}")
 
 
 @transaction(reader=Reader.BACKGROUND)
@@ -231,8 +230,7 @@ class MailServer(NamedTuple):
     """Of the last failure, also after a success."""
 
 
-_STATE = "succeeded_at, failing_since, failures, next_try_at, failed_at, error"
-_SERVERS = Select(f"select name, {_STATE} from mail_servers", MailServer._make)
+_SERVERS = select(MailServer, "mail_servers")
 
 
 def get(tx: Tx, name: str) -> MailServer:
@@ -247,4 +245,4 @@ def record_success(tx: Tx, name: str, now: Instant) -> None:
 
 def put(tx: Tx, server: MailServer) -> None:
     """Store the state of a mail server."""
-    tx.execute(upsert("mail_servers", "name", _STATE), server)
+    tx.execute(upsert("mail_servers", "name", ", ".join(MailServer._fields[1:])), server)

@@ -10,7 +10,7 @@ from pabal.domain.base.dates import DAY, Instant
 from pabal.domain.events.notice import NOTICE_KIND_BY_CODE, NoticeKind, usual_kinds
 from pabal.domain.people.user import ROLE_BY_CODE, Role
 from pabal.store.engine.base import Reader, Tx, transaction
-from pabal.store.rows import deletion, read_rows, upsert
+from pabal.store.rows import deletion, read_rows, select, upsert
 
 _encode = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder(dict[str, Any]).decode
@@ -93,14 +93,12 @@ def put_alert(tx: Tx, kind: NoticeKind, subject: str, alert: Alert) -> None:
     tx.execute(upsert("alerts", "kind, subject", "is_on, told_at"), args)
 
 
-def delete_old_alerts(tx: Tx, before: Instant) -> None:
-    """Delete conditions that do not hold and were reported before an instant."""
-    tx.execute("delete from alerts where is_on = 0 and told_at < ?", (before,))
+delete_old_alerts = deletion("alerts", "kind, subject", "told_at", condition="is_on = 0")
+"""Deletes some conditions that do not hold any more."""
 
 
 ASK_PERIOD_MS = 1 * DAY
 """The period in which confirmation mails are counted."""
-_COLUMNS = "kinds, language, address, new_address, hash, expires_at, asks, asked_since, asked_at, failed_at, error"
 
 
 class NoticeSettings(NamedTuple):
@@ -142,13 +140,14 @@ class Recipient(NamedTuple):
 
 
 def get_settings(tx: Tx, user_id: int) -> NoticeSettings:
-    row = tx.fetch_one(f"select {_COLUMNS} from notice_settings where user_id = ?", (user_id,))
-    return NoticeSettings(None if row[0] is None else _split(row[0]), *row[1:]) if row else NoticeSettings()
+    settings = select(NoticeSettings, "notice_settings", kinds=_split)
+    return settings.fetch_one(tx, "where user_id = ?", (user_id,)) or NoticeSettings()
 
 
 def put_settings(tx: Tx, user_id: int, settings: NoticeSettings) -> None:
-    kinds = _join(settings.kinds)
-    tx.execute(upsert("notice_settings", "user_id", _COLUMNS), (user_id, kinds, *settings[1:]))
+    kinds = None if settings.kinds is None else " ".join(sorted(each.code for each in settings.kinds))
+    statement = upsert("notice_settings", "user_id", ", ".join(NoticeSettings._fields))
+    tx.execute(statement, (user_id, kinds, *settings[1:]))
 
 
 def record_failure(tx: Tx, user_id: int, error: str, now: Instant) -> None:
@@ -172,14 +171,12 @@ def list_recipients(tx: Tx) -> list[Recipient]:
         " where n.address is not null and u.disabled_at is null and a.disabled_at is null order by u.id"
     )
     return [
-        Recipient(id, account_id, usual_kinds(ROLE_BY_CODE[role]) if kinds is None else _split(kinds))
+        Recipient(id, account_id, NoticeSettings(_split(kinds)).chosen(ROLE_BY_CODE[role]))
         for id, account_id, role, kinds in rows
     ]
 
 
-def _join(kinds: Iterable[NoticeKind] | None) -> str | None:
-    return None if kinds is None else " ".join(sorted(each.code for each in kinds))
-
-
-def _split(words: str) -> frozenset[NoticeKind]:
+def _split(words: str | None) -> frozenset[NoticeKind] | None:
+    if words is None:
+        return None
     return frozenset(NOTICE_KIND_BY_CODE[word] for word in words.split() if word in NOTICE_KIND_BY_CODE)

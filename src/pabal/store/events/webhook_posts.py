@@ -19,6 +19,7 @@ from pabal.domain.events.event import (
 from pabal.domain.events.webhook import WEBHOOK_FORMAT_BY_CODE, Webhook, WebhookFormat
 from pabal.store.engine.base import Reader, Tx, transaction
 from pabal.store.events import events
+from pabal.store.rows import Select, among, reader
 
 MAX_DELIVERIES = 1000
 """Most tries of a webhook that are listed; older ones are deleted."""
@@ -74,6 +75,21 @@ class DeliveryTry(NamedTuple):
     duration_ms: int
 
 
+def _split(ids: bytes) -> list[bytes]:
+    return [ids[begin : begin + EVENT_ID_BYTES] for begin in range(0, len(ids), EVENT_ID_BYTES)]
+
+
+_POSTS = Select(
+    "select id, webhook_id, event_ids, body, created_at, tries, due_at, format from webhook_posts",
+    reader(WebhookPost, event_ids=_split, format=WEBHOOK_FORMAT_BY_CODE.__getitem__),
+)
+_TRIES = Select(
+    "select webhook_id, tried_at, post_id, event_ids, try, status, answer, error, duration_ms"
+    " from webhook_deliveries",
+    reader(DeliveryTry, event_ids=_split),
+)
+
+
 def pack_body(body: bytes) -> bytes:
     return zlib.compress(body, _COMPRESSION_LEVEL)
 
@@ -123,21 +139,13 @@ def list_due(
     tx: Tx, webhook_id: int, until: Instant, limit: int, excluded: Collection[bytes] = ()
 ) -> list[WebhookPost]:
     """Return some posts of a webhook that are due by an instant, in order."""
-    due = tx.fetch_all(
+    due = tx.fetch_values(
         "select id from webhook_posts where webhook_id = ? and due_at <= ? order by due_at, id limit ?",
         (webhook_id, until, limit + len(excluded)),
     )
-    wanted = [row for row in due if row[0] not in excluded][:limit]
-    rows = tx.execute_many(
-        "select id, webhook_id, event_ids, body, created_at, tries, due_at, format from webhook_posts"
-        " where id in ({list})",
-        wanted,
-    )
-    found = {
-        id: WebhookPost(id, of, _split(event_ids), *rest)._replace(format=WEBHOOK_FORMAT_BY_CODE[shape])
-        for id, of, event_ids, *rest, shape in rows
-    }
-    return [found[row[0]] for row in wanted if row[0] in found]
+    wanted = [one for one in due if one not in excluded][:limit]
+    found = {each.id: each for each in _POSTS.fetch_list(tx, "where id in ({list})", wanted)}
+    return [found[one] for one in wanted if one in found]
 
 
 def count(tx: Tx, webhook_id: int) -> int:
@@ -147,11 +155,10 @@ def count(tx: Tx, webhook_id: int) -> int:
 
 def next_due_at(tx: Tx, webhook_id: int, after: Instant) -> Instant | None:
     """Return when the next post of a webhook is due that is not due yet, None without one."""
-    row = tx.fetch_one(
+    return tx.fetch_value(
         "select due_at from webhook_posts where webhook_id = ? and due_at > ? order by due_at limit 1",
         (webhook_id, after),
     )
-    return int(row[0]) if row else None
 
 
 def finish(tx: Tx, post_ids: Iterable[bytes]) -> None:
@@ -194,30 +201,26 @@ def add_tries(tx: Tx, tries: Iterable[DeliveryTry]) -> None:
 
 def list_tries(tx: Tx, webhook_id: int, limit: int = MAX_DELIVERIES, offset: int = 0) -> list[DeliveryTry]:
     """Return recent tries of a webhook, newest first."""
-    rows = tx.fetch_all(
-        "select webhook_id, tried_at, post_id, event_ids, try, status, answer, error, duration_ms"
-        " from webhook_deliveries where webhook_id = ? order by tried_at desc, post_id desc limit ? offset ?",
+    return _TRIES.fetch_all(
+        tx,
+        "where webhook_id = ? order by tried_at desc, post_id desc limit ? offset ?",
         (webhook_id, max(0, min(limit, MAX_DELIVERIES - offset)), offset),
     )
-    return [
-        DeliveryTry(owner, tried_at, post_id, _split(ids), *outcome)
-        for owner, tried_at, post_id, ids, *outcome in rows
-    ]
 
 
 def count_tries(tx: Tx, webhook_id: int) -> int:
     """Return how many tries of a webhook can be listed."""
-    row = tx.fetch_one("select count(*) from webhook_deliveries where webhook_id = ?", (webhook_id,))
-    return min(int(row[0]), MAX_DELIVERIES) if row else 0
+    tries = tx.fetch_number("select count(*) from webhook_deliveries where webhook_id = ?", (webhook_id,))
+    return min(tries, MAX_DELIVERIES)
 
 
 def trim_tries(tx: Tx, webhook_id: int, before: Instant) -> None:
     """Delete tries beyond the limit, and those before an instant."""
-    row = tx.fetch_one(
+    beyond = tx.fetch_number(
         "select tried_at from webhook_deliveries where webhook_id = ? order by tried_at desc limit 1 offset ?",
         (webhook_id, MAX_DELIVERIES),
     )
-    until = max(before - 1, row[0] if row else 0)
+    until = max(before - 1, beyond)
     tx.execute("delete from webhook_deliveries where webhook_id = ? and tried_at <= ?", (webhook_id, until))
 
 
@@ -255,21 +258,17 @@ def erase(tx: Tx, account_id: int, event_ids: Collection[bytes]) -> None:
 
 
 def _erase_from_post(tx: Tx, post_id: bytes, left: Sequence[bytes]) -> None:
-    row = tx.fetch_one("select body from webhook_posts where id = ?", (post_id,))
-    if not left or not row:
+    packed = tx.fetch_value("select body from webhook_posts where id = ?", (post_id,))
+    if not left or packed is None:
         finish(tx, [post_id])
         return
-    body = _decode(zlib.decompress(row[0]))
+    body = _decode(zlib.decompress(packed))
     words = {format_event_id(one) for one in left}
     body["data"]["items"] = [each for each in body["data"]["items"] if each["eventId"] in words]
     tx.execute(
         "update webhook_posts set body = ?, event_ids = ? where id = ?",
         (pack_body(_encode(body)), b"".join(left), post_id),
     )
-
-
-def _split(ids: bytes) -> list[bytes]:
-    return [ids[begin : begin + EVENT_ID_BYTES] for begin in range(0, len(ids), EVENT_ID_BYTES)]
 
 
 class BacklogCut(NamedTuple):
@@ -282,10 +281,8 @@ class BacklogCut(NamedTuple):
 @transaction(reader=Reader.BACKGROUND)
 def count_backlog(tx: Tx, webhook: Webhook, limit: int) -> int:
     """Return how many events wait for an endpoint, in posts or not, counted up to about a limit."""
-    row = tx.fetch_one(
-        "select coalesce(sum(length(event_ids)), 0) from webhook_posts where webhook_id = ?", (webhook.id,)
-    )
-    total = int(row[0]) // EVENT_ID_BYTES if row else 0
+    length = tx.fetch_number("select sum(length(event_ids)) from webhook_posts where webhook_id = ?", (webhook.id,))
+    total = length // EVENT_ID_BYTES
     progress = get_progress(tx, webhook.id)
     for slot, begin, last in _slots(tx, progress.positions if progress else {}):
         if total < limit:
@@ -366,10 +363,9 @@ def _wanted(webhook: Webhook) -> str:
 
 
 def _kinds(webhook: Webhook) -> str:
-    types = ", ".join(str(each.number) for each in sorted(webhook.events, key=lambda one: one.number))
-    products = ", ".join(str(number) for number in sorted({0, *(each.number for each in webhook.products)}))
-    only = f" and product in ({products})" if webhook.products else ""
-    return f"type in ({types}){only}"
+    types = sorted(each.number for each in webhook.events)
+    products = sorted({0, *(each.number for each in webhook.products)}) if webhook.products else None
+    return f"{among('type', types)} and {among('product', products)}"
 
 
 def _count(tx: Tx, webhook: Webhook, slot: int, begin: int, last: int, limit: int | None) -> int:
@@ -382,8 +378,8 @@ def _count(tx: Tx, webhook: Webhook, slot: int, begin: int, last: int, limit: in
 
 def _nth(tx: Tx, webhook: Webhook, slot: int, begin: int, number: int) -> int:
     """Return the number of the nth event behind a position."""
-    rows = tx.fetch_all(
+    found = tx.fetch_value(
         f"select number from events where {_wanted(webhook)} order by number limit 1 offset ?",
         (webhook.account_id, slot, begin, 2**62, number - 1),
     )
-    return int(rows[0][0]) if rows else begin
+    return begin if found is None else found

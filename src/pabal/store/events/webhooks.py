@@ -70,13 +70,12 @@ class NewWebhook(NamedTuple):
 
 def add(tx: Tx, new: NewWebhook, now: Instant) -> int:
     """Add a webhook and return its id; what happens from now on is posted to it."""
-    rows = tx.fetch_all(
+    webhook_id = tx.fetch_number(
         "insert into webhooks"
         " (account_id, url, events, products, description, secret, state, created_at, changed_at,"
         " format, failures, dropped) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0) returning id",
         (new.account_id, *_settings(new), WebhookState.ACTIVE.code, now, now, new.format.code),
     )
-    webhook_id = int(rows[0][0])
     webhook_posts.begin_now(tx, webhook_id)
     return webhook_id
 
@@ -180,7 +179,7 @@ def delete(tx: Tx, account_id: int, webhook_id: int) -> bool:
 
 def record_success(tx: Tx, webhook_id: int, now: Instant) -> bool:
     """Record that a post was delivered: a paused webhook is active again. Says whether it was paused."""
-    was_paused = tx.execute(
+    was_paused = tx.changes(
         "update webhooks set state = ? where id = ? and state = ?",
         (WebhookState.ACTIVE.code, webhook_id, WebhookState.PAUSED.code),
     )
@@ -190,7 +189,7 @@ def record_success(tx: Tx, webhook_id: int, now: Instant) -> bool:
         " and (failures > 0 or trial_at is not null or last_success_at is null or last_success_at < ?)",
         (now, webhook_id, WebhookState.DISABLED.code, now - SUCCESS_PRECISION_MS),
     )
-    return bool(was_paused)
+    return was_paused
 
 
 def record_failure(tx: Tx, webhook_id: int, now: Instant, *, is_gone: bool) -> FailureCounts | None:
@@ -199,17 +198,17 @@ def record_failure(tx: Tx, webhook_id: int, now: Instant, *, is_gone: bool) -> F
     None: there is no such webhook any more, or it was disabled meanwhile.
     """
     gone = "gone = gone + 1, gone_since = coalesce(gone_since, ?)" if is_gone else "gone = 0, gone_since = null"
-    rows = tx.fetch_all(
+    row = tx.fetch_one(
         f"update webhooks set failures = failures + 1, failing_since = coalesce(failing_since, ?), {gone}"
         " where id = ? and state <> ? returning failures, failing_since, gone, gone_since",
         (now, *([now] if is_gone else []), webhook_id, WebhookState.DISABLED.code),
     )
-    return FailureCounts(*rows[0]) if rows else None
+    return FailureCounts(*row) if row else None
 
 
 def pause(tx: Tx, webhook_id: int, trial_at: Instant) -> bool:
     """Pause an active webhook until its next trial post, or postpone that; return whether it was active."""
-    was_active = tx.execute(
+    was_active = tx.changes(
         "update webhooks set state = ? where id = ? and state = ?",
         (WebhookState.PAUSED.code, webhook_id, WebhookState.ACTIVE.code),
     )
@@ -217,7 +216,7 @@ def pause(tx: Tx, webhook_id: int, trial_at: Instant) -> bool:
         "update webhooks set trial_at = ? where id = ? and state = ?",
         (trial_at, webhook_id, WebhookState.PAUSED.code),
     )
-    return bool(was_active)
+    return was_active
 
 
 def disable(tx: Tx, webhook_id: int, now: Instant, *, is_gone: bool = False) -> None:

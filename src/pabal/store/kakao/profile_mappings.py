@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from pabal.domain.base.dates import Instant
 from pabal.store.engine.base import Tx
-from pabal.store.rows import Select, reader, upsert
+from pabal.store.rows import select, upsert
 
 WHOLE_PROFILE = ""
 """The template code of the row that maps the profile itself."""
@@ -47,9 +47,7 @@ class RemotePlace(NamedTuple):
     """Whether messages may be sent there now."""
 
 
-_COLUMNS = "profile_id, carrier, template_code, remote, is_manual, problem"
-_from_row = reader(ProfileMapping, is_manual=bool)
-_MAPPINGS = Select(f"select {_COLUMNS} from profile_mappings", _from_row)
+_MAPPINGS = select(ProfileMapping, "profile_mappings", is_manual=bool)
 
 
 def find_places(tx: Tx, carrier: str, wanted: Iterable[tuple[int, str]]) -> dict[tuple[int, str], RemotePlace]:
@@ -105,12 +103,11 @@ def remove(tx: Tx, profile_id: int, carrier: str, template_code: str) -> bool:
 
 def find_profile_with_key(tx: Tx, carrier: str, sender_key: str) -> int | None:
     """Return the profile that is mapped to this key at a carrier."""
-    row = tx.fetch_one(
+    return tx.fetch_value(
         "select m.profile_id from profile_mappings m join profiles p on p.id = m.profile_id"
         " where m.carrier = ? and m.template_code = '' and m.remote = ? and p.deleted_at is null",
         (carrier, sender_key),
     )
-    return int(row[0]) if row else None
 
 
 def list_by_carrier(tx: Tx, carrier: str) -> list[ProfileMapping]:
@@ -133,10 +130,10 @@ def list_templates(tx: Tx, profile_id: int, carrier: str) -> list[ProfileMapping
 
 def list_all(tx: Tx) -> list[ListedMapping]:
     """Return every mapping of the profiles that exist, by account, channel, carrier and template."""
-    names = ", ".join(f"m.{name}" for name in _COLUMNS.split(", "))
+    names = ", ".join(f"m.{name}" for name in ProfileMapping._fields)
     rows = tx.fetch_all(
         f"select a.id, a.name, p.channel_id, {names} from profile_mappings m join profiles p on p.id = m.profile_id"
         " join accounts a on a.id = p.account_id where p.deleted_at is null"
         " order by a.name, p.channel_id, m.carrier, m.template_code"
     )
-    return [ListedMapping(row[0], row[1], row[2], _from_row(row[3:])) for row in rows]
+    return [ListedMapping(row[0], row[1], row[2], _MAPPINGS.read(row[3:])) for row in rows]

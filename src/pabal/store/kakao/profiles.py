@@ -9,7 +9,7 @@ from pabal.domain.kakao.profile import AUTH_STATUS_BY_CODE, AuthStatus, Profile,
 from pabal.store.accounts import setup_changes
 from pabal.store.engine.base import Reader, Tx, Value, transaction
 from pabal.store.events import events
-from pabal.store.rows import Select, find_page, given, in_period, reader
+from pabal.store.rows import Select, find_page, given, in_period, reader, select
 
 _COLUMNS = (
     "id, account_id, channel_id, category, cellphone, status, sender_key, is_enabled, created_at, changed_at,"
@@ -200,11 +200,9 @@ def add_token(
 
 def newest_token(tx: Tx, profile_id: int) -> ProfileToken | None:
     """Return the newest token of a profile, the only valid one."""
-    row = tx.fetch_one(
-        "select id, hash, failed_attempts, expires_at from tokens where profile_id = ? order by id desc limit 1",
-        (profile_id,),
+    return select(ProfileToken, "tokens").fetch_one(
+        tx, "where profile_id = ? order by id desc limit 1", (profile_id,)
     )
-    return ProfileToken(*row) if row else None
 
 
 def add_failed_attempts(tx: Tx, token_id: int, times: int = 1) -> None:

@@ -15,7 +15,7 @@ from pabal.domain.kakao.template_parts import parts_from_fields, to_fields
 from pabal.store.accounts import setup_changes
 from pabal.store.engine.base import Reader, Tx, Value, transaction
 from pabal.store.events import events, notices
-from pabal.store.rows import Select, containing, find_page, given, in_period, reader
+from pabal.store.rows import Select, containing, find_page, given, in_period, reader, select
 
 _COLUMNS = (
     "t.id", "t.account_id", "t.profile_id", "p.sender_key", "p.channel_id", "t.code", "t.design", "t.in_use",
@@ -99,10 +99,7 @@ def from_event(data: Mapping[str, Any]) -> Template:
 
 def get_image(tx: Tx, template_id: int) -> Image | None:
     """Return a template's image, if it has one."""
-    row = tx.fetch_one(
-        "select content_type, file_name, body from template_images where template_id = ?", (template_id,)
-    )
-    return Image(*row) if row else None
+    return select(Image, "template_images").fetch_one(tx, "where template_id = ?", (template_id,))
 
 
 def list_by_profile(tx: Tx, profile_id: int) -> list[Template]:

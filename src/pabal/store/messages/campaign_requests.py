@@ -141,12 +141,11 @@ def campaigns_by_request(tx: Tx, request_ids: Iterable[bytes]) -> dict[bytes, by
 
 def first_waiting(tx: Tx, campaign_id: bytes) -> bytes | None:
     """Return the first request of a campaign with messages that wait, as last counted."""
-    row = tx.fetch_one(
+    return tx.fetch_value(
         "select request_id from campaign_requests where campaign_id = ? and is_ended = 0 and waiting > 0"
         " order by request_id limit 1",
         (campaign_id,),
     )
-    return row[0] if row else None
 
 
 def find_due(tx: Tx, campaign_id: bytes | None, now: Instant, limit: int) -> list[CampaignRequest]:

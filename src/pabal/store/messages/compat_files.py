@@ -3,6 +3,7 @@
 from pabal.domain.base.dates import Instant
 from pabal.domain.content.image import Image
 from pabal.store.engine.base import Tx
+from pabal.store.rows import deletion
 
 NUMBER_BYTES = 4
 """The length of an id that is a number: callers of some relays keep these in 32 bits."""
@@ -30,16 +31,10 @@ def put(tx: Tx, account_id: int, file_id: bytes, image: Image, now: Instant) -> 
     return True
 
 
-def delete_numbered(tx: Tx, before: Instant, limit: int) -> int:
-    """Delete pictures with a number in place of a digest from before a time; return how many."""
-    rows = tx.fetch_all(
-        "select account_id, id from compat_files where created_at < ? and length(id) = ?"
-        " order by created_at limit ?",
-        (before, NUMBER_BYTES, limit),
-    )
-    for row in rows:
-        tx.execute("delete from compat_files where account_id = ? and id = ?", row)
-    return len(rows)
+delete_numbered = deletion(
+    "compat_files", "account_id, id", "created_at", condition=f"length(id) = {NUMBER_BYTES:d}"
+)
+"""Deletes some pictures with a number in place of a digest."""
 
 
 def count(tx: Tx, account_id: int) -> int:

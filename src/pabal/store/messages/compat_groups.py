@@ -58,14 +58,10 @@ def add_messages(
 
     None where the group is closed, or gone.
     """
-    locked = (
-        "update compat_groups set created_at = created_at where id = ? and account_id = ? and is_closed = 0"
-        " returning id"
-    )
-    if not tx.fetch_all(locked, (group_id, account_id)):
+    lock = "update compat_groups set created_at = created_at where id = ? and account_id = ? and is_closed = 0"
+    if not tx.changes(lock, (group_id, account_id)):
         return None
-    row = tx.fetch_one("select max(number) from compat_group_messages where group_id = ?", (group_id,))
-    last = int(row[0] or 0) if row else 0
+    last = tx.fetch_number("select max(number) from compat_group_messages where group_id = ?", (group_id,))
     if last + len(messages) > most:
         return last + len(messages)
     tx.execute_many(
@@ -78,21 +74,17 @@ def add_messages(
 def close(tx: Tx, account_id: int, group_id: bytes) -> list[str]:
     """Return the messages of a group; nothing can be added any more, unless there are none."""
     tx.execute("update compat_groups set is_closed = 1 where id = ? and account_id = ?", (group_id, account_id))
-    found = _list_messages(tx, group_id)
+    found = tx.fetch_values(
+        "select body from compat_group_messages where group_id = ? order by number", (group_id,)
+    )
     if not found:
         tx.execute("update compat_groups set is_closed = 0 where id = ?", (group_id,))
     return found
 
 
-def _list_messages(tx: Tx, group_id: bytes) -> list[str]:
-    """Return the messages of a group, in their order."""
-    return tx.fetch_values("select body from compat_group_messages where group_id = ? order by number", (group_id,))
-
-
 def delete(tx: Tx, account_id: int, group_id: bytes) -> bool:
     """Delete a group with its messages; return whether there was one."""
-    deleted = "delete from compat_groups where id = ? and account_id = ? returning id"
-    if not tx.fetch_all(deleted, (group_id, account_id)):
+    if not tx.changes("delete from compat_groups where id = ? and account_id = ?", (group_id, account_id)):
         return False
     tx.execute("delete from compat_group_messages where group_id = ?", (group_id,))
     return True

@@ -31,12 +31,11 @@ def add_all(tx: Tx, named: Iterable[NamedMessage]) -> None:
 
 def find(tx: Tx, account_id: int, name: str, since: Instant, limit: int) -> list[bytes]:
     """Return messages that may have a name and were requested since an instant, newest first."""
-    rows = tx.fetch_all(
+    return tx.fetch_values(
         "select message_id from compat_names where account_id = ? and digest = ? and message_id >= ?"
         " order by message_id desc limit ?",
         (account_id, _digest(name), identifiers.lowest_message_id(since), limit),
     )
-    return [bytes(row[0]) for row in rows]
 
 
 def forget(tx: Tx, message_ids: Iterable[bytes]) -> None:

@@ -5,11 +5,7 @@ from typing import NamedTuple
 
 from pabal.domain.base import identifiers
 from pabal.store.engine.base import Tx
-from pabal.store.rows import Select, deletion, reader
-
-_COLUMNS = (
-    "request_id, account_id, kind, group_id, total, refused, allows_duplicates, sender_name, caller, sequence"
-)
+from pabal.store.rows import deletion, select
 
 
 class CompatRequest(NamedTuple):
@@ -30,13 +26,14 @@ class CompatRequest(NamedTuple):
     """The numbers of its messages in the call, as JSON; None: 1, 2, 3 …"""
 
 
-_REQUESTS = Select(f"select {_COLUMNS} from compat_requests", reader(CompatRequest, allows_duplicates=bool))
+_REQUESTS = select(CompatRequest, "compat_requests", allows_duplicates=bool)
 
 
 def add_all(tx: Tx, rows: Sequence[CompatRequest]) -> None:
     """Store which call new requests belong to; one that is stored already stays as it is."""
     tx.execute_many(
-        f"insert into compat_requests ({_COLUMNS}) values {{rows}} on conflict (request_id) do nothing",
+        f"insert into compat_requests ({', '.join(CompatRequest._fields)}) values {{rows}}"
+        " on conflict (request_id) do nothing",
         [(*row[:6], int(row.allows_duplicates), *row[7:]) for row in rows],
     )
 
@@ -80,8 +77,8 @@ def find_by_sender_name(
 
 def get(tx: Tx, request_ids: Iterable[bytes]) -> dict[bytes, CompatRequest]:
     """Return what is known of the calls that requests belong to, by request."""
-    rows = tx.execute_list(f"{_REQUESTS.sql} where request_id in ({{list}})", request_ids)
-    return {row[0]: _REQUESTS.read(row) for row in rows}
+    found = _REQUESTS.fetch_list(tx, "where request_id in ({list})", request_ids)
+    return {each.request_id: each for each in found}
 
 
 def erase(tx: Tx, request_id: bytes) -> None:

@@ -1,6 +1,6 @@
 """Message lists: one account's messages, newest first, by page."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from pabal.domain.base import identifiers
@@ -11,7 +11,7 @@ from pabal.store.messages import requests
 from pabal.store.messages.messages import COLUMNS, Message, from_row
 from pabal.store.messages.requests import Request
 from pabal.store.queue.queue import UNSENT
-from pabal.store.rows import Select, given, in_period, read_rows
+from pabal.store.rows import among, given, in_period, read_rows, select
 
 MAX_DAYS_AHEAD = 366
 """No message is scheduled further ahead of its request, so a search by date can skip the rest."""
@@ -119,16 +119,17 @@ def count(tx: Tx, wanted: MessageFilter, most: int | None = None) -> int:
     where, args = _join_conditions(own)
     if not shared:
         limit = "" if most is None else f" limit {most:d}"
-        row = tx.fetch_one(f"select count(*) from (select m.id from messages m where {where}{limit}) as g", args)
+        found = tx.fetch_number(
+            f"select count(*) from (select m.id from messages m where {where}{limit}) as g", args
+        )
     else:
         where_shared, shared_args = _join_conditions(shared)
-        row = tx.fetch_one(
-            "select coalesce(sum(g.messages), 0) from (select substr(m.id, 1, 13) as request_id{and_slot},"
+        found = tx.fetch_number(
+            "select sum(g.messages) from (select substr(m.id, 1, 13) as request_id{and_slot},"
             f" count(*) as messages from messages m where {where} group by substr(m.id, 1, 13){{and_slot}}) as g"
             f" join requests r on r.id = g.request_id{{and_same_slot}} where {where_shared}",
             [*args, *shared_args],
         )
-    found = int(row[0]) if row else 0
     return found if most is None else min(found, most)
 
 
@@ -149,7 +150,7 @@ def _join_conditions(conditions: Sequence[Condition]) -> tuple[str, list[Value]]
 def _conditions(wanted: MessageFilter) -> tuple[list[Condition], list[Condition]]:
     """Return the conditions on a message `m`, and those on its request `r`."""
     plus = "+" if wanted.receiver is None else ""
-    own: list[Condition] = [(f"{plus}m.account_id = ?{in_slots('m.slot', wanted.slots)}", wanted.account_id)]
+    own: list[Condition] = [(f"{plus}m.account_id = ? and {among('m.slot', wanted.slots)}", wanted.account_id)]
     shared: list[Condition] = []
     own += given(("m.receiver = ?", None if wanted.receiver is None else int(wanted.receiver)))
     if wanted.request_id is not None:
@@ -180,7 +181,7 @@ def _conditions(wanted: MessageFilter) -> tuple[list[Condition], list[Condition]
         shared += in_period("r.scheduled_at", period)
         own += _in_request_period(request_period(period))
     if shared and wanted.slots is not None:  # each of two distributed tables has to name its slots
-        shared[0] = (shared[0][0] + in_slots("r.slot", wanted.slots), shared[0][1])
+        shared[0] = (f"{shared[0][0]} and {among('r.slot', wanted.slots)}", shared[0][1])
     return own, shared
 
 
@@ -197,11 +198,6 @@ def _in_requests(request_ids: Sequence[bytes] | None) -> list[Condition]:
         return [] if request_ids is None else [("m.id is null", ())]
     low, high = identifiers.message_id_range(min(request_ids))[0], identifiers.message_id_range(max(request_ids))[1]
     return [("m.id >= ?", low), ("m.id <= ?", high), *_among("substr(m.id, 1, 13)", request_ids)]
-
-
-def in_slots(column: str, slots: Collection[int] | None) -> str:
-    """Return a condition, to be added to another: that a row is in one of these slots."""
-    return "" if slots is None else f" and {column} in ({', '.join(str(int(slot)) for slot in slots) or '-1'})"
 
 
 def _in_request_period(period: Period | None) -> list[tuple[str, Value]]:
@@ -263,17 +259,15 @@ class QueuePosition(NamedTuple):
         return (self.reference or "").startswith(identifiers.IN_DOUBT_PREFIX)
 
 
-_POSITIONS = Select("select carrier, lane, ready_at, attempt, claimed_at, reference from jobs", QueuePosition._make)
+_POSITIONS = select(QueuePosition, "jobs")
 
 
 def list_attempts(tx: Tx, message_id: bytes) -> list[RecordedAttempt]:
     """Return the recorded attempts of a message, in order."""
-    rows = tx.fetch_all(
-        "select number, carrier, verdict, ended_at, code from attempts"
-        " where message_id = ? and slot = ? order by number",
-        (message_id, identifiers.slot_of(message_id)),
+    place = (message_id, identifiers.slot_of(message_id))
+    return select(RecordedAttempt, "attempts").fetch_all(
+        tx, "where message_id = ? and slot = ? order by number", place
     )
-    return [RecordedAttempt(*row) for row in rows]
 
 
 def get_deliveries(tx: Tx, message_ids: Iterable[bytes]) -> dict[bytes, DeliveryRecord]:
@@ -298,11 +292,8 @@ def get_key_ids(tx: Tx, request_ids: Iterable[bytes]) -> dict[bytes, int]:
 
 def get_key(tx: Tx, request_id: bytes) -> RequestKey | None:
     """Return the API key that a request was made with, None if it was made without one."""
-    row = tx.fetch_one(
-        "select key_id from requests where id = ? and slot = ?", (request_id, identifiers.slot_of(request_id))
-    )
-    found = tx.fetch_one("select id, name from keys where id = ?", row) if row and row[0] is not None else None
-    return RequestKey(*found) if found else None
+    key_id = get_key_ids(tx, [request_id]).get(request_id)
+    return None if key_id is None else select(RequestKey, "keys").fetch_one(tx, "where id = ?", (key_id,))
 
 
 def queue_position(tx: Tx, message_id: bytes) -> QueuePosition | None:

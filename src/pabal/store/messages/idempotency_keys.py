@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from pabal.domain.base.dates import Instant
 from pabal.store.engine.base import Tx
+from pabal.store.rows import deletion
 
 
 class IdempotencyKeyId(NamedTuple):
@@ -39,18 +40,12 @@ def save(tx: Tx, requests: Mapping[IdempotencyKeyId, KeyedRequest]) -> None:
     """Save the requests of keys, in place of expired ones."""
     tx.execute_many(
         "insert into idempotency_keys (slot, account_id, key, digest, request_id, created_at)"
-        " select v.slot, v.account_id, v.key, v.digest, v.request_id, v.created_at"
-        " from (values {rows}) as v(slot, account_id, key, digest, request_id, created_at) where true"
+        " select v.* from (values {rows}) as v where true"
         " on conflict (slot, account_id, key) do update set digest = excluded.digest,"
         " request_id = excluded.request_id, created_at = excluded.created_at",
         [(*key, *request) for key, request in sorted(requests.items())],
     )
 
 
-def delete_old(tx: Tx, before: Instant, limit: int) -> int:
-    """Delete keys older than `before`; return how many."""
-    return tx.execute(
-        "delete from idempotency_keys where (slot, account_id, key) in"
-        " (select slot, account_id, key from idempotency_keys where created_at < ? limit ?)",
-        (before, limit),
-    )
+delete_old = deletion("idempotency_keys", "slot, account_id, key", "created_at")
+"""Deletes some keys."""

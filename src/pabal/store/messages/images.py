@@ -102,10 +102,10 @@ def get(tx: Tx, request_id: bytes) -> tuple[Image, ...]:
         " order by request_id",
         (request_id, request_id + _BEHIND_REQUEST, identifiers.slot_of(request_id)),
     )
-    found = tx.execute_many(
+    found = tx.execute_list(
         "select request_id, body from images where request_id in ({list}) and request_id {within}"
         " and slot {same_slot}",
-        sorted({row[3:] for row in rows if row[3] is not None}),
+        sorted({row[3] for row in rows if row[3] is not None}),
     )
     bodies: dict[bytes, bytes] = dict(found)
     if any(row[3] is not None and row[3] not in bodies for row in rows):
@@ -120,7 +120,7 @@ def delete(tx: Tx, request_id: bytes) -> None:
         (request_id, request_id + _BEHIND_REQUEST, identifiers.slot_of(request_id)),
     )
     tx.execute_many(
-        "insert into pending_erasures (id) select v.id from (values {rows}) as v(id) where true"
+        "insert into pending_erasures (id) values {rows}"
         # locked also if it is there, because it is forgotten by one who does not see that this reference is gone
         " on conflict (id) do update set id = excluded.id",
         sorted({row for row in rows if row[0] is not None}),
@@ -150,8 +150,8 @@ def delete_unused(tx: Tx, shared_id: bytes) -> bool:
 def _is_used(tx: Tx, shared_id: bytes) -> bool:
     """Return whether an image of its month refers to these bytes."""
     low, high = partitions.month_bounds(partitions.month_at(identifiers.requested_at(shared_id)), "images")
-    row = tx.fetch_one(
+    found = tx.fetch_one(
         "select 1 from images where shared_id = ? and slot = ? and request_id >= ? and request_id < ? limit 1",
         (shared_id, identifiers.slot_of(shared_id), low, high),
     )
-    return row is not None
+    return found is not None

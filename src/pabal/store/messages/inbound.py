@@ -7,14 +7,11 @@ from pabal.domain.base.dates import Instant
 from pabal.domain.people.inbound import MISSING_PART, Inbound
 from pabal.store.accounts import accounts
 from pabal.store.engine.base import Tx
-from pabal.store.rows import Select, deletion, reader, upsert
+from pabal.store.rows import deletion, select, upsert
 
 MAX_EARLIER_MESSAGES = 1000
 """How many of the newest messages to a number are searched for the one that it replies to."""
-_MESSAGES = Select(
-    "select id, account_id, carrier, sender, receiver, content, has_opted_out, received_at from inbound_messages",
-    reader(Inbound, has_opted_out=bool),
-)
+_MESSAGES = select(Inbound, "inbound_messages", has_opted_out=bool)
 _LONG_MESSAGE = "carrier = ? and sender = ? and receiver = ? and reference = ? and total = ?"
 
 
@@ -37,7 +34,7 @@ def add(tx: Tx, message: Inbound) -> Inbound:
     if message.account_id is not None:
         accounts.lock(tx, message.account_id)
     _, account_id, carrier, sender, receiver, content, has_opted_out, received_at = message
-    ((id,),) = tx.fetch_all(
+    id = tx.fetch_number(
         "insert into inbound_messages"
         " (account_id, carrier, sender, receiver, content, has_opted_out, received_at)"
         " values (?, ?, ?, ?, ?, ?, ?) returning id",
@@ -71,13 +68,12 @@ def take_parts(tx: Tx, of: LongMessage) -> str:
 
 def find_finished_parts(tx: Tx, before: Instant, limit: int) -> list[LongMessage]:
     """Return some long messages that are complete, or whose first part arrived before an instant."""
-    rows = tx.fetch_all(
-        "select carrier, sender, receiver, reference, total from inbound_parts"
-        " group by carrier, sender, receiver, reference, total"
+    return select(LongMessage, "inbound_parts").fetch_all(
+        tx,
+        "group by carrier, sender, receiver, reference, total"
         " having count(*) >= total or min(arrived_at) < ? limit ?",
         (before, limit),
     )
-    return [LongMessage(*row) for row in rows]
 
 
 def has_sent(tx: Tx, account_id: int, phone: str, sender: str) -> bool:
@@ -87,14 +83,12 @@ def has_sent(tx: Tx, account_id: int, phone: str, sender: str) -> bool:
         (account_id, int(phone), MAX_EARLIER_MESSAGES),
     )
     of_requests = {identifiers.request_id_of(row[0]) for row in rows}
-    senders = {
-        id: (total, sender, fallback_sender)
-        for id, total, sender, fallback_sender in tx.execute_list(
-            "select id, total, sender, fallback_sender from requests"
-            " where id in ({list}) and id {within} and slot {same_slot}",
-            of_requests,
-        )
-    }
+    found = tx.execute_list(
+        "select id, total, sender, fallback_sender from requests"
+        " where id in ({list}) and id {within} and slot {same_slot}",
+        of_requests,
+    )
+    senders = {id: said for id, *said in found}
     for (message_id,) in rows:
         total, own, of_fallback = senders.get(identifiers.request_id_of(message_id), (0, None, None))
         if sender == (own if identifiers.number_of(message_id) <= total else of_fallback):

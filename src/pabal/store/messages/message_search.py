@@ -11,10 +11,10 @@ from pabal.domain.sends.message import Product
 from pabal.store.engine.base import Reader, Row, Tx, Value, transaction
 from pabal.store.events.events import last_positions
 from pabal.store.messages import campaign_requests, history, messages
-from pabal.store.messages.history import MessageFilter, in_slots, read_messages, request_period, where_clause
+from pabal.store.messages.history import MessageFilter, read_messages, request_period, where_clause
 from pabal.store.messages.messages import COLUMNS, Message
 from pabal.store.messages.requests import Request
-from pabal.store.rows import given, in_period
+from pabal.store.rows import among, given, in_period
 
 FIRST_SCAN_SIZE = 200
 MAX_SCAN_SIZE = 2000
@@ -218,7 +218,7 @@ def _request_id_range(wanted: MessageFilter) -> tuple[str, list[Value]]:
     for period in (wanted.requested, request_period(wanted.scheduled), request_period(wanted.month)):
         said += in_period("id", period)
     args = [identifiers.lowest_message_id(int(at or 0))[: identifiers.REQUEST_ID_BYTES] for _, at in said]
-    return "".join(f" and {sql}" for sql, _ in said) + in_slots("slot", wanted.slots), [*args]
+    return "".join(f" and {sql}" for sql, _ in [*said, (among("slot", wanted.slots), None)]), [*args]
 
 
 def _may_match(product: int, said: Sequence[Any], wanted: MessageFilter) -> bool:
@@ -278,7 +278,6 @@ def list_reported(
     known = sorted(last_positions(tx, slots))
     if not known:
         return ReportedPage(0, [])
-    products = ", ".join(str(each.number) for each in wanted.products)
     join = ""
     if wanted.is_code is not None:
         join = (
@@ -286,9 +285,9 @@ def list_reported(
             f" and coalesce(r.is_code, 0) = {int(wanted.is_code)}"
         )
     where = (
-        f" from events e{join} where e.account_id = ? and e.slot in ({', '.join(map(str, known))})"
+        f" from events e{join} where e.account_id = ? and {among('e.slot', known)}"
         f" and e.number >= ? and e.number < ? and e.type = {EventType.MESSAGE_RESULT.number}"
-        f" and e.product in ({products})"
+        f" and {among('e.product', [each.number for each in wanted.products])}"
     )
     args = (wanted.account_id, lowest_number(wanted.since), lowest_number(wanted.before))
     total = tx.fetch_number(f"select count(*){where}", args)

@@ -171,15 +171,15 @@ def finish(
     details_of: Callable[[bytes], EndDetails] = lambda _: _NO_DETAILS,
 ) -> list[tuple[bytes, int]]:
     """Give unfinished messages their outcome and its details, record their ends, and return id and product."""
-    alike: dict[tuple[Outcome, EndDetails], list[tuple[bytes]]] = {}
+    alike: dict[tuple[Outcome, EndDetails], list[bytes]] = {}
     for one, outcome in ended:
-        alike.setdefault((outcome, details_of(one)), []).append((one,))
+        alike.setdefault((outcome, details_of(one)), []).append(one)
     found: list[MessageEnd] = []
     for (outcome, details), ids in alike.items():  # a join would search every partition for each id
         # not `case product when`, of which Citus makes another statement
         cases = "".join(f" when product = {product.number:d} then {cost:d}" for product, cost in details.costs)
         cost = f", cost = case{cases} end" if cases else ""
-        rows = tx.execute_many(
+        rows = tx.execute_list(
             f"update messages set completed_at = ?, status = ?, outcome = ?, carrier = ?, carrier_code = ?{cost}"
             " where status in (0, 1) and id in ({list}) and id {within} and slot {same_slot}"
             " returning id, account_id, product",
@@ -230,19 +230,10 @@ def list_of_request(
 
 
 def count_by_status(tx: Tx, account_id: int, low: bytes, high: bytes) -> dict[Status, int]:
-    """Return how many of the messages between two ids of one request have each status.
-
-    One whose status is damaged counts as failed: no carrier gets it, and the total stays right.
-    """
-    rows = tx.fetch_all(
-        "select status, count(*) from messages where id between ? and ? and slot = ? and +account_id = ?"
-        " group by status",
-        (low, high, identifiers.slot_of(low), account_id),
-    )
+    """Return how many of the messages between two ids of one request have each status."""
     counts: dict[Status, int] = {}
-    for number, count in rows:
-        status = STATUS_BY_NUMBER.get(number, Status.FAIL)
-        counts[status] = counts.get(status, 0) + count
+    for (status, _), each in count_by_result(tx, account_id, low, high).items():
+        counts[status] = counts.get(status, 0) + each.messages
     return counts
 
 
@@ -256,7 +247,7 @@ class ResultCount(NamedTuple):
 def count_by_result(tx: Tx, account_id: int, low: bytes, high: bytes) -> dict[tuple[Status, int], ResultCount]:
     """Return how many of the messages between two ids of one request have each status and outcome; 0: none.
 
-    Damaged ones are counted as `count_by_status` does.
+    One whose status is damaged counts as failed: no carrier gets it, and the total stays right.
     """
     rows = tx.fetch_all(
         "select status, coalesce(outcome, 0), count(*), sum(cost) from messages"
@@ -279,10 +270,8 @@ def add_costs(*costs: int | None) -> int | None:
 
 def is_stored(tx: Tx, account_id: int, message_id: bytes) -> bool:
     """Return whether an account has a message, also one that cannot be read."""
-    row = tx.fetch_one(
-        "select account_id from messages where id = ? and slot = ?", (message_id, identifiers.slot_of(message_id))
-    )
-    return row is not None and row[0] == account_id
+    owner = "select account_id from messages where id = ? and slot = ?"
+    return tx.fetch_value(owner, (message_id, identifiers.slot_of(message_id))) == account_id
 
 
 def from_row(row: Row) -> Message:

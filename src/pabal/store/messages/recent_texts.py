@@ -13,9 +13,7 @@ def claim(tx: Tx, digests: Sequence[bytes], now: Instant, until: Instant) -> set
     Of two transactions with the same text, one waits for the other.
     """
     rows = tx.execute_many(
-        "insert into recent_texts (digest, created_at, expires_at)"
-        " select v.digest, v.created_at, v.expires_at"
-        " from (values {rows}) as v(digest, created_at, expires_at) where true"
+        "insert into recent_texts (digest, created_at, expires_at) values {rows}"
         " on conflict (digest) do update set created_at = excluded.created_at, expires_at = excluded.expires_at"
         " where recent_texts.expires_at <= excluded.created_at returning digest",
         [(digest, now, until) for digest in sorted(set(digests))],

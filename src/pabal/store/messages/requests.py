@@ -13,16 +13,9 @@ from pabal.domain.kakao.template_parts import NO_PARTS, TemplateParts, decode_pa
 from pabal.domain.sends.message import PRODUCT_BY_NUMBER, Product
 from pabal.domain.sends.sending import Sending
 from pabal.store.engine.base import Row, Tx
-from pabal.store.rows import read_rows
+from pabal.store.rows import read_rows, reader
 
 _decode_names = msgspec.json.Decoder(tuple[str, ...]).decode
-
-_COLUMNS = (
-    "id, account_id, product, total, scheduled_at, sender, subject, content, variables, buttons,"
-    " has_image, image_link, is_ad, fallback_sender, fallback_content,"
-    " profile_id, channel_id, sender_key, template_code, expire_minutes, expires_at,"
-    " reserved, brand, opt_out_number, parts, is_code"
-)
 
 
 class Request(NamedTuple):
@@ -66,6 +59,19 @@ class Request(NamedTuple):
     def is_delivered_as_brand(self) -> bool:
         """Whether it is friend talk that goes out as a brand message."""
         return self.brand is not None and self.product is not Product.BRAND_MESSAGE
+
+
+_COLUMNS = ", ".join(Request._fields).replace("images", "has_image")
+_from_row = reader(
+    Request,
+    product=PRODUCT_BY_NUMBER.__getitem__,
+    variables=lambda names: _decode_names(names) if names else (),
+    buttons=decode_buttons,
+    is_ad=bool,
+    brand=decode_brand,
+    parts=decode_parts,
+    is_code=bool,
+)
 
 
 class RequestRow(NamedTuple):
@@ -242,33 +248,4 @@ def ids_between(tx: Tx, after: bytes, before: bytes, limit: int) -> list[bytes]:
     """Return the ids of requests between two ids, oldest first."""
     return tx.fetch_values(
         "select id from requests where id > ? and id < ? order by id limit ?", (after, before, limit)
-    )
-
-
-def _from_row(row: Row) -> Request:
-    (id, account_id, product, total, scheduled_at, sender, subject, content, variables, buttons,
-     has_image, image_link, is_ad, *rest, brand, opt_out_number, parts, is_code) = row  # fmt: skip
-    found = Request(
-        id,
-        account_id,
-        PRODUCT_BY_NUMBER[product],
-        total,
-        scheduled_at,
-        sender,
-        subject,
-        content,
-        _decode_names(variables) if variables else (),
-        decode_buttons(buttons),
-        has_image,
-        image_link,
-        bool(is_ad),
-        *rest,
-    )
-    if brand is None and opt_out_number is None and parts is None and not is_code:
-        return found
-    return found._replace(
-        brand=decode_brand(brand),
-        opt_out_number=opt_out_number,
-        parts=decode_parts(parts),
-        is_code=bool(is_code),
     )

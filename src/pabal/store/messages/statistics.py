@@ -8,7 +8,7 @@ from pabal.domain.base import identifiers
 from pabal.domain.base.dates import MINUTE, Instant, Period, month_of
 from pabal.domain.sends.message import Outcome, Product, Status
 from pabal.store.engine.base import Reader, Tx, transaction
-from pabal.store.rows import Select, upsert
+from pabal.store.rows import select, upsert
 
 QUARTER = 15 * MINUTE
 """A quarter of an hour: days begin with one in every time zone."""
@@ -109,10 +109,9 @@ def quarter_start(at: Instant) -> Instant:
 @transaction(reader=Reader.BACKGROUND)
 def first_request_at(tx: Tx, since: Instant, until: Instant) -> Instant | None:
     """Return when the first message in a period was requested."""
-    row = tx.fetch_one(
-        "select id from messages where id >= ? and id < ? order by id limit 1", _bounds(since, until)
-    )
-    return identifiers.requested_at(row[0]) if row else None
+    sql = "select id from messages where id >= ? and id < ? order by id limit 1"
+    first = tx.fetch_value(sql, _bounds(since, until))
+    return None if first is None else identifiers.requested_at(first)
 
 
 @transaction(reader=Reader.BACKGROUND)
@@ -200,19 +199,15 @@ def save(tx: Tx, counted: CountedQuarter, found: Mapping[StatisticsGroup, GroupC
 
 def list_unfinished(tx: Tx) -> list[CountedQuarter]:
     """Return the quarters that must be counted again, oldest first."""
-    quarters = Select(
-        "select quarter, queue_digest, counted_at, duration_ms from statistics_quarters", CountedQuarter._make
-    )
-    return quarters.fetch_all(tx, "where queue_digest <> '' order by quarter")
+    return select(CountedQuarter, "statistics_quarters").fetch_all(tx, "where queue_digest <> '' order by quarter")
 
 
 def counted_as_of(tx: Tx) -> Instant | None:
     """Return when the open quarters were counted last; None where nothing was requested lately."""
-    row = tx.fetch_one(
+    return tx.fetch_value(
         "select min(counted_at) from statistics_quarters where queue_digest >= ? and queue_digest < ?",
         (OPEN_PREFIX, OPEN_PREFIX + "a"),
     )
-    return row[0] if row else None
 
 
 def count_by_account(tx: Tx, account_id: int, periods: Sequence[Period]) -> list[dict[StatisticsKey, int]]:

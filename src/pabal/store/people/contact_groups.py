@@ -12,12 +12,11 @@ _GROUPS = Select("select id, name, contacts from contact_groups", ContactGroup._
 
 def add(tx: Tx, account_id: int, name: str, now: Instant) -> int | None:
     """Add a group and return its id, None where the account has one of this name."""
-    rows = tx.fetch_all(
+    return tx.fetch_value(
         "insert into contact_groups (account_id, name, contacts, created_at) values (?, ?, 0, ?)"
         " on conflict (account_id, name) do nothing returning id",
         (account_id, name, now),
     )
-    return int(rows[0][0]) if rows else None
 
 
 def rename(tx: Tx, account_id: int, group_id: int, name: str) -> bool:
@@ -48,8 +47,7 @@ def add_members(tx: Tx, account_id: int, group_id: int, contact_ids: Iterable[in
     """
     tx.execute("update address_books set contacts = contacts where account_id = ?", (account_id,))
     rows = tx.execute_many(
-        "insert into contact_members (group_id, contact_id)"
-        " select v.group_id, v.contact_id from (values {rows}) as v(group_id, contact_id) where true"
+        "insert into contact_members (group_id, contact_id) values {rows}"
         " on conflict (group_id, contact_id) do nothing returning contact_id",
         [(group_id, one) for one in sorted(contact_ids)],
     )

@@ -85,9 +85,7 @@ def save_all(
     new = [each for phone, each in by_phone.items() if phone not in known]
     added = tx.execute_many(
         "insert into contacts (account_id, phone, name, name_key, fields, created_at, changed_at)"
-        " select v.account_id, v.phone, v.name, v.name_key{as_bytes}, v.fields, v.created_at, v.changed_at"
-        " from (values {rows}) as v(account_id, phone, name, name_key, fields, created_at, changed_at) where true"
-        " on conflict (account_id, phone) do nothing returning id, phone",
+        " values {rows} on conflict (account_id, phone) do nothing returning id, phone",
         [(account_id, int(each.phone), *_named(each), now, now) for each in sorted(new)],
     )
     changed = [_merged(known[phone], each) for phone, each in by_phone.items() if phone in known] if updates else []
@@ -116,10 +114,8 @@ def get(tx: Tx, account_id: int, contact_id: int) -> Contact | None:
 
 def find_by_phones(tx: Tx, account_id: int, phones: Iterable[str]) -> list[Contact]:
     """Return the contacts of an account with these numbers."""
-    rows = tx.execute_many(
-        f"select {_COLUMNS} from contacts c where c.account_id = ? and c.phone in ({{list}})",
-        [(int(phone),) for phone in sorted(phones)],
-        (account_id,),
+    rows = tx.execute_list(
+        f"{_CONTACTS.sql} where c.account_id = ? and c.phone in ({{list}})", map(int, sorted(phones)), (account_id,)
     )
     return [_from_row(row) for row in rows]
 
@@ -177,11 +173,9 @@ def search(
 def list_after(tx: Tx, account_id: int, group_ids: Sequence[int], after: int, limit: int) -> list[Contact]:
     """Return some contacts in order of their ids, each once: of all these groups, or without a group of all."""
     if not group_ids:
-        rows = tx.fetch_all(
-            f"select {_COLUMNS} from contacts c where c.account_id = ? and c.id > ? order by c.id limit ?",
-            (account_id, after, limit),
+        return _CONTACTS.fetch_all(
+            tx, "where c.account_id = ? and c.id > ? order by c.id limit ?", (account_id, after, limit)
         )
-        return [_from_row(row) for row in rows]
     found: dict[int, Contact] = {}
     for group_id in group_ids:
         rows = tx.fetch_all(
@@ -254,7 +248,7 @@ def _field_pattern(name: str, value: str) -> str:
 
 def _update(tx: Tx, contacts: Iterable[Contact], now: Instant) -> None:
     tx.execute_many(
-        "update contacts set name = v.name, name_key = v.name_key{as_bytes}, fields = v.fields,"
+        "update contacts set name = v.name, name_key = v.name_key, fields = v.fields,"
         " changed_at = v.changed_at from (values {rows}) as v(id, name, name_key, fields, changed_at)"
         " where contacts.id = v.id",
         [(each.id, *_named(each), now) for each in contacts],

@@ -59,8 +59,7 @@ class HashKeys:
 
 def get_stored(tx: Tx, name: str = OPT_OUTS) -> bytes | None:
     """Return a key as it is stored; None: it was not needed yet."""
-    row = tx.fetch_one("select value from hash_keys where name = ?", (name,))
-    return bytes(row[0]) if row else None
+    return tx.fetch_value("select value from hash_keys where name = ?", (name,))
 
 
 def put(tx: Tx, stored: bytes, name: str = OPT_OUTS) -> None:

@@ -59,9 +59,7 @@ def add(tx: Tx, keys: HashKeys, new: NewOptOuts, new_key: bytes, now: Instant) -
         )
     }
     rows = tx.execute_many(
-        "insert into opt_outs (account_id, hash, sender, phone, reason, source, created_at)"
-        " select v.account_id, v.hash{as_bytes}, v.sender, v.phone, v.reason, v.source, v.created_at"
-        " from (values {rows}) as v(account_id, hash, sender, phone, reason, source, created_at) where true"
+        "insert into opt_outs (account_id, hash, sender, phone, reason, source, created_at) values {rows}"
         " on conflict (hash, sender) do update set phone = excluded.phone where opt_outs.phone is null"
         f" returning hash, {_COLUMNS}",
         [
@@ -136,10 +134,8 @@ def list_by_number(tx: Tx, keys: HashKeys, account_id: int, phone: str) -> list[
     key = keys.get(tx)
     if key is None:
         return []
-    rows = tx.fetch_all(
-        f"select {_COLUMNS} from opt_outs where hash = ? order by id", (hash_number(key, account_id, phone),)
-    )
-    return [_from_row(row)._replace(phone=phone) for row in rows]
+    found = _OPT_OUTS.fetch_all(tx, "where hash = ? order by id", (hash_number(key, account_id, phone),))
+    return [each._replace(phone=phone) for each in found]
 
 
 def erase(tx: Tx, keys: HashKeys, account_id: int, phone: str) -> None:
@@ -165,8 +161,7 @@ def hash_again(tx: Tx, key: bytes, stored: bytes) -> tuple[int, int]:
         after = rows[-1][0]
         kept += len(rows)
         tx.execute_many(
-            "update opt_outs set hash = v.hash{as_bytes} from (values {rows}) as v(id, hash)"
-            " where opt_outs.id = v.id",
+            "update opt_outs set hash = v.hash from (values {rows}) as v(id, hash) where opt_outs.id = v.id",
             [(id, hash_number(key, account_id, f"0{phone}")) for id, account_id, phone in rows],
         )
     hash_keys.put(tx, stored)
@@ -223,17 +218,16 @@ def add_changes(tx: Tx, account_id: int, phones: Iterable[str], *, is_removed: b
 
     The list of a relay belongs to such a number: with a shared one, an account would decide for others.
     """
-    row = tx.fetch_one(
+    number = tx.fetch_value(
         "select opt_out_number from accounts where id = ? and opt_out_number is not null"
         " and (select count(*) from accounts o where o.opt_out_number = accounts.opt_out_number) = 1",
         (account_id,),
     )
-    if row is None:
+    if number is None:
         return
     tx.execute_many(
-        "insert into opt_out_changes (account_id, opt_out_number, phone, is_removed, created_at)"
-        " select v.* from (values {rows}) as v",
-        [(account_id, row[0], int(phone), int(is_removed), now) for phone in phones],
+        "insert into opt_out_changes (account_id, opt_out_number, phone, is_removed, created_at) values {rows}",
+        [(account_id, number, int(phone), int(is_removed), now) for phone in phones],
     )
 
 

@@ -10,7 +10,9 @@ from pabal.store.accounts import setup_changes
 from pabal.store.engine.base import Tx
 from pabal.store.engine.postgres import partitions
 from pabal.store.messages import compat_groups, compat_names, compat_requests, images
+from pabal.store.rows import select
 
+_BLANK_MESSAGES = "update messages set receiver = 0, variables = null, content = null, reference = null"
 # The rows stay: by these the simulator recognizes a repeated submit.
 _BLANK_SIMULATED = (
     "update simulated_messages set phone = 0, sender = '', subject = null, content = '', buttons = null,"
@@ -48,12 +50,9 @@ def find_message_ids(tx: Tx, account_id: int, phone: str, after: bytes, limit: i
 
 def list_phone_messages(tx: Tx, account_id: int, phone: str, limit: int) -> list[PhoneMessage]:
     """Return what a simulated phone has received from an account, tokens included."""
-    rows = tx.fetch_all(
-        "select kind, accepted_at, sender, subject, content, message_id from simulated_messages"
-        " where account_id = ? and phone = ? order by id limit ?",
-        (account_id, int(phone), limit),
+    return select(PhoneMessage, "simulated_messages").fetch_all(
+        tx, "where account_id = ? and phone = ? order by id limit ?", (account_id, int(phone), limit)
     )
-    return [PhoneMessage(*row) for row in rows]
 
 
 def list_channels(tx: Tx, account_id: int, phone: str) -> list[str]:
@@ -160,11 +159,9 @@ def erase(tx: Tx, identity: bytes) -> bool:
 def _with_fallback(tx: Tx, message_id: bytes) -> list[bytes]:
     """Return the ids of a message and of its fallback, which may not exist."""
     request_id, slot = identifiers.request_id_of(message_id), identifiers.slot_of(message_id)
-    row = tx.fetch_one("select total from requests where id = ? and slot = ?", (request_id, slot))
+    total = tx.fetch_number("select total from requests where id = ? and slot = ?", (request_id, slot))
     number = identifiers.number_of(message_id)
-    if row is None or number > row[0]:
-        return [message_id]
-    return [message_id, identifiers.make_message_id(request_id, number + row[0])]
+    return [message_id, *([identifiers.make_message_id(request_id, number + total)] if number <= total else [])]
 
 
 def list_messages(tx: Tx, identity: bytes) -> list[tuple[bytes, int]]:
@@ -185,8 +182,7 @@ def list_messages(tx: Tx, identity: bytes) -> list[tuple[bytes, int]]:
 def postpone(tx: Tx, identities: Iterable[bytes]) -> None:
     """Note requests or messages to erase when they have ended."""
     tx.execute_many(
-        "insert into pending_erasures (id) select v.id{as_bytes} from (values {rows}) as v(id) where true"
-        " on conflict (id) do nothing",
+        "insert into pending_erasures (id) values {rows} on conflict (id) do nothing",
         [(one,) for one in identities],
     )
 
@@ -214,28 +210,20 @@ def erase_request(tx: Tx, request_id: bytes) -> None:
     images.delete(tx, request_id)
     compat_requests.erase(tx, request_id)
     compat_names.forget_request(tx, request_id)
-    tx.execute(
-        "update messages set receiver = 0, variables = null, content = null, reference = null"
-        " where id between ? and ? and slot = ?",
-        (low, high, slot),
-    )
+    tx.execute(f"{_BLANK_MESSAGES} where id between ? and ? and slot = ?", (low, high, slot))
     tx.execute("delete from attempts where message_id between ? and ? and slot = ?", (low, high, slot))
     tx.execute(f"{_BLANK_SIMULATED} where message_id between ? and ?", (low, high))
 
 
 def erase_messages(tx: Tx, message_ids: Sequence[bytes]) -> None:
     """Erase the numbers and texts of messages; what they share with others of their request stays."""
-    ids = [(one,) for one in message_ids]
     compat_names.forget(tx, message_ids)
-    tx.execute_many(
-        "update messages set receiver = 0, variables = null, content = null, reference = null"
-        " where id in ({list}) and id {within} and slot {same_slot}",
-        ids,
-    )
-    tx.execute_many(
-        "delete from attempts where message_id in ({list}) and message_id {within} and slot {same_slot}", ids
-    )
-    tx.execute_many(f"{_BLANK_SIMULATED} where message_id in ({{list}})", ids)
+    for statement in (
+        f"{_BLANK_MESSAGES} where id in ({{list}}) and id {{within}} and slot {{same_slot}}",
+        "delete from attempts where message_id in ({list}) and message_id {within} and slot {same_slot}",
+        f"{_BLANK_SIMULATED} where message_id in ({{list}})",
+    ):
+        tx.execute_list(statement, message_ids)
 
 
 ERASED_TABLES = (
@@ -276,7 +264,7 @@ def record_erased(tx: Tx, ids: Iterable[bytes], now: Instant) -> None:
     months = sorted({str(partitions.month_at(identifiers.requested_at(one))) for one in ids})
     parts = [f"{table}_{month}" for table in partitions.PARTITION_KEYS for month in [*months, "default"] if months]
     tx.execute_many(
-        "insert into erased_tables (erased_at, name) select ?, v.name from (values {rows}) as v(name) where true"
+        "insert into erased_tables (erased_at, name) select ?, v.* from (values {rows}) as v where true"
         " on conflict (name) do update set erased_at = excluded.erased_at",
         [(name,) for name in sorted([*ERASED_TABLES, *parts])],
         (now,),
@@ -285,7 +273,7 @@ def record_erased(tx: Tx, ids: Iterable[bytes], now: Instant) -> None:
 
 def list_erased(tx: Tx) -> list[ErasedTable]:
     """Return the tables that are to be vacuumed, those that wait for longest first."""
-    return [ErasedTable(*row) for row in tx.fetch_all("select name, erased_at from erased_tables order by 2, 1")]
+    return select(ErasedTable, "erased_tables").fetch_all(tx, "order by erased_at, name")
 
 
 def delete_erased(tx: Tx, table: ErasedTable) -> None:

@@ -7,6 +7,7 @@ from pabal.domain.base import identifiers
 from pabal.domain.base.dates import Instant
 from pabal.store.engine.base import Tx
 from pabal.store.queue.queue import REFERENCE_SEPARATOR, UNSENT, Lane
+from pabal.store.rows import Select
 
 UNKNOWN = "unknown"
 """The verdict of an attempt whose result is not known."""
@@ -54,20 +55,20 @@ def correct(tx: Tx, attempts: Iterable[EndedAttempt]) -> None:
 
 def find_carriers(tx: Tx, ids: Iterable[bytes]) -> set[tuple[bytes, str]]:
     """Return which carriers were given these messages and did not accept them."""
-    rows = tx.execute_many(
+    rows = tx.execute_list(
         "select message_id, carrier from attempts"
         " where message_id in ({list}) and message_id {within} and slot {same_slot}",
-        [(one,) for one in ids],
+        ids,
     )
-    return {(row[0], row[1]) for row in rows}
+    return {(one, carrier) for one, carrier in rows}
 
 
 def count_doubts(tx: Tx, carrier: str, ids: Iterable[bytes]) -> dict[bytes, DoubtCount]:
     """Return how many attempts at these messages ended with an unknown result, for those that had any."""
-    rows = tx.execute_many(
+    rows = tx.execute_list(
         "select message_id, count(*), sum(case when carrier = ? then 1 else 0 end) from attempts where verdict = ?"
         " and message_id in ({list}) and message_id {within} and slot {same_slot} group by message_id",
-        [(one,) for one in ids],
+        ids,
         (carrier, UNKNOWN),
     )
     return {one: DoubtCount(total, here) for one, total, here in rows}
@@ -75,10 +76,10 @@ def count_doubts(tx: Tx, carrier: str, ids: Iterable[bytes]) -> dict[bytes, Doub
 
 def doubts_began_at(tx: Tx, ids: Iterable[bytes]) -> dict[bytes, Instant]:
     """Return when the first attempt of unknown result at each of these messages ended, for those that had any."""
-    rows = tx.execute_many(
+    rows = tx.execute_list(
         "select message_id, min(ended_at) from attempts where verdict = ?"
         " and message_id in ({list}) and message_id {within} and slot {same_slot} group by message_id",
-        [(one,) for one in ids],
+        ids,
         (UNKNOWN,),
     )
     return dict(rows)
@@ -89,6 +90,9 @@ class LeasedJob(NamedTuple):
 
     id: bytes
     attempt: int
+
+
+_LEASED = Select("select id, attempt from jobs where claimed_at is not null", LeasedJob._make)
 
 
 class HeldJob(NamedTuple):
@@ -122,28 +126,19 @@ class LateAcceptance(NamedTuple):
 
 def find_leased(tx: Tx, ids: Iterable[bytes]) -> list[LeasedJob]:
     """Return those jobs that are claimed."""
-    rows = tx.execute_many(
-        "select id, attempt from jobs where claimed_at is not null and id in ({list}) and slot {same_slot}",
-        [(one,) for one in ids],
-    )
-    return [LeasedJob(*row) for row in rows]
+    return _LEASED.fetch_list(tx, "and id in ({list}) and slot {same_slot}", ids)
 
 
 def find_in_flight(tx: Tx, slot: int, carrier: str, limit: int) -> list[LeasedJob]:
     """Return some jobs that a worker has claimed."""
-    rows = tx.fetch_all(
-        f"select id, attempt from jobs where slot = ? and carrier = ? and {UNSENT} and claimed_at is not null"
-        " limit ?",
-        (slot, carrier, limit),
-    )
-    return [LeasedJob(*row) for row in rows]
+    return _LEASED.fetch_all(tx, f"and slot = ? and carrier = ? and {UNSENT} limit ?", (slot, carrier, limit))
 
 
 def renew_leases(tx: Tx, ids: Iterable[bytes], until: Instant) -> None:
     """Move the end of leases, without beginning another attempt."""
-    tx.execute_many(
+    tx.execute_list(
         "update jobs set ready_at = ? where claimed_at is not null and id in ({list}) and slot {same_slot}",
-        [(one,) for one in ids],
+        ids,
         (until,),
     )
 
@@ -164,10 +159,10 @@ def hold_for_receipt(tx: Tx, holds: Iterable[HeldJob]) -> None:
 
 def find_unsettled(tx: Tx, ids: Iterable[bytes]) -> dict[bytes, UnsettledJob]:
     """Return the jobs of those messages that have not ended."""
-    rows = tx.execute_many(
+    rows = tx.execute_list(
         "select id, carrier, lane, attempt, claimed_at is not null, reference from jobs"
         " where id in ({list}) and slot {same_slot}",
-        [(one,) for one in ids],
+        ids,
     )
     return {row[0]: UnsettledJob(*row)._replace(is_leased=bool(row[4])) for row in rows}
 

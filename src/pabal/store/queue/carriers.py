@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from pabal.domain.base.dates import MINUTE, Instant
 from pabal.store.engine.base import Tx
-from pabal.store.rows import deletion
+from pabal.store.rows import deletion, select, upsert
 
 THROUGHPUT_MAX_AGE = 1 * MINUTE
 """An older measurement does not count: its worker has exited."""
@@ -61,16 +61,13 @@ def get_kinds(tx: Tx) -> dict[str, str]:
 
 
 def save_kinds(tx: Tx, kinds: Mapping[str, str]) -> None:
-    tx.execute_many(
-        "insert into carriers (name, kind) select v.name, v.kind from (values {rows}) as v(name, kind) where true"
-        " on conflict (name) do update set kind = excluded.kind",
-        kinds.items(),
-    )
+    for known in kinds.items():
+        tx.execute(upsert("carriers", "name", "kind"), known)
 
 
 def delete(tx: Tx, name: str) -> bool:
     """Forget a carrier; return whether it was known."""
-    return bool(tx.execute("delete from carriers where name = ?", (name,)))
+    return tx.changes("delete from carriers where name = ?", (name,))
 
 
 def save_state(tx: Tx, state: CarrierState) -> None:
@@ -97,11 +94,7 @@ def save_throughput(tx: Tx, name: str, worker: str, messages_per_minute: int, no
 
 def list_states(tx: Tx) -> list[CarrierState]:
     """Return the state of every carrier that was ever used, by name."""
-    rows = tx.fetch_all(
-        "select name, state, since, reason, worker, last_error, last_error_at, messages_per_minute, measured_at,"
-        " quotas from carrier_states order by name, worker"
-    )
-    return [CarrierState(*row) for row in rows]
+    return select(CarrierState, "carrier_states").fetch_all(tx, "order by name, worker")
 
 
 def delete_states_of_gone_workers(tx: Tx) -> None:
@@ -112,24 +105,14 @@ def delete_states_of_gone_workers(tx: Tx) -> None:
 def save_latencies(tx: Tx, rows: Iterable[MinuteLatency]) -> None:
     """Save the answers of a minute in place of what was saved for it before."""
     for each in rows:
-        tx.execute(
-            "insert into carrier_latencies (carrier, minute, worker, counts) values (?, ?, ?, ?)"
-            " on conflict (minute, carrier, worker) do update set counts = excluded.counts",
-            (*each[:3], json.dumps(each.counts)),
-        )
+        statement = upsert("carrier_latencies", "carrier, minute, worker", "counts")
+        tx.execute(statement, (*each[:3], json.dumps(each.counts)))
 
 
 def list_latencies(tx: Tx, since: Instant) -> list[MinuteLatency]:
     """Return the answers of the minutes from an instant on, oldest first."""
-    rows = tx.fetch_all(
-        "select carrier, minute, worker, counts from carrier_latencies where minute >= ?"
-        " order by minute, carrier, worker",
-        (since,),
-    )
-    return [
-        MinuteLatency(carrier, minute, worker, tuple(json.loads(counts)))
-        for carrier, minute, worker, counts in rows
-    ]
+    latencies = select(MinuteLatency, "carrier_latencies", counts=lambda counts: tuple(json.loads(counts)))
+    return latencies.fetch_all(tx, "where minute >= ? order by minute, carrier, worker", (since,))
 
 
 delete_old_latencies = deletion("carrier_latencies", "minute", "minute")

@@ -2,14 +2,14 @@
 
 from pabal.domain.base.dates import Instant
 from pabal.store.engine.base import Tx
+from pabal.store.rows import upsert
 
 PROBE_PREFIX = "probed "
 
 
 def get(tx: Tx, name: str) -> bytes | None:
     """Return a cursor, or None."""
-    row = tx.fetch_one("select value from cursors where name = ?", (name,))
-    return row[0] if row else None
+    return tx.fetch_value("select value from cursors where name = ?", (name,))
 
 
 def write_probe(tx: Tx, process: str, now: Instant) -> None:
@@ -30,7 +30,4 @@ def delete_old_probes(tx: Tx, before: Instant) -> None:
 
 def put(tx: Tx, name: str, value: bytes) -> None:
     """Move a cursor."""
-    tx.execute(
-        "insert into cursors (name, value) values (?, ?) on conflict (name) do update set value = excluded.value",
-        (name, value),
-    )
+    tx.execute(upsert("cursors", "name", "value"), (name, value))

@@ -96,19 +96,19 @@ def slots_with_late(tx: Tx, slots: Iterable[int], now: Instant) -> set[int]:
 
 def find_unwatched(tx: Tx, request_ids: Iterable[bytes]) -> list[bytes]:
     """Return those requests whose deadline is not stored yet."""
-    rows = tx.execute_many(
+    rows = tx.execute_list(
         "select id from requests where expires_at is null and id in ({list}) and id {within} and slot {same_slot}",
-        [(one,) for one in request_ids],
+        request_ids,
     )
     return [row[0] for row in rows]
 
 
 def watch(tx: Tx, request_ids: Iterable[bytes], lifetime_ms: Callable[[Product, int | None], int]) -> None:
     """Store the deadlines of requests whose messages wait, unless they are stored."""
-    rows = tx.execute_many(
+    rows = tx.execute_list(
         "select id, product, scheduled_at, expire_minutes from requests"
         " where expires_at is null and id in ({list}) and id {within} and slot {same_slot}",
-        [(one,) for one in request_ids],
+        request_ids,
     )
     for one, (product, scheduled_at, expire_minutes) in read_rows(rows, _read_lifetime).items():
         set_deadline(tx, one, scheduled_at + lifetime_ms(product, expire_minutes))
@@ -130,12 +130,11 @@ def extend(tx: Tx, request_id: bytes, stored: Instant | None, expires_at: Instan
 
 def find_late_requests(tx: Tx, slot: int, now: Instant, limit: int) -> list[bytes]:
     """Return the ids of requests whose stored deadline has passed, the oldest deadline first."""
-    rows = tx.fetch_all(
+    return tx.fetch_values(
         "select id from requests where expires_at is not null and expires_at <= ? and slot = ?"
         " order by expires_at limit ?",
         (now, slot, limit),
     )
-    return [row[0] for row in rows]
 
 
 def find_late_jobs(tx: Tx, request_id: bytes, after: bytes, limit: int, now: Instant) -> list[LateJob]:
@@ -156,10 +155,10 @@ def find_late_jobs(tx: Tx, request_id: bytes, after: bytes, limit: int, now: Ins
 
 def find_maybe_with_carrier(tx: Tx, ids: Iterable[bytes]) -> set[bytes]:
     """Return those jobs whose message a carrier may have, or has accepted, from an attempt that has ended."""
-    rows = tx.execute_many(
+    rows = tx.execute_list(
         f"select j.id from jobs j where (j.reference is not null or {_IN_DOUBT})"
         " and j.id in ({list}) and j.slot {same_slot}",
-        [(one,) for one in ids],
+        ids,
     )
     return {row[0] for row in rows}
 

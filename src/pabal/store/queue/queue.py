@@ -8,6 +8,7 @@ from typing import NamedTuple
 from pabal.domain.base import identifiers
 from pabal.domain.base.dates import Instant
 from pabal.store.engine.base import Tx, fetch_union, transaction
+from pabal.store.rows import select
 
 
 class Lane(IntEnum):
@@ -117,8 +118,7 @@ def add_requests(tx: Tx, requests: Iterable[NewJobs]) -> None:
 def add_all(tx: Tx, jobs: Iterable[NewJob]) -> None:
     tx.execute_many(
         "insert {or_fail} into jobs (id, slot, carrier, lane, ready_at, attempt, tries)"
-        " select v.id, v.slot, v.carrier, v.lane, v.ready_at, 0, 0"
-        " from (values {rows}) as v(id, slot, carrier, lane, ready_at)",
+        " select v.*, 0, 0 from (values {rows}) as v",
         jobs,
     )
 
@@ -161,12 +161,11 @@ def find_due(
 
 def find_overdue(tx: Tx, slot: int, carrier: str, now: Instant, limit: int) -> list[OverdueReceipt]:
     """Return jobs whose receipt has not arrived in time."""
-    rows = tx.fetch_all(
-        "select id, reference from jobs where slot = ? and carrier = ? and lane = ? and ready_at <= ?"
-        " order by ready_at limit ? {skip_locked}",
+    return select(OverdueReceipt, "jobs").fetch_all(
+        tx,
+        "where slot = ? and carrier = ? and lane = ? and ready_at <= ? order by ready_at limit ? {skip_locked}",
         (slot, carrier, Lane.AWAITING_RECEIPT, now, limit),
     )
-    return [OverdueReceipt(*row) for row in rows]
 
 
 @transaction(slot_of=lambda places, *_: places[0][0] if places else -1, stays_in_slot=lambda *_: True, single=True)
@@ -191,11 +190,10 @@ def find_with_overdue(tx: Tx, places: Sequence[tuple[int, str]], now: Instant) -
 
 def find_leased(tx: Tx, slot: int, carrier: str, since: Instant, until: Instant) -> list[bytes]:
     """Return the ids of the jobs whose lease has exactly this begin and end."""
-    rows = tx.fetch_all(
+    return tx.fetch_values(
         f"select id from jobs where slot = ? and carrier = ? and {UNSENT} and ready_at = ? and claimed_at = ?",
         (slot, carrier, until, since),
     )
-    return [row[0] for row in rows]
 
 
 @transaction(slot_of=lambda _, lanes: lanes[0][0] if lanes else -1, stays_in_slot=lambda *_: True, single=True)
@@ -221,25 +219,17 @@ def next_due_by_lane(tx: Tx, carrier: str, lanes: Sequence[tuple[int, int, Insta
 
 def next_due_at(tx: Tx, slot: int, carrier: str, lanes: Sequence[int]) -> Instant | None:
     """Return when the next job of a carrier is due."""
-    found = [
-        row[0]
-        for lane in lanes
-        if (
-            row := tx.fetch_one(
-                "select ready_at from jobs where slot = ? and carrier = ? and lane = ? order by ready_at limit 1",
-                (slot, carrier, lane),
-            )
-        )
-    ]
-    return min(found, default=None)
+    first = "select ready_at from jobs where slot = ? and carrier = ? and lane = ? order by ready_at limit 1"
+    found = [tx.fetch_value(first, (slot, carrier, lane)) for lane in lanes]
+    return min((at for at in found if at is not None), default=None)
 
 
 def claim(tx: Tx, ids: Iterable[bytes], now: Instant, until: Instant) -> list[Lease]:
     """Claim jobs: postpone them to the end of the lease, and raise their attempt number."""
-    rows = tx.execute_many(
+    rows = tx.execute_list(
         "update jobs set claimed_at = ?, ready_at = ?, attempt = attempt + 1"
         " where id in ({list}) and slot {same_slot} returning id, attempt, tries, lane",
-        [(one,) for one in ids],
+        ids,
         (now, until),
     )
     return [Lease(*row) for row in rows]
@@ -247,9 +237,9 @@ def claim(tx: Tx, ids: Iterable[bytes], now: Instant, until: Instant) -> list[Le
 
 def postpone(tx: Tx, ids: Iterable[bytes], ready_at: Instant) -> None:
     """Release jobs, to be due at another time."""
-    tx.execute_many(
+    tx.execute_list(
         "update jobs set ready_at = ?, claimed_at = null where id in ({list}) and slot {same_slot}",
-        [(one,) for one in ids],
+        ids,
         (ready_at,),
     )
 
@@ -284,40 +274,37 @@ def still_leased(tx: Tx, leases: Iterable[tuple[bytes, int]]) -> dict[bytes, str
     A job has references if the carrier has accepted an earlier attempt, and said so after the next one began.
     """
     wanted = set(leases)
-    rows = tx.execute_many(
+    rows = tx.execute_list(
         "select id, attempt, reference from jobs"
         " where id in ({list}) and claimed_at is not null and slot {same_slot}",
-        [(one,) for one in sorted({one for one, _ in wanted})],
+        sorted({one for one, _ in wanted}),
     )
     return {one: reference for one, attempt, reference in rows if (one, attempt) in wanted}
 
 
 def remove(tx: Tx, ids: Iterable[bytes]) -> list[RemovedJob]:
     """Remove jobs whose messages have ended; return those that existed."""
-    rows = tx.execute_many(
-        "delete from jobs where id in ({list}) and slot {same_slot} returning id, carrier, reference",
-        [(one,) for one in ids],
+    rows = tx.execute_list(
+        "delete from jobs where id in ({list}) and slot {same_slot} returning id, carrier, reference", ids
     )
     return [RemovedJob(*row) for row in rows]
 
 
 def remove_unclaimed(tx: Tx, ids: Iterable[bytes]) -> list[bytes]:
     """Remove jobs that no worker has ever claimed; return their ids."""
-    rows = tx.execute_many(
-        "delete from jobs where attempt = 0 and id in ({list}) and slot {same_slot} returning id",
-        [(one,) for one in ids],
+    rows = tx.execute_list(
+        "delete from jobs where attempt = 0 and id in ({list}) and slot {same_slot} returning id", ids
     )
     return [row[0] for row in rows]
 
 
 def expedite(tx: Tx, request_id: bytes, now: Instant) -> list[str]:
     """Make a request's scheduled jobs, which no worker has claimed, due now; return the carrier of each."""
-    rows = tx.fetch_all(
+    return tx.fetch_values(
         "update jobs set ready_at = ? where id between ? and ? and slot = ? and attempt = 0 and ready_at > ?"
         " returning carrier",
         (now, *identifiers.message_id_range(request_id), identifiers.slot_of(request_id), now),
     )
-    return [row[0] for row in rows]
 
 
 def is_campaigns_turn(now: Instant) -> bool:
@@ -331,9 +318,8 @@ def is_campaigns_turn(now: Instant) -> bool:
 def _find_due_in_lane(
     tx: Tx, slot: int, carrier: str, lane: Lane, since: Instant, now: Instant, limit: int
 ) -> list[bytes]:
-    rows = tx.fetch_all(
+    return tx.fetch_values(
         "select id from jobs where slot = ? and carrier = ? and lane = ? and ready_at >= ? and ready_at <= ?"
         " order by ready_at limit ? {skip_locked}",
         (slot, carrier, lane, since, now, limit),
     )
-    return [row[0] for row in rows]

@@ -9,6 +9,7 @@ from pabal.store.engine.base import Tx, Value
 from pabal.store.queue import attempts
 from pabal.store.queue.attempts import UNKNOWN, EndedAttempt
 from pabal.store.queue.queue import UNSENT, Lane, next_due_at
+from pabal.store.rows import Select, among, reader
 
 # Due by now, or claimed before the backup was made: whoever had the queue since may have sent it.
 _MAYBE_SENT = f"{UNSENT} and (attempt > 0 or ready_at <= ?)"
@@ -28,6 +29,13 @@ class ReroutableJob(NamedTuple):
 
     id: bytes
     product: int
+
+
+_REROUTABLE = Select(
+    "select j.id, m.product from jobs j join messages m on m.id = j.id and m.slot = j.slot"
+    f" where j.slot = ? and j.carrier = ? and j.{UNSENT} and",
+    ReroutableJob._make,
+)
 
 
 class ReroutedJob(NamedTuple):
@@ -70,20 +78,17 @@ def find_reroutable(
     Not those with more than `max_doubts` attempts at this carrier that may have succeeded, including one whose
     lease ran out; with `only_untried`, only those that no worker has ever claimed.
     """
-    listed = ", ".join(str(int(product)) for product in products)
     untried = " and j.attempt = 0" if only_untried else ""
     few_doubts = (
         " and case when j.claimed_at is null then 0 else 1 end + (select count(*) from attempts a"
         " where a.message_id = j.id and a.slot = j.slot and a.carrier = j.carrier"
         f" and a.verdict = '{UNKNOWN}') <= {max_doubts:d}"
     )
-    rows = tx.fetch_all(
-        "select j.id, m.product from jobs j join messages m on m.id = j.id and m.slot = j.slot"
-        f" where j.slot = ? and j.carrier = ? and j.{UNSENT} and j.ready_at <= ?"
-        f" and m.product in ({listed}){untried}{few_doubts} limit ?",
+    return _REROUTABLE.fetch_all(
+        tx,
+        f"j.ready_at <= ? and {among('m.product', products)}{untried}{few_doubts} limit ?",
         (slot, carrier, now, limit),
     )
-    return [ReroutableJob(*row) for row in rows]
 
 
 def find_unsent(
@@ -97,16 +102,11 @@ def find_unsent(
     includes_leased: bool = True,
 ) -> list[ReroutableJob]:
     """Return some jobs of these products that a carrier has still to get, due or not, claimed or not."""
-    listed = ", ".join(str(int(product)) for product in products)
-    if not listed:
-        return []
-    rows = tx.fetch_all(
-        "select j.id, m.product from jobs j join messages m on m.id = j.id and m.slot = j.slot"
-        f" where j.slot = ? and j.carrier = ? and j.{UNSENT} and (j.claimed_at is null or j.ready_at <= ? or ?)"
-        f" and m.product in ({listed}) limit ?",
+    return _REROUTABLE.fetch_all(
+        tx,
+        f"(j.claimed_at is null or j.ready_at <= ? or ?) and {among('m.product', products)} limit ?",
         (slot, carrier, now, includes_leased, limit),
     )
-    return [ReroutableJob(*row) for row in rows]
 
 
 def move_waiting(
@@ -116,21 +116,18 @@ def move_waiting(
 
     Leased ones stay, also those that a worker leases meanwhile, and those with an attempt of unknown result.
     """
-    listed = ", ".join(str(int(product)) for product in products)
-    if not listed:
-        return 0
-    found = tx.fetch_all(
-        "select j.id from jobs j join messages m on m.id = j.id and m.slot = j.slot"
-        f" where j.slot = ? and j.carrier = ? and j.{UNSENT} and j.claimed_at is null and m.product in ({listed})"
-        " and not exists (select 1 from attempts a where a.message_id = j.id and a.slot = j.slot"
-        f" and a.carrier = j.carrier and a.verdict = '{UNKNOWN}') limit ?",
+    found = _REROUTABLE.fetch_all(
+        tx,
+        f"j.claimed_at is null and {among('m.product', products)} and not exists (select 1 from attempts a"
+        f" where a.message_id = j.id and a.slot = j.slot and a.carrier = j.carrier and a.verdict = '{UNKNOWN}')"
+        " limit ?",
         (slot, carrier, limit),
     )
-    moved = tx.execute_many(
+    moved = tx.execute_list(
         "update jobs set carrier = ?, tries = 0, ready_at = case when ready_at < ? then ? else ready_at end"
         f" where carrier = ? and claimed_at is null and {UNSENT} and id in ({{list}}) and slot {{same_slot}}"
         " returning id",
-        found,
+        [each.id for each in found],
         (target, now, now, carrier),
     )
     return len(moved)
@@ -164,10 +161,10 @@ def release_leases(
         " and ready_at > ? and ready_at <= ? and claimed_at is not null",
         (slot, carrier, now, now + longest_lease),
     )
-    rows = tx.execute_many(
+    rows = tx.execute_list(
         "update jobs set ready_at = ?, claimed_at = null"
         " where claimed_at is not null and id in ({list}) and slot {same_slot} returning id, attempt",
-        [(one,) for one, number in leased if (one, number) not in in_flight],
+        [one for one, number in leased if (one, number) not in in_flight],
         (now,),
     )
     attempts.record(tx, carrier, [EndedAttempt(one, number, UNKNOWN) for one, number in rows], now)
@@ -186,23 +183,18 @@ def carriers_in_queue(tx: Tx, slots: Sequence[int] = ()) -> list[str]:
     A distributed store looks only at these slots, if any are given: the nodes of others may be lost.
     """
     if slots and tx.is_distributed:
-        return sorted({name for slot in slots for name in _carriers_in_slot(tx, slot)})
-    found: list[str] = []
-    last = ""
-    while row := tx.fetch_one("select carrier from jobs where carrier > ? order by carrier limit 1", (last,)):
-        last = row[0]
-        found.append(last)
-    return found
+        # each looks at the few slots that share a shard
+        return sorted({name for slot in slots for name in _next_carriers(tx, " and slot = ?", slot)})
+    return _next_carriers(tx)
 
 
-def _carriers_in_slot(tx: Tx, slot: int) -> list[str]:
-    """Return the carriers that have jobs in a slot, by a look at the few slots that share its shard."""
-    found: list[str] = []
-    last, sql = "", "select carrier from jobs where carrier > ? and slot = ? order by carrier limit 1"
-    while row := tx.fetch_one(sql, (last, slot)):
-        last = row[0]
-        found.append(last)
-    return found
+def _next_carriers(tx: Tx, condition: str = "", *args: Value) -> list[str]:
+    """Return the carriers that have such jobs, one after the other by the index."""
+    found = [""]
+    sql = f"select carrier from jobs where carrier > ?{condition} order by carrier limit 1"
+    while carrier := tx.fetch_value(sql, (found[-1], *args)):
+        found.append(carrier)
+    return found[1:]
 
 
 def depths(tx: Tx, slots: Sequence[int], names: Iterable[str], now: Instant) -> list[QueueDepth]:
@@ -223,7 +215,7 @@ def _count_in_lane(tx: Tx, slots: Sequence[int], carrier: str, lane: Lane) -> in
     if tx.is_distributed:
         return sum(_count(tx, f"{where} and slot = ?", carrier, lane, slot) for slot in slots)
     sql = f"select count(*) from jobs where {where} and slot in ({{list}})"
-    return sum(row[0] for row in tx.execute_many(sql, [(slot,) for slot in slots], args))
+    return sum(row[0] for row in tx.execute_list(sql, slots, args))
 
 
 def _first_due_at(tx: Tx, slot: int, carrier: str, lane: Lane) -> Instant | None:
@@ -238,12 +230,12 @@ def _first_due_at(tx: Tx, slot: int, carrier: str, lane: Lane) -> Instant | None
 def summarize(tx: Tx, now: Instant) -> RestoredQueue:
     """Return what the queue of a restored backup holds."""
     maybe_sent = _count(tx, _MAYBE_SENT, now)
-    newest = tx.fetch_one("select id from requests order by id desc limit 1")
+    newest = tx.fetch_value("select id from requests order by id desc limit 1")
     return RestoredQueue(
         maybe_sent,
         _count(tx, UNSENT) - maybe_sent,
         _count(tx, f"lane = {Lane.AWAITING_RECEIPT:d}"),
-        identifiers.requested_at(newest[0]) if newest else None,
+        None if newest is None else identifiers.requested_at(newest),
     )
 
 
@@ -257,8 +249,7 @@ def find_maybe_sent(tx: Tx, now: Instant, after: bytes, limit: int) -> list[Mayb
 
 
 def _count(tx: Tx, condition: str, *args: Value) -> int:
-    row = tx.fetch_one(f"select count(*) from jobs where {condition}", args)
-    return int(row[0]) if row else 0
+    return tx.fetch_number(f"select count(*) from jobs where {condition}", args)
 
 
 ANY_TIME: Instant = 2**62
@@ -274,6 +265,12 @@ class DueJob(NamedTuple):
     is_leased: bool
 
 
+_DUE_IN_LANE = Select(
+    "select id, ready_at, attempt, claimed_at is not null from jobs where slot = ? and carrier = ? and lane = ?",
+    reader(DueJob, is_leased=bool),
+)
+
+
 class MovedJob(NamedTuple):
     """A job, when it was due, and its new time."""
 
@@ -286,20 +283,19 @@ def newest_request_at(tx: Tx, since: Instant, slot: int) -> Instant | None:
     """Return when the newest request since an instant was accepted; a distributed store looks at this slot."""
     only, args = (" and slot = ?", (slot,)) if tx.is_distributed else ("", ())
     low = identifiers.lowest_message_id(since)[: identifiers.REQUEST_ID_BYTES]
-    newest = tx.fetch_one(f"select id from requests where id >= ?{only} order by id desc limit 1", (low, *args))
-    return identifiers.requested_at(newest[0]) if newest else None
+    newest = tx.fetch_value(f"select id from requests where id >= ?{only} order by id desc limit 1", (low, *args))
+    return None if newest is None else identifiers.requested_at(newest)
 
 
 def find_later(
     tx: Tx, slot: int, carrier: str, lane: int, after: tuple[Instant, bytes], until: Instant, limit: int
 ) -> list[DueJob]:
     """Return some jobs of a lane that are due later, in order of their times and ids."""
-    rows = tx.fetch_all(
-        "select id, ready_at, attempt, claimed_at is not null from jobs where slot = ? and carrier = ? and lane = ?"
-        " and (ready_at, id) > (?, ?) and ready_at <= ? order by ready_at, id limit ?",
+    return _DUE_IN_LANE.fetch_all(
+        tx,
+        "and (ready_at, id) > (?, ?) and ready_at <= ? order by ready_at, id limit ?",
         (slot, carrier, lane, *after, until, limit),
     )
-    return [DueJob(one, at, attempt, bool(is_leased)) for one, at, attempt, is_leased in rows]
 
 
 def find_since(
@@ -309,21 +305,16 @@ def find_since(
 
     There is no order by id: where very many have the same time, PostgreSQL would sort all of them.
     """
-    rows = tx.fetch_all(
-        "select id, ready_at, attempt, claimed_at is not null from jobs where slot = ? and carrier = ? and lane = ?"
-        " and ready_at >= ? and ready_at <= ? order by ready_at limit ?",
+    return _DUE_IN_LANE.fetch_all(
+        tx,
+        "and ready_at >= ? and ready_at <= ? order by ready_at limit ?",
         (slot, carrier, lane, since, until, limit),
     )
-    return [DueJob(one, at, attempt, bool(is_leased)) for one, at, attempt, is_leased in rows]
 
 
 def set_all(tx: Tx, ids: Iterable[bytes], ready_at: Instant) -> None:
     """Set when jobs are due, whether they are leased or not."""
-    tx.execute_many(
-        "update jobs set ready_at = ? where id in ({list}) and slot {same_slot}",
-        [(one,) for one in ids],
-        (ready_at,),
-    )
+    tx.execute_list("update jobs set ready_at = ? where id in ({list}) and slot {same_slot}", ids, (ready_at,))
 
 
 def reschedule(tx: Tx, moved: Iterable[MovedJob]) -> None:

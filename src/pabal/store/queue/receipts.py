@@ -14,6 +14,7 @@ from pabal.domain.base.dates import Instant
 from pabal.domain.sends.message import OUTCOME_BY_NUMBER, Outcome
 from pabal.store.engine.base import Tx, transaction
 from pabal.store.queue.queue import Lane
+from pabal.store.rows import deletion, select
 
 _NO_CODES: Mapping[str, str | None] = MappingProxyType({})
 
@@ -85,8 +86,7 @@ def record_references(tx: Tx, carrier: str, accepted: Iterable[ExpectedReceipt])
     """
     rows = tx.execute_many(
         "insert into receipts (carrier, reference, message_id, parts)"
-        " select ?, v.reference, v.message_id, v.parts from (values {rows}) as v(reference, message_id, parts)"
-        " where true on conflict (carrier, reference) do update"
+        " select ?, v.* from (values {rows}) as v where true on conflict (carrier, reference) do update"
         " set message_id = excluded.message_id, parts = excluded.parts"
         " returning message_id, outcome, parts",
         list({one.reference: one for one in accepted}.values()),  # PostgreSQL updates no row twice in one statement
@@ -107,9 +107,7 @@ def record_receipts(
     consumed = _delete_single_part(tx, carrier, outcomes, codes)
     rows = tx.execute_many(
         "insert {may_be_lost} into receipts (carrier, arrived_at, reference, outcome, code)"
-        " select ?, ?, v.reference, v.outcome, v.code"
-        " from (values {rows}) as v(reference, outcome, code) where true"
-        " on conflict (carrier, reference) do update"
+        " select ?, ?, v.* from (values {rows}) as v where true on conflict (carrier, reference) do update"
         " set outcome = coalesce(receipts.outcome, excluded.outcome),"
         " code = case when receipts.outcome is null then excluded.code else receipts.code end,"
         " arrived_at = coalesce(receipts.arrived_at, excluded.arrived_at)"
@@ -166,9 +164,7 @@ def delete(tx: Tx, ended: Iterable[EndedReference]) -> list[ReceiptCode]:
         ended,
     )
     in_parts = sorted({row[0] for row in rows if row[3] > 1})
-    tx.execute_many(
-        "delete {may_be_lost} from receipt_turns where message_id in ({list})", [(one,) for one in in_parts]
-    )
+    tx.execute_list("delete {may_be_lost} from receipt_turns where message_id in ({list})", in_parts)
     return [ReceiptCode(*row[:3]) for row in rows if row[2] is not None]
 
 
@@ -180,24 +176,10 @@ def delete_unmatched_references(tx: Tx, carrier: str, references: Iterable[str])
     )
 
 
-def delete_old_locks(tx: Tx, before: Instant, limit: int) -> int:
-    """Delete the locks left by messages requested before `before`; return how many."""
-    rows = tx.fetch_all(
-        "select message_id from receipt_turns where message_id < ? limit ?",
-        (identifiers.lowest_message_id(before), limit),
-    )
-    tx.execute_many("delete from receipt_turns where message_id in ({list})", rows)
-    return len(rows)
-
-
-def delete_old_unmatched(tx: Tx, before: Instant, limit: int) -> int:
-    """Delete receipts from before `before` that match no message; return how many."""
-    rows = tx.fetch_all(
-        "delete from receipts where (carrier, reference) in (select carrier, reference from receipts"
-        " where message_id is null and arrived_at < ? limit ?) returning reference",
-        (before, limit),
-    )
-    return len(rows)
+delete_old_locks = deletion("receipt_turns", "message_id", "message_id", bound_of=identifiers.lowest_message_id)
+"""Deletes some locks, by when their messages were requested."""
+delete_old_unmatched = deletion("receipts", "carrier, reference", "arrived_at", condition="message_id is null")
+"""Deletes some receipts that match no message."""
 
 
 def _delete_single_part(
@@ -229,10 +211,10 @@ def _ended(tx: Tx, rows: Sequence[_PartOutcome]) -> list[tuple[bytes, Outcome]]:
     ]
     parts_of = {message_id: parts for message_id, _, parts in rows if parts > 1}
     _lock_messages(tx, sorted(parts_of))
-    counts = tx.execute_many(
+    counts = tx.execute_list(
         f"select message_id, count(*) from receipts where parts > 1 and outcome = {Outcome.DELIVERED.number}"
         " and message_id in ({list}) group by message_id",
-        [(message_id,) for message_id in parts_of],
+        parts_of,
     )
     return ended + [(one, Outcome.DELIVERED) for one, delivered in counts if delivered == parts_of[one]]
 
@@ -244,8 +226,7 @@ def _lock_messages(tx: Tx, message_ids: Sequence[bytes]) -> None:
     has another snapshot of the queue, which is on another node. Ids come sorted, so that none deadlock.
     """
     tx.execute_many(
-        "insert {may_be_lost} into receipt_turns (message_id)"
-        " select v.message_id from (values {rows}) as v(message_id) where true"
+        "insert {may_be_lost} into receipt_turns (message_id) values {rows}"
         " on conflict (message_id) do update set message_id = excluded.message_id",
         [(one,) for one in message_ids],
     )
@@ -264,8 +245,7 @@ def postpone(tx: Tx, carrier: str, receipts: Iterable[PostponedReceipt], now: In
     )
     tx.execute_many(
         "insert into postponed_receipts (carrier, arrived_at, slot, reference, outcome, in_doubt_reference, code)"
-        " select ?, ?, v.slot, v.reference, v.outcome, v.in_doubt_reference, v.code"
-        " from (values {rows}) as v(slot, reference, outcome, in_doubt_reference, code)",
+        " select ?, ?, v.* from (values {rows}) as v",
         [(each.slot, each.reference, each.outcome.number, each.in_doubt_reference, each.code) for each in kept],
         (carrier, now),
     )
@@ -274,23 +254,18 @@ def postpone(tx: Tx, carrier: str, receipts: Iterable[PostponedReceipt], now: In
 @transaction(single=True)
 def list_postponed_slots(tx: Tx) -> list[tuple[str, int]]:
     """Return the carriers and slots that have such receipts."""
-    rows = tx.fetch_all("select distinct carrier, slot from postponed_receipts order by carrier, slot")
-    return [(carrier, slot) for carrier, slot in rows]
+    return tx.fetch_all("select distinct carrier, slot from postponed_receipts order by carrier, slot")
 
 
 def list_postponed(tx: Tx, carrier: str, slot: int, limit: int) -> list[PostponedReceipt]:
     """Return some such receipts of a slot, the oldest first."""
-    rows = tx.fetch_all(
-        "select slot, reference, outcome, in_doubt_reference, code, id from postponed_receipts"
-        " where carrier = ? and slot = ? order by id limit ?",
-        (carrier, slot, limit),
-    )
-    return [PostponedReceipt(row[0], row[1], OUTCOME_BY_NUMBER[row[2]], *row[3:]) for row in rows]
+    postponed = select(PostponedReceipt, "postponed_receipts", outcome=OUTCOME_BY_NUMBER.__getitem__)
+    return postponed.fetch_all(tx, "where carrier = ? and slot = ? order by id limit ?", (carrier, slot, limit))
 
 
 def delete_postponed(tx: Tx, receipts: Iterable[PostponedReceipt]) -> None:
     """Delete receipts that are processed."""
-    tx.execute_many("delete from postponed_receipts where id in ({list})", [(each.id,) for each in receipts])
+    tx.execute_list("delete from postponed_receipts where id in ({list})", [each.id for each in receipts])
 
 
 MAX_COUNTED = 1000
@@ -331,37 +306,33 @@ def count_submitted_before(
     found = 0
     for slot in slots:
         for after, until in ((-1, before + timeouts.sms_ms), (longest_sms, before + timeouts.other_ms)):
-            row = tx.fetch_one(
+            found += tx.fetch_number(
                 "select count(*) from (select 1 from jobs where slot = ? and carrier = ? and lane = ?"
                 " and ready_at > ? and ready_at <= ? limit ?) as first_jobs",
                 (slot, carrier, Lane.AWAITING_RECEIPT, after, until, MAX_COUNTED),
             )
-            found += row[0] if row else 0
     return min(found, MAX_COUNTED)
 
 
 def count_unmatched(tx: Tx, carrier: str, before: Instant) -> int:
     """Return how many of the last MAX_COUNTED unmatched receipts before an instant are of a carrier."""
-    row = tx.fetch_one(
+    return tx.fetch_number(
         "select count(*) from (select carrier from receipts where message_id is null and arrived_at < ?"
         " order by arrived_at desc limit ?) as last where last.carrier = ?",
         (before, MAX_COUNTED, carrier),
     )
-    return int(row[0]) if row else 0
 
 
 def _first_job(tx: Tx, slot: int, carrier: str, after: Instant) -> bytes | None:
-    row = tx.fetch_one(
+    return tx.fetch_value(
         "select id from jobs where slot = ? and carrier = ? and lane = ? and ready_at > ?"
         " order by ready_at limit 1",
         (slot, carrier, Lane.AWAITING_RECEIPT, after),
     )
-    return None if row is None else bytes(row[0])
 
 
 def _submitted_at(tx: Tx, message_id: bytes) -> Instant:
     """Return when a message was submitted; one that has no such time, when it was requested."""
-    row = tx.fetch_one(
-        "select submitted_at from messages where id = ? and slot = ?", (message_id, identifiers.slot_of(message_id))
-    )
-    return int(row[0]) if row and row[0] is not None else identifiers.requested_at(message_id)
+    submitted_at = "select submitted_at from messages where id = ? and slot = ?"
+    found = tx.fetch_value(submitted_at, (message_id, identifiers.slot_of(message_id)))
+    return identifiers.requested_at(message_id) if found is None else found

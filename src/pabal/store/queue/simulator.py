@@ -27,15 +27,9 @@ def add_messages(tx: Tx, carrier: str, new_messages: Sequence[SimulatedMessage])
         " on conflict (message_id, carrier) do nothing returning message_id",
         [
             (
-                one.message_id,
-                one.account_id,
+                *one[:2],
                 int(one.phone),
-                one.accepted_at,
-                one.arrives_at,
-                one.kind,
-                one.sender,
-                one.subject,
-                one.content,
+                *one[3:9],
                 encode_buttons(one.buttons),
                 one.images,
                 encode_brand(one.brand),
@@ -48,8 +42,7 @@ def add_messages(tx: Tx, carrier: str, new_messages: Sequence[SimulatedMessage])
     new = {row[0] for row in rows}
     tx.execute_many(
         "insert into simulated_receipts (carrier, slot, message_id, due_at, outcome)"
-        " select ?, v.slot, v.message_id, v.due_at, v.outcome"
-        " from (values {rows}) as v(slot, message_id, due_at, outcome)",
+        " select ?, v.* from (values {rows}) as v",
         [
             (identifiers.slot_of(one.message_id), one.message_id, due_at, outcome.number)
             for one in new_messages
@@ -127,7 +120,7 @@ def list_on_phone(
     """Return how many messages from an account a phone has received, and a page of them, newest first."""
     where = "account_id = ? and phone = ? and arrives_at <= ?"
     args = (account_id, int(phone), now)
-    row = tx.fetch_one(f"select count(*) from simulated_messages where {where}", args)
+    total = tx.fetch_number(f"select count(*) from simulated_messages where {where}", args)
     rows = tx.fetch_all(
         "select id, message_id, accepted_at, arrives_at, kind, sender, subject, content, buttons, has_image, brand,"
         " parts from simulated_messages"
@@ -138,25 +131,14 @@ def list_on_phone(
         [(int(one).to_bytes(8, "big", signed=True), *rest) for one, *rest in rows],
         lambda row: _from_row(account_id, phone, row),
     )
-    return (int(row[0]) if row else 0), list(found.values())
+    return total, list(found.values())
 
 
 def _from_row(account_id: int, phone: str, row: Row) -> SimulatedMessage:
-    _, message_id, accepted_at, arrives_at, kind, sender, subject, content, buttons, has_image, brand, parts = row
-    return SimulatedMessage(
-        message_id,
-        account_id,
-        phone,
-        accepted_at,
-        arrives_at,
-        kind,
-        sender,
-        subject,
-        content,
-        decode_buttons(buttons),
-        has_image,
-        brand=decode_brand(brand),
-        parts=decode_parts(parts),
+    _, message_id, *said, buttons, images, brand, parts = row
+    found = SimulatedMessage(message_id, account_id, phone, *said)
+    return found._replace(
+        buttons=decode_buttons(buttons), images=images, brand=decode_brand(brand), parts=decode_parts(parts)
     )
 
 
@@ -184,8 +166,5 @@ def trim(tx: Tx, max_messages: int, before: Instant, forget_before: Instant, lim
         " returning message_id",
         (limit, before, forget_before, max_messages),
     )
-    tx.execute_many(
-        "delete from simulated_busy where message_id in ({list})",
-        [(row[0],) for row in rows if row[0]],
-    )
+    tx.execute_many("delete from simulated_busy where message_id in ({list})", [row for row in rows if row[0]])
     return len(rows)

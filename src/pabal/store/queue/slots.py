@@ -62,13 +62,12 @@ HOLDERS_SINCE_MIGRATION = 14
 
 def count_slots(tx: Tx) -> int:
     """Return how many slots the store has; 0 before it is prepared."""
-    row = tx.fetch_one("select count(*) from slots")
-    return int(row[0]) if row else 0
+    return tx.fetch_number("select count(*) from slots")
 
 
 def list_numbers(tx: Tx) -> list[int]:
     """Return the numbers of the slots; before the store is prepared, that of the only one."""
-    return [row[0] for row in tx.fetch_all("select slot from slots order by slot")] or [0]
+    return tx.fetch_values("select slot from slots order by slot") or [0]
 
 
 def ensure_slots(tx: Tx, count: int) -> int:
@@ -95,10 +94,7 @@ def spread_slots(tx: Tx) -> bool:
 
 
 def _add(tx: Tx, numbers: Iterable[int]) -> None:
-    tx.execute_many(
-        "insert into slots (slot) select v.column1 from (values {rows}) as v where true on conflict do nothing",
-        [(number,) for number in numbers],
-    )
+    tx.execute_many("insert into slots (slot) values {rows} on conflict do nothing", [(each,) for each in numbers])
 
 
 @transaction(exclusive=True, priority=Priority.URGENT)
@@ -152,7 +148,7 @@ def heartbeat(
     orphaned = [slot for slot in taken if free[slot] is not None]
     _assign(tx, None, given_up)
     _assign(tx, worker, taken)
-    tx.execute_many("update slots set is_orphaned = 1 where slot in ({list})", [(slot,) for slot in orphaned])
+    tx.execute_list("update slots set is_orphaned = 1 where slot in ({list})", orphaned)
     orphaned += [slot for slot, _, is_orphaned in owners if is_orphaned and slot in held]
     offered = {one: text or "" for one, _, text, _ in workers}
     all_know_holders = all(migration >= HOLDERS_SINCE_MIGRATION for *_, migration in workers)
@@ -189,26 +185,25 @@ def hold(tx: Tx, slot: int, worker: bytes) -> None:
     A worker does so before it claims. If it is late, and another one has got the slot and noted that, this changes
     nothing. Raises SlotNotHeld.
     """
-    row = tx.fetch_one("select assignment from slots where slot = ? and worker_id = ?", (slot, worker))
-    if row is None or not tx.execute(
+    assignment = tx.fetch_value("select assignment from slots where slot = ? and worker_id = ?", (slot, worker))
+    if assignment is None or not tx.execute(
         "insert into slot_holders (slot, worker_id, assignment) values (?, ?, ?) on conflict (slot) do update"
         " set worker_id = excluded.worker_id, assignment = excluded.assignment"
         " where slot_holders.assignment <= excluded.assignment",
-        (slot, worker, row[0]),
+        (slot, worker, assignment),
     ):
         raise SlotNotHeld(slot)
 
 
 def is_noted(tx: Tx, slot: int, worker: bytes) -> bool:
     """Return whether a worker was the last to note that it holds a slot."""
-    row = tx.fetch_one("select 1 from slot_holders where slot = ? and worker_id = ?", (slot, worker))
-    return row is not None
+    return tx.fetch_one("select 1 from slot_holders where slot = ? and worker_id = ?", (slot, worker)) is not None
 
 
 @transaction(single=True)
 def list_holders(tx: Tx) -> list[tuple[int, bytes | None]]:
     """Return every slot with the id of the worker that it is assigned to, if any."""
-    return [(row[0], row[1]) for row in tx.fetch_all("select slot, worker_id from slots order by slot")]
+    return tx.fetch_all("select slot, worker_id from slots order by slot")
 
 
 def run_if_held(
@@ -257,8 +252,6 @@ def fair_share(rank: int, workers: int, slots: int) -> int:
 
 
 def _assign(tx: Tx, worker: bytes | None, slots: Iterable[int]) -> None:
-    tx.execute_many(
-        "update slots set worker_id = ?, assignment = assignment + 1 where slot in ({list})",
-        [(slot,) for slot in slots],
-        (worker,),
+    tx.execute_list(
+        "update slots set worker_id = ?, assignment = assignment + 1 where slot in ({list})", slots, (worker,)
     )

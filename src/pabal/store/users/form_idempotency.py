@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from pabal.domain.base.dates import Instant
 from pabal.store.engine.base import Tx
-from pabal.store.rows import deletion, upsert
+from pabal.store.rows import deletion, select, upsert
 
 
 class FormClaim(NamedTuple):
@@ -18,10 +18,12 @@ class FormClaim(NamedTuple):
     claimed_at: Instant
 
 
+_CLAIMS = select(FormClaim, "form_claims")
+
+
 def find(tx: Tx, form: bytes) -> FormClaim | None:
     """Return the claim of a form, whatever its age."""
-    row = tx.fetch_one("select owner, claimed_at from form_claims where form = ?", (form,))
-    return FormClaim(*row) if row else None
+    return _CLAIMS.fetch_one(tx, "where form = ?", (form,))
 
 
 def save(tx: Tx, form: bytes, claim: FormClaim) -> None:

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from pabal.domain.base.dates import Instant
 from pabal.store.engine.base import Tx
-from pabal.store.rows import Select, reader
+from pabal.store.rows import select
 
 
 class SecondFactor(NamedTuple):
@@ -19,9 +19,7 @@ class SecondFactor(NamedTuple):
     """The period of the last code that was used."""
 
 
-_FACTORS = Select(
-    "select user_id, secret, enabled_at, last_step from second_factors", reader(SecondFactor, secret=bytes)
-)
+_FACTORS = select(SecondFactor, "second_factors", secret=bytes)
 
 
 def propose(tx: Tx, user_id: int, secret: bytes) -> bool:
@@ -93,5 +91,6 @@ def count_recovery_codes(tx: Tx, user_id: int) -> int:
 def delete(tx: Tx, user_id: int) -> bool:
     """Delete the second factor of a user and its recovery codes; return whether it was in use."""
     tx.execute("delete from recovery_codes where user_id = ?", (user_id,))
-    rows = tx.fetch_all("delete from second_factors where user_id = ? returning enabled_at", (user_id,))
-    return bool(rows) and rows[0][0] is not None
+    return (
+        tx.fetch_value("delete from second_factors where user_id = ? returning enabled_at", (user_id,)) is not None
+    )

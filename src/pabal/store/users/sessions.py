@@ -7,7 +7,7 @@ from pabal.domain.people.user import User
 from pabal.store.campaigns.campaign_list import WAITS_FOR_USER
 from pabal.store.engine.base import Tx
 from pabal.store.events import webhooks
-from pabal.store.rows import deletion
+from pabal.store.rows import deletion, select
 from pabal.store.users import users
 
 
@@ -36,6 +36,9 @@ class ListedSession(NamedTuple):
     created_at: Instant
     used_at: Instant
     expires_at: Instant
+
+
+_SESSIONS = select(ListedSession, "sessions", hash=bytes)
 
 
 def add(
@@ -77,12 +80,7 @@ def get(tx: Tx, hash: bytes) -> ConsoleSession | None:
 
 def list_by_user(tx: Tx, user_id: int) -> list[ListedSession]:
     """Return every session of a user, whatever its age, the last used first."""
-    rows = tx.fetch_all(
-        "select hash, browser, created_at, used_at, expires_at from sessions where user_id = ?"
-        " order by used_at desc, hash",
-        (user_id,),
-    )
-    return [ListedSession(bytes(hash), *rest) for hash, *rest in rows]
+    return _SESSIONS.fetch_all(tx, "where user_id = ? order by used_at desc, hash", (user_id,))
 
 
 def touch(tx: Tx, hash: bytes, now: Instant) -> None:
@@ -143,10 +141,7 @@ def get_pending(tx: Tx, hash: bytes) -> PendingSignIn | None:
         " join users u on u.id = p.user_id left join accounts a on a.id = u.account_id where p.hash = ?",
         (hash,),
     )
-    if row is None:
-        return None
-    *user, failures, expires_at = row
-    return PendingSignIn(users.from_row(tuple(user)), failures, expires_at)
+    return PendingSignIn(users.from_row(row[:-2]), *row[-2:]) if row else None
 
 
 def count_pending_failure(tx: Tx, hash: bytes) -> None:

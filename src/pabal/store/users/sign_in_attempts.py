@@ -59,9 +59,9 @@ def reserve(tx: Tx, reservation: Subject, at: Instant, now: Instant) -> Instant:
 
     A reservation holds until `RESERVATION_MS` after its time. One later than `at` is of a clock that was set back.
     """
-    row = tx.fetch_one("select failed_at from sign_in_attempts where subject = ?", (reservation.hash,))
-    if row and now - RESERVATION_MS < row[0] <= max(at, now):
-        return int(row[0])
+    found = tx.fetch_value("select failed_at from sign_in_attempts where subject = ?", (reservation.hash,))
+    if found is not None and now - RESERVATION_MS < found <= max(at, now):
+        return int(found)
     tx.execute(
         "insert into sign_in_attempts (subject, name_hash, failures, failed_at) values (?, ?, 0, ?)"
         " on conflict (subject) do update set failed_at = excluded.failed_at",

@@ -24,12 +24,11 @@ class Credentials(NamedTuple):
 
 def add(tx: Tx, account_id: int | None, name: str, role: Role, hash: str | None, now: Instant) -> int | None:
     """Add a user and return the id, None where the name is taken; without a hash, the user has no password."""
-    rows = tx.fetch_all(
+    return tx.fetch_value(
         "insert into users (account_id, name, role, hash, created_at) values (?, ?, ?, ?, ?)"
         " on conflict (name) do nothing returning id",
         (account_id, name, role.code, hash, now),
     )
-    return int(rows[0][0]) if rows else None
 
 
 def get_by_name(tx: Tx, name: str) -> Credentials | None:
@@ -40,8 +39,7 @@ def get_by_name(tx: Tx, name: str) -> Credentials | None:
 
 def get_name(tx: Tx, user_id: int) -> str:
     """Return what people call a user; empty if there is none."""
-    row = tx.fetch_one("select coalesce(full_name, name) from users where id = ?", (user_id,))
-    return str(row[0]) if row else ""
+    return str(tx.fetch_value("select coalesce(full_name, name) from users where id = ?", (user_id,)) or "")
 
 
 def list_all(tx: Tx) -> list[User]:
@@ -112,8 +110,7 @@ def set_hash(tx: Tx, user_id: int, hash: str) -> None:
 
 def get_test_number(tx: Tx, user_id: int) -> str:
     """Return the phone that receives a user's test sends; empty if unknown."""
-    row = tx.fetch_one("select test_number from users where id = ?", (user_id,))
-    return row[0] or "" if row else ""
+    return str(tx.fetch_value("select test_number from users where id = ?", (user_id,)) or "")
 
 
 def set_test_number(tx: Tx, user_id: int, number: str) -> None:

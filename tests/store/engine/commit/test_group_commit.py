@@ -20,18 +20,6 @@ from tests.fixtures.store_modes import (
 )
 
 
-async def test_write_is_on_disk_when_it_returns(store: GroupCommitStore, modes: StoreMode) -> None:
-    await store.write(add_word, "kept")
-
-    assert modes.words_on_disk() == ["kept"]
-
-
-async def test_write_returns_what_its_function_returns(store: GroupCommitStore) -> None:
-    numbers = await asyncio.gather(*(store.write(add_word, word) for word in "abc"))
-
-    assert numbers == [1, 2, 3]
-
-
 async def test_write_takes_positional_and_keyword_arguments(store: GroupCommitStore) -> None:
 
     def remember(tx: Tx, first: str, *, second: str) -> str:
@@ -39,13 +27,6 @@ async def test_write_takes_positional_and_keyword_arguments(store: GroupCommitSt
 
     assert await store.write(remember, "a", second="b") == "ab"
     assert await store.read(remember, "a", second="b") == "ab"
-
-
-async def test_write_that_raises_leaves_nothing_behind(store: GroupCommitStore, modes: StoreMode) -> None:
-    with pytest.raises(LookupError, match="gone"):
-        await store.write(add_word_then_fail, "gone")
-
-    assert modes.words_on_disk() == []
 
 
 async def test_constraint_error_reaches_only_its_caller(store: GroupCommitStore, modes: StoreMode) -> None:

@@ -12,7 +12,6 @@ import pytest
 from pabal.store.engine.base import StoreUnavailable, Tx
 from pabal.store.engine.group_commit import CommitStats, GroupCommitStore
 from pabal.store.engine.sqlite.sqlite_store import SqliteStore
-from pabal.world import RealWorld
 from tests.fixtures.rows import present
 from tests.fixtures.store_modes import MODES, StoreMode, add_word, add_word_then_fail
 from tests.fixtures.virtual import VirtualWorld, run_in_virtual_time
@@ -40,7 +39,7 @@ def failing_commits() -> Iterator[FailingCommits]:
     apsw.connection_hooks.remove(switch.attach)
 
 
-async def test_failed_commit_fails_all_its_writes_and_stores_nothing(
+async def test_failed_commit_fails_all_its_writes_stores_nothing_and_the_next_one_works(
     modes: StoreMode, failing_commits: FailingCommits
 ) -> None:
     batches: list[CommitStats] = []
@@ -55,20 +54,9 @@ async def test_failed_commit_fails_all_its_writes_and_stores_nothing(
 
         assert [type(answer) for answer in answers] == [StoreUnavailable] * 11
         assert modes.words_on_disk() == []
-    assert sum(batch.writes for batch in batches) == 12
-
-
-async def test_after_a_failed_commit_the_next_one_works(
-    store: GroupCommitStore, modes: StoreMode, failing_commits: FailingCommits
-) -> None:
-    failing_commits.are_on = True
-    with pytest.raises(StoreUnavailable):
-        await store.write(add_word, "refused")
-    failing_commits.are_on = False
-
-    await store.write(add_word, "kept")
-
-    assert modes.words_on_disk() == ["kept"]
+        await store.write(add_word, "kept")
+        assert modes.words_on_disk() == ["kept"]
+    assert sum(batch.writes for batch in batches) == 13
 
 
 async def test_full_disk_fails_every_write_until_there_is_space(store: GroupCommitStore, modes: StoreMode) -> None:
@@ -146,10 +134,11 @@ def test_second_opener_of_a_new_file_waits_for_the_first(tmp_path: Path) -> None
         run_in_virtual_time(scenario())
 
 
-async def test_commits_are_synced_to_disk_in_production(store: GroupCommitStore) -> None:
+async def test_commits_are_synced_to_disk_and_nothing_is_indexed_unasked(store: GroupCommitStore) -> None:
     assert await store.write(pragma, "journal_mode") == "wal"
     assert await store.write(pragma, "synchronous") == 2
     assert await store.read(pragma, "journal_mode") == "wal"
+    assert await store.write(pragma, "automatic_index") == 0, "SQLite would index all messages at every send"
 
 
 async def test_commits_are_not_synced_to_disk_only_on_request(modes: StoreMode) -> None:
@@ -160,20 +149,6 @@ async def test_commits_are_not_synced_to_disk_only_on_request(modes: StoreMode) 
 def pragma(tx: Tx, name: str) -> Any:
     row = present(tx.fetch_one(f"pragma {name}"))
     return row[0]
-
-
-def test_no_automatic_index_is_created(tmp_path: Path) -> None:
-    def read_pragma(tx: Tx) -> object:
-        return tx.fetch_one("pragma automatic_index")
-
-    async def scenario() -> object:
-        store = SqliteStore(tmp_path / "kept.db", RealWorld())
-        try:
-            return await store.write(read_pragma)
-        finally:
-            await store.close()
-
-    assert asyncio.run(scenario()) == (0,), "SQLite would index all messages at every send"
 
 
 async def test_store_notices_what_others_write_and_not_what_it_writes_itself(modes: StoreMode) -> None:

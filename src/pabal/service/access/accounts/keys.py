@@ -138,7 +138,11 @@ class KeyCache:
     def __init__(self, changes: SetupChanges) -> None:
         self._world = changes.world
         self._keys: SetupCache[str, ApiKey] = SetupCache(
-            changes, _read_key, lambda _, found: found.account_id, MAX_CACHED_KEYS, lambda found: found.is_live
+            changes,
+            lambda tx, key: accounts.key_by_hash(tx, hash_key(key)),
+            lambda _, found: found.account_id,
+            MAX_CACHED_KEYS,
+            lambda found: found.is_live,
         )
 
     async def authenticate(self, key: str | None) -> ApiKey:
@@ -158,7 +162,3 @@ class KeyCache:
     def get_cached(self, key: str | None) -> ApiKey | None:
         """Return the key if it is cached; it may have expired since."""
         return self._keys.get_cached(key) if key else None
-
-
-def _read_key(tx: Tx, key: str) -> ApiKey | None:
-    return accounts.key_by_hash(tx, hash_key(key))
