@@ -1,7 +1,7 @@
 """The buttons and images of a draft: their fields, and how they are added, moved and removed."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 
 from pabal.domain.content import button
@@ -18,7 +18,6 @@ BUTTON_FIELDS = {
 }
 """The fields of each type of button."""
 _BUTTON_FIELD = re.compile(r"buttons\[([0-9])\]\.(\w{1,20})", re.ASCII)
-Buttons = list[dict[str, str]]
 
 
 def read_buttons(fields: Mapping[str, str]) -> tuple[dict[str, str], ...]:
@@ -40,25 +39,15 @@ def read_button(fields: Mapping[str, object]) -> dict[str, str]:
 
 def change_buttons(given: Sequence[dict[str, str]], verb: str, place: str) -> tuple[dict[str, str], ...]:
     """Return the buttons after an action: added, or the one in a place moved up or removed."""
-    deed = _ACTIONS.get(verb)
-    index = int(place) if place.isascii() and place.isdigit() and len(place) == 1 else -1
-    if deed is None or (verb != "add" and not 0 <= index < len(given)):
-        return tuple(given)
     buttons = list(given)
-    deed(buttons, index)
+    index = int(place) if place.isascii() and place.isdigit() and len(place) == 1 else len(buttons)
+    if verb == "add":
+        buttons.append(read_button({}))
+    elif verb == "remove":
+        del buttons[index : index + 1]
+    elif verb == "up" and 0 < index < len(buttons):
+        buttons.insert(index - 1, buttons.pop(index))
     return tuple(buttons[: button.MAX_BUTTONS])
-
-
-def _move_up(buttons: Buttons, index: int) -> None:
-    if index > 0:
-        buttons[index - 1], buttons[index] = buttons[index], buttons[index - 1]
-
-
-_ACTIONS: dict[str, Callable[[Buttons, int], object]] = {
-    "add": lambda buttons, _: buttons.append(read_button({})),
-    "remove": lambda buttons, index: buttons.pop(index),
-    "up": _move_up,
-}
 
 
 IMAGE_FIELDS = tuple((f"image{n}_type", f"image{n}_name", f"image{n}_body") for n in ("", "2", "3"))
