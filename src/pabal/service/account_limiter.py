@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-from collections import OrderedDict
 from collections.abc import Sequence
 from types import TracebackType
 from typing import NamedTuple
@@ -120,7 +119,7 @@ class AccountLimiter:
         self._limits: SetupCache[int, AccountLimits] = SetupCache(
             changes, account_limits.get, lambda account_id, _: account_id, MAX_CACHED_ACCOUNTS
         )
-        self._shares: OrderedDict[int, _AccountShares] = OrderedDict()
+        self._shares: dict[int, _AccountShares] = {}
 
     async def limits_of(self, account_id: int) -> AccountLimits:
         """Return the limits of an account, at most about a second old."""

@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-from collections import OrderedDict
 from collections.abc import AsyncIterator, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -11,6 +10,7 @@ from typing import NamedTuple
 from pabal.carriers.base import Carrier
 from pabal.carriers.provider import ProfileProvider, RelayProvider
 from pabal.domain.base.codes import Code, Refused, Text, require
+from pabal.domain.base.newest import Newest
 from pabal.domain.kakao.profile import Category, Profile
 from pabal.domain.sends.message import Outcome, Product
 from pabal.openid.provider import OpenIdProvider
@@ -54,7 +54,7 @@ class Searches:
         self._world = world
         self._max_per_account = max_per_account
         self._searches: dict[int, _AccountSearches] = {}
-        self._totals: OrderedDict[Hashable, tuple[float, int]] = OrderedDict()
+        self._totals: Newest[Hashable, tuple[float, int]] = Newest(MAX_TOTALS)
 
     @contextlib.asynccontextmanager
     async def acquire(self, account_id: int) -> AsyncIterator[None]:
@@ -82,12 +82,8 @@ class Searches:
 
     def remember_total(self, search: Hashable, total: int) -> None:
         """Remember a total that was just counted, if it is large."""
-        if total < LARGE_TOTAL:
-            return
-        self._totals.pop(search, None)
-        self._totals[search] = (self._world.monotonic(), total)
-        while len(self._totals) > MAX_TOTALS:
-            self._totals.popitem(last=False)
+        if total >= LARGE_TOTAL:
+            self._totals[search] = (self._world.monotonic(), total)
 
 
 class CarrierProvider(NamedTuple):

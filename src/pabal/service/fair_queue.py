@@ -8,11 +8,11 @@ retry, gets a position when that time has come and the lane lags behind the cloc
 """
 
 import asyncio
-from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from pabal.domain.base.dates import SECOND, Instant
+from pabal.domain.base.newest import Newest
 from pabal.store.queue.queue import Lane
 from pabal.world import World
 
@@ -69,7 +69,7 @@ class FairQueue:
         self._first_slots: dict[int, int] = {}
         """By slot, the first one of the same worker."""
         self._next_due: dict[WorkerLane, _NextDue] = {}
-        self._last: OrderedDict[tuple[int, WorkerLane, Instant | None], float] = OrderedDict()
+        self._last: Newest[tuple[int, WorkerLane, Instant | None], float] = Newest(MAX_POSITIONS)
 
     def record_next_due(
         self,
@@ -127,15 +127,15 @@ class FairQueue:
         own = (account_id, lane, _CODES) if is_code else new
         position = min(float(now), max(float(first), self._last.get(own, 0.0)))
         if is_code:  # its other sends give way, so that codes do not add to its share
-            self._remember(new, max(float(first), self._last.get(new, 0.0)) + receivers / RECEIVERS_PER_MS)
-        self._remember(own, position + receivers / RECEIVERS_PER_MS)
+            self._last[new] = max(float(first), self._last.get(new, 0.0)) + receivers / RECEIVERS_PER_MS
+        self._last[own] = position + receivers / RECEIVERS_PER_MS
         return int(position)
 
     def position_scheduled(self, account_id: int, key: LaneKey, receivers: int, scheduled_at: Instant) -> Instant:
         """Return the position of a scheduled send: behind those of its account for the same time, never earlier."""
         last = (account_id, self._worker_lane(key), scheduled_at)
         position = self._last.get(last, float(scheduled_at))
-        self._remember(last, position + receivers / RECEIVERS_PER_MS)
+        self._last[last] = position + receivers / RECEIVERS_PER_MS
         return min(int(position), scheduled_at + MAX_SCHEDULED_SPREAD_MS)
 
     def position_retried(
@@ -164,15 +164,9 @@ class FairQueue:
         keeps_time = position >= due_at
         if keeps_time and (is_new or is_again):
             return due_at
-        self._remember(new, last_new + jobs / RECEIVERS_PER_MS)
-        self._remember(own, position + jobs / RECEIVERS_PER_MS)
+        self._last[new] = last_new + jobs / RECEIVERS_PER_MS
+        self._last[own] = position + jobs / RECEIVERS_PER_MS
         return due_at if keeps_time else int(position)
 
     def _worker_lane(self, key: LaneKey) -> WorkerLane:
         return WorkerLane(key.carrier, self._first_slots.get(key.slot, key.slot), key.lane)
-
-    def _remember(self, key: tuple[int, WorkerLane, Instant | None], last: float) -> None:
-        self._last[key] = last
-        self._last.move_to_end(key)
-        if len(self._last) > MAX_POSITIONS:
-            self._last.popitem(last=False)

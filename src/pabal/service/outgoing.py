@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from pabal.domain.base.codes import Code, Refused
 from pabal.domain.base.dates import HOUR
+from pabal.domain.base.newest import Newest
 from pabal.domain.events.event import Event
 from pabal.domain.events.webhook import WebhookFormat
 from pabal.domain.kakao.profile import Category
@@ -51,7 +52,7 @@ class LastUses:
 
     def __init__(self, pause_s: float) -> None:
         self._pause_s = pause_s
-        self._last: dict[Hashable, float] = {}
+        self._last: Newest[Hashable, float] = Newest(MAX_REMEMBERED)
 
     def check(self, key: Hashable, now: float) -> None:
         """Raise Refused(RATE_LIMITED) if that was less than a pause ago."""
@@ -61,10 +62,7 @@ class LastUses:
 
     def remember(self, key: Hashable, now: float) -> None:
         """Remember that it is done now."""
-        self._last.pop(key, None)
         self._last[key] = now
-        while len(self._last) > MAX_REMEMBERED:
-            del self._last[next(iter(self._last))]
 
 
 class ForeignFormat(NamedTuple):

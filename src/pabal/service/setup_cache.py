@@ -1,10 +1,10 @@
 """Caches the set-up of accounts, so that sends read nothing: each row is used until any process changes it."""
 
 import asyncio
-from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping
 from typing import Any, Generic, NamedTuple, TypeVar
 
+from pabal.domain.base.newest import Newest
 from pabal.domain.kakao.profile import Profile
 from pabal.domain.kakao.template import Template
 from pabal.domain.people.phone import NumberState
@@ -147,9 +147,8 @@ class SetupCache(Generic[K, V]):
         self._world = changes.world
         self._read = read
         self._account_of = account_of
-        self._max_entries = max_entries
         self._is_cached = is_cached
-        self._entries: OrderedDict[K, _Entry[V]] = OrderedDict()
+        self._entries: Newest[K, _Entry[V]] = Newest(max_entries)
         self._reads: dict[K, _Read[V]] = {}
 
     def __len__(self) -> int:
@@ -193,8 +192,6 @@ class SetupCache(Generic[K, V]):
         self._entries.pop(key, None)
         if value is not None and self._is_cached(value):
             self._entries[key] = _Entry(value, self._account_of(key, value), snapshot, read_at)
-            if len(self._entries) > self._max_entries:
-                self._entries.popitem(last=False)
         return value
 
     def _on_read(self, key: K, task: "asyncio.Task[V | None]") -> None:

@@ -5,13 +5,13 @@ import contextlib
 import socket
 import ssl
 import threading
-from collections import OrderedDict
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from pabal import __version__
 from pabal.domain.base.codes import Refused
+from pabal.domain.base.newest import Newest
 from pabal.outbound.calls import CallFailed, Failure, HttpRequest
 from pabal.settings.environment import explain_os_error
 from pabal.settings.field import BadSetting
@@ -196,7 +196,7 @@ class WebhookClient:
         self._timeout_s = timeout_s
         self._keepalive_s = keepalive_s
         self._loading: asyncio.Task[ssl.SSLContext] | None = None
-        self._resolved: OrderedDict[tuple[str, int], tuple[float, list[str]]] = OrderedDict()
+        self._resolved: Newest[tuple[str, int], tuple[float, list[str]]] = Newest(MAX_HOSTS)
         self._lookups: dict[HostKey, asyncio.Task[list[str]]] = {}
         """Look-ups that run, also without a waiting caller: each takes up a thread."""
         self._connections: dict[HostKey, PinnedConnections] = {}
@@ -257,9 +257,6 @@ class WebhookClient:
             except OSError as error:
                 raise PostFailed(PostError.DNS, error.strerror or "the host was not found") from None
             self._resolved[key] = self._world.monotonic(), found
-            self._resolved.move_to_end(key)
-            while len(self._resolved) > MAX_HOSTS:
-                self._resolved.popitem(last=False)
         permitted = self._rules.permitted(account, url, found)
         if not permitted:
             allowed = self._rules.exception_for(account, url, found)

@@ -3,10 +3,10 @@
 import asyncio
 import heapq
 import itertools
-from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Hashable
 from typing import Generic, TypeVar
 
+from pabal.domain.base.newest import Newest
 from pabal.world import World
 
 K = TypeVar("K", bound=Hashable)
@@ -101,7 +101,7 @@ class SharedCalls(Generic[K, V]):
         self._make = make
         self._ttl_s = ttl_s
         self._world = world
-        self._calls: OrderedDict[K, tuple[float, asyncio.Future[V]]] = OrderedDict()
+        self._calls: Newest[K, tuple[float, asyncio.Future[V]]] = Newest(MAX_CACHED)
 
     async def get(self, key: K, timeout_s: float) -> V:
         """Return the value of a key. Raises what the call raises."""
@@ -109,8 +109,6 @@ class SharedCalls(Generic[K, V]):
         if found is None or found[0] + self._ttl_s < self._world.monotonic() or _has_failed(found[1]):
             task = asyncio.ensure_future(self._make(key, timeout_s))
             self._calls[key] = found = self._world.monotonic(), task
-            while len(self._calls) > MAX_CACHED:
-                self._calls.popitem(last=False)
         return await asyncio.shield(found[1])
 
     def forget(self, key: K) -> None:

@@ -1,1 +1,1 @@
-"""Codes, dates and identifiers."""
+"""Codes, dates, identifiers, and a dictionary of bounded size."""

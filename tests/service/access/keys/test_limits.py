@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pabal.domain.base.dates import HOUR, SECOND
-from pabal.service.access.accounts.rate_limits import MAX_BUCKETS, PREFETCH_TTL_MS, RateLimiter, SharedRateLimiter
+from pabal.service.access.accounts.rate_limits import PREFETCH_TTL_MS, RateLimiter, SharedRateLimiter
 from pabal.store.engine.base import Tx
 from pabal.store.engine.migrate import migrate
 from pabal.world import RealWorld
@@ -101,12 +101,6 @@ def test_remaining_requests_and_retry_time_are_returned() -> None:
 
     clock.seconds += refused.retry_after_s
     assert limiter.take(1, 4).is_allowed
-
-
-def test_keys_beyond_the_maximum_number_of_buckets_are_served() -> None:
-    limiter = RateLimiter(Clock())
-
-    assert all(limiter.take(key, 1).is_allowed for key in range(MAX_BUCKETS + 100))
 
 
 # Shared by several processes.
@@ -233,13 +227,6 @@ async def test_shared_and_local_buckets_return_the_same_numbers(tmp_path: Path) 
         await asyncio.sleep(refused.retry_after_s)
 
         assert (await one.take(1, 4)).is_allowed
-
-
-async def test_keys_beyond_the_maximum_number_of_shared_buckets_are_served(tmp_path: Path) -> None:
-    async with open_limiters(tmp_path, 1) as (limiters, _doors, _world):
-        for some in range(0, MAX_BUCKETS + 500, 500):
-            found = await asyncio.gather(*(limiters[0].take(key, 1) for key in range(some, some + 500)))
-            assert all(each.is_allowed for each in found)
 
 
 async def test_clock_set_back_an_hour_blocks_a_key_for_at_most_a_second(tmp_path: Path) -> None:

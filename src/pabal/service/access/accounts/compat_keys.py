@@ -4,9 +4,9 @@ import asyncio
 import hashlib
 import hmac
 import re
-from collections import OrderedDict
 
 from pabal.domain.base.codes import Code, Refused, Text
+from pabal.domain.base.newest import Newest
 from pabal.service.access.accounts.keys import MAX_CACHED_KEYS, NewKey, hash_key, issue_hashed, store_key
 from pabal.service.access.users.passwords import WorkerThreads, hash_password, verify
 from pabal.service.setup_cache import SetupCache, SetupChanges
@@ -43,8 +43,8 @@ class SecretVerifier:
         self._world = world
         self._threads = WorkerThreads(world, "secrets", 1)
         self._digest_key = random_bytes(world, _DIGEST_KEY_BYTES)
-        self._results: OrderedDict[bytes, bool] = OrderedDict()
-        self._wrong: OrderedDict[bytes, tuple[float, int]] = OrderedDict()
+        self._results: Newest[bytes, bool] = Newest(MAX_CACHED_KEYS)
+        self._wrong: Newest[bytes, tuple[float, int]] = Newest(MAX_CACHED_KEYS)
         """By stored hash: since when wrong secrets are counted, and how many there were."""
         self._lock = asyncio.Lock()
 
@@ -74,18 +74,11 @@ class SecretVerifier:
         is_right = await self._threads.run(verify, stored.decode("latin-1"), secret)
         if not is_right:
             self._wrong[stored] = since, count + 1
-            _trim(self._wrong)
         self._results[digest] = is_right
-        _trim(self._results)
 
     def _digest(self, stored: bytes, secret: str) -> bytes:
         given = secret.encode("utf-8", "surrogatepass")
         return hashlib.blake2b(stored + b"\0" + given, key=self._digest_key, digest_size=32).digest()
-
-
-def _trim(entries: OrderedDict[bytes, bool] | OrderedDict[bytes, tuple[float, int]]) -> None:
-    if len(entries) > MAX_CACHED_KEYS:
-        entries.popitem(last=False)
 
 
 MIN_SECRET_CHARACTERS = 16

@@ -1,13 +1,13 @@
 """Rate limits of API keys: a token bucket per key, refilled at the key's rate."""
 
 import asyncio
-from collections import OrderedDict
 from collections.abc import Hashable
 from types import TracebackType
 from typing import NamedTuple
 
 from pabal.domain.base.codes import Code, Refused, Text
 from pabal.domain.base.dates import SECOND, Instant
+from pabal.domain.base.newest import Newest
 from pabal.store.accounts import accounts
 from pabal.store.accounts.accounts import RateGrant
 from pabal.store.engine.base import Priority, Store, Tx, transaction
@@ -40,7 +40,7 @@ class RateLimiter:
 
     def __init__(self, world: World) -> None:
         self._world = world
-        self._buckets: OrderedDict[int, tuple[float, float]] = OrderedDict()
+        self._buckets: Newest[int, tuple[float, float]] = Newest(MAX_BUCKETS)
 
     def take(self, key_id: int, rate: int) -> RateLimitResult:
         """Take one token from a key's bucket, which holds one second's tokens."""
@@ -51,8 +51,6 @@ class RateLimiter:
         if is_granted:
             left -= 1
         self._buckets[key_id] = (left, now)
-        if len(self._buckets) > MAX_BUCKETS:
-            self._buckets.popitem(last=False)
         wait_s = 0.0 if is_granted else (1 - left) / rate
         return RateLimitResult(is_granted, rate, int(left), (rate - left) / rate, wait_s)
 
@@ -66,7 +64,7 @@ class SharedRateLimiter:
     def __init__(self, store: Store, world: World) -> None:
         self._store = store
         self._world = world
-        self._shares: OrderedDict[int, _BucketShare] = OrderedDict()
+        self._shares: Newest[int, _BucketShare] = Newest(MAX_BUCKETS)
 
     async def take(self, key_id: int, rate: int) -> RateLimitResult:
         """Take one token from a key's bucket, which holds one second's tokens.
@@ -76,8 +74,6 @@ class SharedRateLimiter:
         share, now = self._shares.get(key_id), self._world.now()
         if share is None:
             share = self._shares[key_id] = _BucketShare()
-            if len(self._shares) > MAX_BUCKETS:
-                self._shares.popitem(last=False)
         if share.has_tokens(now):
             return share.spend(rate, now)
         share.waiting_callers += 1
