@@ -40,6 +40,18 @@ def explain_os_error(error: OSError) -> Text:
     return Text(_KOREAN_ERRORS.get(error.errno or 0, said), said)
 
 
+def cannot_read(what: object, error: OSError) -> Text:
+    """Return that the system has refused to read something, and why."""
+    why = explain_os_error(error)
+    return Text(f"{what}: 읽을 수 없습니다({why.ko})", f"{what}: cannot be read ({why.en})")
+
+
+def cannot_write(what: object, error: OSError) -> Text:
+    """Return that the system has refused to write something, and why."""
+    why = explain_os_error(error)
+    return Text(f"{what}: 쓸 수 없습니다({why.ko})", f"{what}: cannot be written ({why.en})")
+
+
 def get_user_name(environment: Mapping[str, str] | None = None) -> str:
     """Return the name of the user who runs this process, also through sudo."""
     environment = os.environ if environment is None else environment

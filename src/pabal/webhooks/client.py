@@ -13,7 +13,7 @@ from pabal import __version__
 from pabal.domain.base.codes import Refused
 from pabal.domain.base.newest import Newest
 from pabal.outbound.calls import CallFailed, Failure, HttpRequest
-from pabal.settings.environment import explain_os_error
+from pabal.settings.environment import cannot_read
 from pabal.settings.field import BadSetting
 from pabal.webhooks.permitted_addresses import AddressRules, WebhookUrl, parse_url
 from pabal.webhooks.poster import ANSWER_BYTES, PostError, PostFailed, PostResult
@@ -343,7 +343,4 @@ def _load_authorities(context: ssl.SSLContext, ca_file: Path) -> None:
     try:
         context.load_verify_locations(cafile=ca_file)
     except OSError as error:
-        why = explain_os_error(error)
-        raise BadSetting(
-            f"webhook_tls_ca: 읽을 수 없습니다({why.ko})", f"webhook_tls_ca: cannot be read ({why.en})"
-        ) from None
+        raise BadSetting(*cannot_read("webhook_tls_ca", error)) from None

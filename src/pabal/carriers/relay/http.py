@@ -12,7 +12,7 @@ from urllib.parse import quote, urlencode
 from pabal.domain.base.dates import SECOND, Instant
 from pabal.outbound.calls import CallFailed, Failure, HttpAnswer, HttpRequest, NotConnected, Transport
 from pabal.outbound.connections import HttpConnections
-from pabal.settings.environment import explain_os_error
+from pabal.settings.environment import cannot_read
 from pabal.settings.field import BadSetting
 
 MAX_CONNECTIONS = 256
@@ -69,8 +69,7 @@ class HttpClient:
         try:
             self._context = _trust(ca_file)
         except OSError as error:
-            why = explain_os_error(error)
-            raise BadSetting(f"tls_ca: 읽을 수 없습니다({why.ko})", f"tls_ca: cannot be read ({why.en})") from None
+            raise BadSetting(*cannot_read("tls_ca", error)) from None
         self.server_time: Instant | None = None
         """The Date header of the last response, with a resolution of one second."""
         self._address = address.rstrip("/")

@@ -12,7 +12,7 @@ from pabal.carriers.smpp.batch import SubmitGroup
 from pabal.carriers.smpp.pdu import Bind, Pdu
 from pabal.carriers.smpp.session import BIND_TIMEOUT_S, BindRequest, ConnectionLost, SmppSession
 from pabal.settings.carriers import SmppSettings
-from pabal.settings.environment import explain_os_error
+from pabal.settings.environment import cannot_read
 from pabal.settings.field import BadSetting
 from pabal.world import World
 
@@ -160,11 +160,7 @@ def _connector(settings: SmppSettings) -> Connect:
     try:
         context = ssl.create_default_context(cafile=settings.tls_ca) if settings.tls else None
     except OSError as error:
-        why = explain_os_error(error)
-        raise BadSetting(
-            f"carriers.{settings.name}.tls_ca: 읽을 수 없습니다({why.ko})",
-            f"carriers.{settings.name}.tls_ca: cannot be read ({why.en})",
-        ) from None
+        raise BadSetting(*cannot_read(f"carriers.{settings.name}.tls_ca", error)) from None
 
     async def connect(make: Callable[[], asyncio.Protocol]) -> object:
         loop = asyncio.get_running_loop()

@@ -10,7 +10,7 @@ import msgspec
 
 from pabal.cli.shared.language import CommandError
 from pabal.domain.base.dates import Instant
-from pabal.settings.environment import explain_os_error
+from pabal.settings.environment import cannot_write
 
 MAX_JOURNAL_BYTES = 256 * 1024 * 1024
 
@@ -43,10 +43,7 @@ class Journal:
         try:
             self._file: IO[bytes] = path.open("a+b")
         except OSError as error:
-            raise CommandError(
-                f"{path}: 쓸 수 없습니다({explain_os_error(error).ko})",
-                f"{path}: cannot be written ({explain_os_error(error).en})",
-            ) from None
+            raise CommandError(*cannot_write(path, error)) from None
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             self._read()

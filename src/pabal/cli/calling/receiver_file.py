@@ -15,7 +15,7 @@ from pabal.console.sheets import sheet
 from pabal.console.sheets.sheet import Columns, SheetRow
 from pabal.domain.base.codes import Refused, Text
 from pabal.domain.people import phone
-from pabal.settings.environment import explain_os_error
+from pabal.settings.environment import cannot_read, cannot_write
 
 REPORT_COLUMNS = Text("행,이유", "row,reason")
 _VARIABLE = re.compile(r"#\{([^{}]+)\}")
@@ -52,10 +52,7 @@ def read_receivers(path: Path, body: msgspec.Struct, kind: type[ReceiverBody], l
             )
         columns = _find_columns(rows[0].cells, body)
     except OSError as error:
-        raise CommandError(
-            f"{path}: 읽을 수 없습니다({explain_os_error(error).ko})",
-            f"{path}: cannot be read ({explain_os_error(error).en})",
-        ) from None
+        raise CommandError(*cannot_read(path, error)) from None
     except Refused as refused:
         first = refused.problems[0]
         raise CommandError(f"{path}: {first.message('ko')}", f"{path}: {first.message('en')}") from None
@@ -82,10 +79,7 @@ def write_report(path: Path, file: ReceiverFile, wrong: Mapping[int, str], langu
                 if row.number in wrong:
                     writer.writerow([row.number, wrong[row.number], *row.cells])
     except OSError as error:
-        raise CommandError(
-            f"{path}: 쓸 수 없습니다({explain_os_error(error).ko})",
-            f"{path}: cannot be written ({explain_os_error(error).en})",
-        ) from None
+        raise CommandError(*cannot_write(path, error)) from None
 
 
 class _WrongRow(Exception):

@@ -23,7 +23,7 @@ from pabal.client import (
 )
 from pabal.domain.base.codes import Text
 from pabal.models.send_answers import AcceptedAnswer
-from pabal.settings.environment import explain_os_error
+from pabal.settings.environment import cannot_read
 
 if TYPE_CHECKING:
     from pabal.client import Client
@@ -89,10 +89,7 @@ def _read_file(path: Path) -> bytes:
         with path.open("rb") as file:
             content = file.read(MAX_FILE_BYTES + 1)
     except OSError as error:
-        raise CommandError(
-            f"{path}: 읽을 수 없습니다({explain_os_error(error).ko})",
-            f"{path}: cannot be read ({explain_os_error(error).en})",
-        ) from None
+        raise CommandError(*cannot_read(path, error)) from None
     if len(content) > MAX_FILE_BYTES:
         raise CommandError(
             f"{path}: {MAX_FILE_BYTES:,}바이트를 넘습니다", f"{path}: more than {MAX_FILE_BYTES:,} bytes"

@@ -20,7 +20,7 @@ from pabal.service.access.contacts.opt_outs import NewOptOuts, OptOut, OptOutEnt
 from pabal.service.policy import build_policy
 from pabal.service.upkeep import privacy
 from pabal.service.upkeep.privacy import ErasureResult
-from pabal.settings.environment import choose_language, explain_os_error
+from pabal.settings.environment import cannot_read, choose_language
 from pabal.settings.settings import Settings
 from pabal.store.accounts.audit_log import AuditEntry
 from pabal.store.engine.base import Store
@@ -126,10 +126,7 @@ def _import(settings: Settings, given: argparse.Namespace) -> None:
         with given.file.open("rb") as file:
             entries = [each for part in read_opt_outs(file) if isinstance(part, list) for each in part]
     except OSError as error:
-        raise CommandError(
-            f"{given.file}: 읽을 수 없습니다({explain_os_error(error).ko})",
-            f"{given.file}: cannot be read ({explain_os_error(error).en})",
-        ) from None
+        raise CommandError(*cannot_read(given.file, error)) from None
     except Refused as refused:
         listed = "\n".join(each.message(choose_language()) for each in refused.problems)
         raise CommandError(
