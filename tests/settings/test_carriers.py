@@ -212,16 +212,18 @@ def test_simulator_and_real_carrier_in_one_route_are_refused(tmp_path: Path, ord
 
 
 @pytest.mark.parametrize(
-    "address",
-    ["http://api.solapi.com", "https://", "api.solapi.com", "https://a:b@api.solapi.com", "https://x/?a=b"],
+    ("kind", "name"), [("nhncloud", "sms_address"), ("nhncloud", "talk_address"), ("solapi", "address")]
 )
-def test_address_of_solapi_must_be_safe_for_secrets(tmp_path: Path, address: str) -> None:
-    said = refusal(tmp_path, table("solapi", address=f'"{address}"'))
+@pytest.mark.parametrize("address", ["http://api.example", "https://api.example?to=elsewhere"])
+def test_address_of_a_relay_must_be_safe_for_secrets(tmp_path: Path, kind: str, name: str, address: str) -> None:
+    said = refusal(tmp_path, table(kind, **{name: f'"{address}"'}))
 
-    assert said == "carriers.telco.address: must begin with https:// and name a host"
+    assert said == f"carriers.telco.{name}: must begin with https:// and name a host"
 
 
-def test_webhook_secret_of_solapi_must_not_be_guessable(tmp_path: Path) -> None:
-    said = refusal(tmp_path, table("solapi", webhook_secret='"fifteen letters"'))
+@pytest.mark.parametrize(("kind", "name"), [("nhncloud", "webhook_signature"), ("solapi", "webhook_secret")])
+def test_secret_of_a_relays_webhooks_must_not_be_guessable(tmp_path: Path, kind: str, name: str) -> None:
+    said = refusal(tmp_path, table(kind, **{name: '"fifteen letters"'}))
 
-    assert said == "carriers.telco.webhook_secret: at least 16 characters"
+    assert said == f"carriers.telco.{name}: at least 16 characters"
+    assert getattr(telco(tmp_path, table(kind, **{name: '"sixteen letters."'})), name) == "sixteen letters."

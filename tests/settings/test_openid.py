@@ -47,6 +47,10 @@ def test_settings_that_cannot_work_are_refused(given: dict[str, Any], told: str)
         "https://login.example?x=1",
         "https://login.example#x",
         "https://login.example:port",
+        "https://login.example:0",
+        "http://127.0.0.1.example",
+        "http://127.0.0.1@login.example",
+        "http://127.0.0.1:7080@login.example",
         "https://login .example",
         f"https://login.example/{'x' * 500}",
     ],
@@ -58,7 +62,13 @@ def test_address_that_no_provider_has_is_refused(issuer: str) -> None:
 
 @pytest.mark.parametrize(
     "issuer",
-    ["https://login.example", "https://login.example/realms/acme/", "http://127.0.0.1:3000", "http://localhost:1"],
+    [
+        "https://login.example",
+        "https://login.example/realms/acme/",
+        "http://127.0.0.1:3000",
+        "http://[::1]:3000",
+        "http://localhost:1",
+    ],
 )
 def test_provider_is_reached_over_tls_or_on_this_machine(issuer: str) -> None:
     assert load({}, openid_issuer=issuer, openid_client_id="pabal").openid_issuer == issuer

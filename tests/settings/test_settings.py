@@ -168,34 +168,23 @@ def test_invalid_value_is_refused_with_what_is_expected(tmp_path: Path, name: st
     assert " is not " in said
 
 
-@pytest.mark.parametrize(
-    ("name", "value", "said"),
-    [
-        ("port", -1, "at least 0"),
-        ("port", 65536, "at most 65535"),
-        ("max_body_bytes", 1023, "at least 1024"),
-        ("max_receivers", 0, "at least 1"),
-        ("max_receivers", 100_001, "at most 100000"),
-        ("max_days_ahead", 366, "at most 365"),
-        ("read_connections", 65, "at most 64"),
-        ("key_rate", -1, "at least 0"),
-        ("retention_days", 0, "at least 1"),
-        ("stop_seconds", 0, "at least 1"),
-    ],
-)
-def test_numbers_have_limits(tmp_path: Path, name: str, value: int, said: str) -> None:
-    assert refusal(tmp_path, f"{name} = {value}") == f"{name}: {said}"
-    with pytest.raises(BadSetting, match=f"PABAL_{name.upper()}: {said}"):
-        load({f"PABAL_{name.upper()}": str(value)})
+LIMITS = [
+    (name, bound, each.metadata[bound])
+    for name, each in FIELDS.items()
+    for bound in ("min_value", "max_value")
+    if each.metadata[bound] is not None
+]
 
 
-def test_limits_are_inclusive() -> None:
-    for name, each in FIELDS.items():
-        for bound in ("min_value", "max_value"):
-            limit = each.metadata[bound]
-            if limit is not None and name != "retention_days":  # which depends on others
-                environment = {"PABAL_RETENTION_DAYS": "1000", f"PABAL_{name.upper()}": str(limit)}
-                assert getattr(load(environment), name) == limit
+@pytest.mark.parametrize(("name", "bound", "limit"), LIMITS)
+def test_limits_of_numbers_are_inclusive(name: str, bound: str, limit: int) -> None:
+    beyond, words = (limit + 1, "at most") if bound == "max_value" else (limit - 1, "at least")
+    variable = f"PABAL_{name.upper()}"
+
+    if name != "retention_days":  # which depends on others
+        assert getattr(load({"PABAL_RETENTION_DAYS": "1000", variable: str(limit)}), name) == limit
+    with pytest.raises(BadSetting, match=f"{variable}: {words} {limit}"):
+        load({variable: str(beyond)})
 
 
 @pytest.mark.parametrize(
@@ -261,16 +250,6 @@ def test_carriers_and_routes_are_read_from_their_tables(tmp_path: Path) -> None:
     [
         ("carriers = 5", "carriers: write a table"),
         ("[carriers]\na = 5", "carriers: write a table"),
-        ("[carriers.a]", "carriers.a: kind must be one of simulator"),
-        ('[carriers.a]\nkind = "pigeon"', "carriers.a: kind must be one of simulator"),
-        (
-            '[carriers.a]\nkind = "simulator"\nwindwo = 1',
-            "carriers.a.windwo: no such setting; did you mean window?",
-        ),
-        ('[carriers.a]\nkind = "simulator"\nname = "b"', "carriers.a.name: no such setting"),
-        ('[carriers.a]\nkind = "simulator"\nwindow = 0', "carriers.a.window: at least 1"),
-        ('[carriers.a]\nkind = "simulator"\nwindow = true', "carriers.a.window: True is not a whole number"),
-        ('[carriers.a]\nkind = "simulator"\nwindow = "1"', "carriers.a.window: '1' is not a whole number"),
         ("routes = 5", "routes: write a table"),
         ('[routes]\nsms = "simulator"', "routes.sms: write a list of carriers"),
         ("[routes]\nsms = []", "routes.sms: write a list of carriers"),

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pabal.settings.environment import ENVIRONMENT_PREFIX, explain_os_error, read_variables
+from pabal.settings.environment import ENVIRONMENT_PREFIX, cannot_read, read_variables
 from pabal.settings.field import BadSetting, convert, fields, setting
 
 CONFIG_VARIABLE = f"{ENVIRONMENT_PREFIX}CONFIG"
@@ -43,8 +43,7 @@ def load_client(
     Other names in the environment and the file are those of the service, and left to it. Raises BadSetting.
     """
     environment = read_variables() if environment is None else environment
-    path = file or (Path(environment[CONFIG_VARIABLE]) if environment.get(CONFIG_VARIABLE) else None)
-    table = read_table(path) if path else {}
+    table = read_table(file, environment)
     given: dict[str, Any] = {}
     for name in CLIENT_FIELDS:
         variable = f"{ENVIRONMENT_PREFIX}{name.upper()}"
@@ -65,17 +64,17 @@ def load_client(
     return settings
 
 
-def read_table(file: Path) -> dict[str, Any]:
-    """Return what a TOML file contains.
+def read_table(file: Path | None, environment: Mapping[str, str]) -> dict[str, Any]:
+    """Return what a TOML file contains: `file`, else the one that PABAL_CONFIG names, if any.
 
     Raises BadSetting.
     """
+    if file is None and not environment.get(CONFIG_VARIABLE):
+        return {}
+    file = file or Path(environment[CONFIG_VARIABLE])
     try:
         return tomllib.loads(file.read_text(encoding="utf-8"))
     except OSError as error:
-        raise BadSetting(
-            f"{file}: 읽을 수 없습니다({explain_os_error(error).ko})",
-            f"{file}: cannot be read ({explain_os_error(error).en})",
-        ) from None
+        raise BadSetting(*cannot_read(file, error)) from None
     except ValueError as error:
         raise BadSetting(f"{file}: TOML이 아닙니다: {error}", f"{file}: is not TOML: {error}") from None

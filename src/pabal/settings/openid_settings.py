@@ -97,7 +97,7 @@ def check_openid(settings: OpenIdSettings) -> None:
                 "break_glass_operator: without openid_issuer, nobody else could sign in; set it as well",
             )
         return
-    if not _is_issuer(issuer):
+    if len(issuer) > MAX_ISSUER_CHARACTERS or not is_safe_base(issuer):
         raise BadSetting(
             f"openid_issuer: {issuer!r}은(는) https://accounts.google.com 같은 제공자 주소가 아닙니다. http는 이"
             " 컴퓨터에서만 쓸 수 있습니다",
@@ -118,15 +118,16 @@ def is_safe_url(url: str) -> bool:
     try:
         parts = urlsplit(url)
         host = parts.hostname or ""
-        _ = parts.port
+        is_whole = bool(host) and parts.port != 0
     except ValueError:
         return False
     is_plain = url.isascii() and url.isprintable() and " " not in url and not parts.username and not parts.password
-    return is_plain and bool(host) and (parts.scheme == "https" or (parts.scheme == "http" and is_loopback(host)))
+    return is_plain and is_whole and (parts.scheme == "https" or (parts.scheme == "http" and is_loopback(host)))
 
 
-def _is_issuer(issuer: str) -> bool:
-    return len(issuer) <= MAX_ISSUER_CHARACTERS and is_safe_url(issuer) and not {"?", "#"} & set(issuer)
+def is_safe_base(url: str) -> bool:
+    """Return whether secrets may be sent to an address, and paths be added to it."""
+    return is_safe_url(url) and not {"?", "#"} & set(url)
 
 
 def is_loopback(host: str) -> bool:

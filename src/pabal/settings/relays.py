@@ -3,13 +3,13 @@
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, Literal
-from urllib.parse import urlsplit
 
 from pabal.domain.base.codes import Refused
 from pabal.domain.sends.account import parse_codes
 from pabal.domain.sends.message import Product
 from pabal.settings.carriers import KAKAO_PRODUCTS, TEXT_PRODUCTS, CarrierSettings, SmppSettings
 from pabal.settings.field import BadSetting, same_setting, setting
+from pabal.settings.openid_settings import is_safe_base
 
 MIN_SIGNATURE_LENGTH = 16
 """Shortest webhook signature that is accepted; a shorter one could be guessed."""
@@ -117,7 +117,7 @@ class NhnCloudSettings(CarrierSettings):
                 left = tuple(each for each in self.products if each not in products)
                 object.__setattr__(self, "products", left)
             place = f"carriers.{self.name}.{service}_address"
-            if not _is_safe_for_secrets(getattr(self, f"{service}_address")):
+            if not is_safe_base(getattr(self, f"{service}_address")):
                 raise BadSetting(
                     f"{place}: https://로 시작하는 주소여야 합니다",
                     f"{place}: must begin with https:// and name a host",
@@ -204,7 +204,7 @@ class SolapiSettings(CarrierSettings):
 
     def __post_init__(self) -> None:
         """Raise BadSetting for an address that is not safe, or a secret that is too short."""
-        if not _is_safe_for_secrets(self.address):
+        if not is_safe_base(self.address):
             raise BadSetting(
                 f"carriers.{self.name}.address: https://로 시작하는 주소여야 합니다",
                 f"carriers.{self.name}.address: must begin with https:// and name a host",
@@ -214,15 +214,3 @@ class SolapiSettings(CarrierSettings):
                 f"carriers.{self.name}.webhook_secret: {MIN_SIGNATURE_LENGTH}자 이상이어야 합니다",
                 f"carriers.{self.name}.webhook_secret: at least {MIN_SIGNATURE_LENGTH} characters",
             )
-
-
-def _is_safe_for_secrets(address: str) -> bool:
-    """Return whether secrets may be sent to an address: over TLS, or without TLS to this machine only."""
-    try:
-        parts = urlsplit(address)
-        is_whole = bool(parts.hostname) and parts.port != 0
-    except ValueError:
-        return False
-    if not is_whole or parts.username is not None or parts.query or parts.fragment:
-        return False
-    return parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in ("127.0.0.1", "::1"))

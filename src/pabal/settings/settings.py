@@ -35,7 +35,9 @@ from pabal.settings.webhook_settings import WebhookSettings, check_webhooks
 
 RESERVED_VARIABLES = (CONFIG_VARIABLE, "PABAL_TORTURE", "PABAL_TEST_CITUS")
 """Variables with our prefix that are no settings: the path of the file, and switches of the tests."""
-FILE_ONLY = ("carriers", "routes", "expire_minutes", "prices", "compat")
+TABLES = {"routes": read_routes, "compat": read_compat, "expire_minutes": read_expire_minutes}
+"""What reads the tables that have rules of their own."""
+FILE_ONLY = ("carriers", "prices", *TABLES)
 """Tables, which an environment variable cannot hold."""
 
 
@@ -177,21 +179,17 @@ def load(environment: Mapping[str, str] | None = None, file: Path | None = None,
     The file is `file`, else the one that PABAL_CONFIG names. Raises BadSetting.
     """
     environment = read_variables() if environment is None else environment
-    given: dict[str, Any] = {}
-    file = file or _path(environment.get(CONFIG_VARIABLE))
-    table = read_table(file) if file else {}
-    given |= _from_table(table, environment)
+    table = read_table(file, environment)
+    given = _from_table(table, environment)
     given |= _from_environment(environment, secrets_in_environment(table.get("carriers", {})))
     for name, value in overrides.items():
         if value is not None:
             check_limits(Settings, name, name, value)
             given[name] = value
     settings = Settings(**given)
-    check_store(settings)
+    for check in (check_store, check_webhooks, check_mail, check_openid):
+        check(settings)
     check_retention(settings, settings.retention_days)
-    check_webhooks(settings)
-    check_mail(settings)
-    check_openid(settings)
     settings = dataclasses.replace(settings, opt_out_number=read_opt_out_number(settings.opt_out_number))
     return _with_routes(settings)
 
@@ -209,12 +207,8 @@ def _from_table(table: Mapping[str, Any], environment: Mapping[str, str]) -> dic
         _check_known(name, name)
         if name == "carriers":
             given[name] = read_carriers(value, environment)
-        elif name == "routes":
-            given[name] = read_routes(value)
-        elif name == "compat":
-            given[name] = read_compat(value)
-        elif name == "expire_minutes":
-            given[name] = read_expire_minutes(value)
+        elif name in TABLES:
+            given[name] = TABLES[name](value)
         else:
             given[name] = convert(Settings, name, name, value)
     for product in given.get("prices", {}):
@@ -252,7 +246,3 @@ def _with_routes(settings: Settings) -> Settings:
         routes = routes_to("simulator")
     check_routes(routes, carriers)
     return dataclasses.replace(settings, carriers=carriers, routes=routes)
-
-
-def _path(text: str | None) -> Path | None:
-    return Path(text) if text else None
