@@ -51,10 +51,6 @@ async def test_friend_talk_type_is_the_given_one_or_follows_the_image(
         ({"messageType": "ft"}, {"messageType": "INVALID_PARAMETER"}),
         ({"content": None}, {"content": "MISSING_PARAMETER"}),
         ({"content": ""}, {"content": "MISSING_PARAMETER"}),
-        ({"content": "가" * 1000}, {}),
-        ({"content": "가" * 1001}, {"content": "CONTENT_TOO_LONG"}),
-        ({"content": "가" * 400, "image": image_body()}, {}),
-        ({"content": "가" * 401, "image": image_body()}, {"content": "CONTENT_TOO_LONG"}),
         ({"content": "가" * 76, "messageType": "FW", "image": image_body()}, {}),
         ({"content": "가" * 77, "messageType": "FW", "image": image_body()}, {"content": "CONTENT_TOO_LONG"}),
         ({"content": "웃는 얼굴 😀"}, {}),
@@ -100,16 +96,6 @@ async def test_without_a_shared_text_every_receiver_of_a_friend_talk_needs_its_o
 
     assert summarize_refusal(some) == ("MISSING_PARAMETER", {"content": "MISSING_PARAMETER"})
     assert every.result == "SUCCESS"
-
-
-async def test_receivers_own_text_that_is_too_long_is_reported_with_its_index(
-    call: Caller, sender_key: str
-) -> None:
-    receivers = [*receivers_of("010-1111-1111"), *receivers_of("010-2222-2222", content="가" * 1001)]
-
-    answer = await call("message/sendFriendtalk", friendtalk_body(sender_key, receivers=receivers))
-
-    assert summarize_refusal(answer) == ("CONTENT_TOO_LONG", {"receivers[1].content": "CONTENT_TOO_LONG"})
 
 
 @with_each(

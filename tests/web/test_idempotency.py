@@ -119,14 +119,6 @@ async def test_idempotency_key_can_be_used_for_another_body_after_a_day(env: Env
     assert answer.result == "SUCCESS"
 
 
-async def test_concurrent_repeats_of_a_request_are_one_request(env: Environment, call: Caller) -> None:
-    answers = await asyncio.gather(*(_send(call) for _ in range(20)))
-    await env.wait(2)
-
-    assert len({answer.request_id for answer in answers}) == 1
-    assert len(await list_messages(call)) == len(await list_phone_messages(call)) == 1
-
-
 async def test_one_of_two_concurrent_bodies_with_the_same_key_is_a_duplicate(call: Caller) -> None:
     answers = await asyncio.gather(_send(call), _send(call, body=sms_body(content="다른 글")))
 

@@ -130,14 +130,6 @@ async def test_body_is_json_in_utf_8(call: Caller, content_type: str, is_read: b
     assert answer.result == ("SUCCESS" if is_read else "UNSUPPORTED_MEDIA_TYPE")
 
 
-async def test_without_a_content_type_a_body_is_json(env: Environment, call: Caller) -> None:
-    answer, _ = await call_raw(
-        env, SEND_SMS, headers=[("apiKey", str(call.key))], chunks=[json.dumps(sms_body()).encode()]
-    )
-
-    assert answer.result == "SUCCESS"
-
-
 @pytest.mark.parametrize(
     ("types", "result"),
     [
@@ -216,10 +208,3 @@ async def test_invalid_json_is_reported_with_its_position(env: Environment, body
 
     assert answer.result == "INVALID_JSON"
     assert position in answer.body["resultMessage"]
-
-
-async def test_unsupported_media_type_names_the_supported_one(call: Caller) -> None:
-    answer = await call("message/sendSMS", b"<sms/>", headers={"content-type": "text/xml"})
-
-    assert answer.result == "UNSUPPORTED_MEDIA_TYPE"
-    assert "application/json" in answer.body["resultMessage"]

@@ -2,7 +2,6 @@
 
 from fnmatch import fnmatch
 from ipaddress import ip_network
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,8 +11,6 @@ from pabal.store.accounts import accounts
 from pabal.web.endpoints.endpoint import Endpoint
 from pabal.web.endpoints.table import ENDPOINTS
 from tests.fixtures.cases import with_each
-from tests.fixtures.cluster import Cluster
-from tests.fixtures.cluster import run_scenario as run_cluster_scenario
 from tests.fixtures.virtual import NOON, Caller, Environment
 from tests.fixtures.web import PHONE, call_ok, call_raw, describe_outcome, get_message, sms_body
 
@@ -190,23 +187,6 @@ async def test_forwarded_address_may_come_in_several_headers(
     assert answer.result == result
 
 
-def test_revoked_key_stops_working_in_every_process_within_a_second(tmp_path: Path) -> None:
-    async def scenario(crowd: Cluster) -> None:
-        one, two = [await crowd.start_process(name, delivers=False) for name in ("one", "two")]
-        call = await one.env.caller()
-        other = Caller(two.env.service, call.key)
-        for each in (call, other):
-            await call_ok(each, "message/list", LIST)
-        (key,) = await crowd.store.read(accounts.list_keys)
-
-        await one.env.store.write(accounts.revoke_key, key.id, crowd.world.now())
-        await crowd.wait(1)
-
-        assert [(await each("message/list", LIST)).result for each in (call, other)] == ["UNAUTHORIZED"] * 2
-
-    run_cluster_scenario(tmp_path, scenario)
-
-
 async def test_disabled_accounts_keys_stop_and_its_accepted_messages_are_sent(env: Environment) -> None:
     call, neighbour = await env.caller("acme"), await env.caller("neighbour")
     await call_ok(call, "message/sendSMS", sms_body(sendDate="2026-11-15 12:01"))
@@ -278,11 +258,3 @@ async def test_key_without_a_rate_has_no_limit_and_no_rate_headers(env: Environm
 
     assert {answer.result for answer in answers} == {"SUCCESS"}
     assert _rate_headers(answers[0].headers) == [None, None, None]
-
-
-async def test_key_works_again_after_a_long_pause(env: Environment, call: Caller) -> None:
-    await call_ok(call, "message/list", LIST)
-
-    env.world.move_clock(400 * 86_400)
-
-    assert (await call("message/list", LIST)).result == "SUCCESS"

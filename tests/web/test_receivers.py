@@ -4,28 +4,14 @@ from typing import Any
 
 import pytest
 
-from tests.fixtures.virtual import Caller, Environment
+from tests.fixtures.virtual import Caller
 from tests.fixtures.web import (
     PHONE,
-    call_ok,
-    describe_outcome,
-    get_message,
     list_messages,
-    list_phone_messages,
     receivers_of,
     sms_body,
     summarize_refusal,
 )
-
-
-async def test_number_that_is_given_twice_gets_two_messages(env: Environment, call: Caller) -> None:
-    await call_ok(call, "message/sendSMS", sms_body(PHONE, "01012345678"))
-    await env.wait(2)
-
-    found = await list_messages(call)
-    assert [describe_outcome(each) for each in found] == ["completed 1000"] * 2
-    assert len({each["messageId"] for each in found}) == 2
-    assert len(await list_phone_messages(call)) == 2
 
 
 async def test_bad_receivers_refuse_the_whole_request_and_are_all_named(call: Caller) -> None:
@@ -82,21 +68,6 @@ async def test_request_has_one_to_a_thousand_receivers(call: Caller, receivers: 
     assert answer.result == result
     if result != "SUCCESS":
         assert summarize_refusal(answer).errors == {"receivers": result}
-
-
-@pytest.mark.settings(max_receivers=2)
-async def test_operator_sets_how_many_receivers_a_request_may_have(call: Caller) -> None:
-    two = await call("message/sendSMS", sms_body(PHONE, PHONE))
-    three = await call("message/sendSMS", sms_body(PHONE, PHONE, PHONE))
-
-    assert [two.result, three.result] == ["SUCCESS", "TOO_MANY_RECEIVERS"]
-
-
-@pytest.mark.parametrize("spelling", ["010-1234-5678", "01012345678", "010 1234 5678", "+82 10-1234-5678"])
-async def test_number_is_read_in_any_usual_spelling_and_answered_with_hyphens(call: Caller, spelling: str) -> None:
-    await call_ok(call, "message/sendSMS", sms_body(spelling))
-
-    assert (await get_message(call))["receiver"] == "010-1234-5678"
 
 
 @pytest.mark.parametrize(

@@ -108,12 +108,6 @@ async def test_invalid_registration_is_refused_and_sends_no_token(
     assert await list_phone_messages(call, ADMIN) == []
 
 
-async def test_channel_id_has_at_most_thirty_characters_including_at_sign(call: Caller) -> None:
-    created = await call("sender/create", channel_body(channelId="가" * 29))
-
-    assert created.item["channelId"] == "@" + "가" * 29
-
-
 async def test_approved_channel_cannot_be_registered_or_approved_again(call: Caller, sender_key: str) -> None:
     token = await get_latest_token(call)
 

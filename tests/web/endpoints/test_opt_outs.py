@@ -70,7 +70,6 @@ async def test_opt_outs_are_added_once_listed_and_removed(call: Caller) -> None:
         ({"phoneNumbers": [PHONE, "x", "", OTHER]}, "INVALID_PHONE_NUMBER phoneNumbers[1], phoneNumbers[2]"),
         ({"phoneNumbers": [PHONE] * 1001}, "INVALID_PARAMETER phoneNumbers"),
         ({"phoneNumber": PHONE, "senderNumber": "1"}, "INVALID_PHONE_NUMBER senderNumber"),
-        ({"phoneNumber": PHONE, "reason": "가" * 201}, "INVALID_PARAMETER reason"),
     ],
 )
 async def test_invalid_opt_outs_are_refused_and_change_nothing(
