@@ -72,19 +72,6 @@ async def test_code_goes_before_the_other_sends_of_its_account_within_its_share(
     assert waits_of([carrier], [other], since) <= [0.5]  # and codes take no more than the account's share
 
 
-async def test_campaigns_of_two_accounts_share_a_carrier(env: Environment, carrier: FakeCarrier) -> None:
-    for _ in range(20):
-        await send_as(env, "first", sms(*phones(100)))
-        await env.wait(0.05)
-    since = asyncio.get_running_loop().time()
-    second = [(await send_as(env, "second", sms(*phones(100))))[0] for _ in range(5)]
-    await env.wait(12)
-
-    waits = waits_of([carrier], second, since)
-    assert len(waits) == 500  # together they took 10 s; behind the first campaign they would wait for 20
-    assert 0.3 <= len([each for each in waits if each <= 5]) / 500 <= 0.7
-
-
 async def test_accounts_share_fairly_while_the_carrier_is_away(env: Environment, carrier: FakeCarrier) -> None:
     await send_as(env, "flooding", sms())
     await env.wait(1)

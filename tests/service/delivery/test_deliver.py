@@ -52,27 +52,6 @@ async def test_carrier_gets_the_message_as_its_receiver_will_see_it(env: Environ
     )
 
 
-@pytest.mark.parametrize(
-    ("verdict", "expected"),
-    [
-        (Accepted(None), (DONE, Outcome.DELIVERED)),
-        (Accepted("reference"), (SENDING, None)),
-        (Rejected(Outcome.SPAM), (FAILED, Outcome.SPAM)),
-        (Busy(), (SENDING, None)),
-        (Unknown(), (SENDING, None)),
-    ],
-)
-async def test_verdict_decides_status_and_outcome(
-    env: Environment, carrier: FakeCarrier, verdict: Verdict, expected: tuple[Status, Outcome | None]
-) -> None:
-    carrier.answer = lambda attempt: verdict
-    request_id = await env.send(sms())
-    await env.wait(0.5)
-
-    assert await env.outcomes_of(request_id) == [expected]
-    assert env.metric_value("pabal_carrier_verdicts_total", carrier=DEFAULT_CARRIER, verdict=verdict.label) == 1
-
-
 @pytest.mark.first_case
 async def test_accepted_message_is_not_submitted_again(env: Environment, carrier: FakeCarrier) -> None:
     await env.send(sms())

@@ -7,7 +7,6 @@ import pytest
 from pabal.carriers.base import Accepted, Busy, Rejected, Unknown, Verdict
 from pabal.domain.sends.message import Outcome, Status
 from pabal.domain.sends.route import MAX_TRIES
-from pabal.service.delivery.deliver import OFFLINE_CHECK_INTERVAL_S
 from pabal.store.engine.base import Tx
 from tests.fixtures.delivery import accept_without_receipt
 from tests.fixtures.service import FakeCarrier, Start, answer_in_order, message_id_of, sms
@@ -81,16 +80,3 @@ async def test_rejected_message_is_not_submitted_to_another_carrier(start: Start
 
     assert await env.outcomes_of(request_id) == [(FAILED, Outcome.SPAM)]
     assert second.submitted == []
-
-
-@pytest.mark.carrier(is_connected=False)
-async def test_disconnected_carrier_gets_nothing_and_no_try_is_used(env: Environment, carrier: FakeCarrier) -> None:
-    request_id = await env.send(sms())
-    await env.wait(300)
-    assert carrier.submitted == []
-    assert await env.outcomes_of(request_id) == [(WAITING, None)]
-
-    carrier.is_connected = True
-    await env.wait(OFFLINE_CHECK_INTERVAL_S + 0.1)
-
-    assert [(attempt.number, attempt.tries) for _, attempt in carrier.submitted] == [(1, 0)]

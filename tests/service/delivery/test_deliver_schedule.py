@@ -88,10 +88,3 @@ async def test_advertisement_held_overnight_is_sent_at_eight_and_can_be_cancelle
 
     assert carrier.ids == [message_id_of(remaining)]
     assert at(8) <= begins_at + carrier.times[0] * SECOND <= at(8) + SECOND
-
-
-async def test_advertisement_by_day_is_sent_at_once(env: Environment, carrier: FakeCarrier) -> None:
-    await env.send(friendtalk_ad(await env.add_profile()))
-    await env.wait(1)
-
-    assert len(carrier.submitted) == 1

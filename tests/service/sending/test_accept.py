@@ -14,7 +14,7 @@ from pabal.domain.sends.sending import Receiver
 from pabal.service.sending.accept import IdempotencyKey, accept
 from pabal.service.sending.preconditions import WAKE_HORIZON_MS
 from pabal.store.accounts import numbers
-from pabal.store.engine.base import StoreUnavailable, Tx
+from pabal.store.engine.base import StoreUnavailable
 from pabal.store.messages import requests
 from tests.fixtures.service import (
     PHONE,
@@ -66,16 +66,6 @@ async def test_request_id_holds_acceptance_time_which_is_the_default_send_time(e
 
     assert requested_at(now) == requested_at(scheduled) == NOON + 5_000
     assert (kept[now].scheduled_at, kept[scheduled].scheduled_at) == (NOON + 5_000, NOON + 60_000)
-
-
-@pytest.mark.parametrize(("receivers", "lane"), [(1, 0), (10, 0), (11, 1), (1000, 1)])
-async def test_small_sends_get_a_faster_lane_than_campaigns(env: Environment, receivers: int, lane: int) -> None:
-    await env.send(sms(*[PHONE] * receivers))
-
-    def lanes(tx: Tx) -> list[Any]:
-        return tx.fetch_all("select lane, count(*) from jobs group by lane")
-
-    assert await env.store.read(lanes) == [(lane, receivers)]
 
 
 @pytest.mark.parametrize(

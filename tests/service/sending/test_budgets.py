@@ -93,20 +93,6 @@ async def test_budget_refuses_what_would_cost_more(tmp_path: Path) -> None:
         assert await used(env) == 111 * CHEAP
 
 
-@pytest.mark.parametrize(("charges_failed", "cost"), [(False, CHEAP), (True, 2 * CHEAP)])
-async def test_failed_messages_are_given_back_unless_they_are_charged(
-    tmp_path: Path, charges_failed: bool, cost: int
-) -> None:
-    both = carriers()
-    async with open_with_prices(tmp_path, both, charges_failed=charges_failed) as env:
-        await env.send(sms("01012345678", "01087654321"))
-        await env.wait(1)
-        delivered, failed = (each.hex() for each in both["cheap"].ids)
-        await both["cheap"].report((delivered, Outcome.DELIVERED), (failed, Outcome.PHONE_OFF))
-
-        assert await used(env) == cost
-
-
 async def test_rejected_and_cancelled_messages_cost_nothing(tmp_path: Path) -> None:
     async with open_with_prices(tmp_path, carriers(answer=lambda attempt: Rejected(Outcome.NO_SUBSCRIBER))) as env:
         await env.send(sms())

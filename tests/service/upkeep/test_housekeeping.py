@@ -3,7 +3,7 @@
 import pytest
 
 from pabal.carriers.base import Accepted, Busy
-from pabal.domain.base.dates import DAY, HOUR, MINUTE, SECOND
+from pabal.domain.base.dates import DAY, HOUR, MINUTE
 from pabal.domain.content.image import Image
 from pabal.domain.kakao.profile import Registration
 from pabal.domain.sends.message import Outcome, Product, Status
@@ -210,13 +210,3 @@ async def test_messages_accepted_by_a_removed_carrier_time_out_without_resend(st
     assert new.submitted == []
     assert await env.outcomes_of(sent) == [(FAILED, Outcome.TIMED_OUT)]
     assert await count_rows(env, "receipts") == 0
-
-
-async def test_housekeeping_with_nothing_to_do_changes_nothing(env: Environment) -> None:
-    request_id = await env.send(sms(scheduled_at=NOON + HOUR))
-
-    await run_round(env.context)
-    await run_round(env.context)
-
-    assert await env.outcomes_of(request_id) == [(WAITING, None)]
-    assert env.world.now() - NOON < SECOND

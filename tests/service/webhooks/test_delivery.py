@@ -132,17 +132,6 @@ async def test_a_deleted_webhook_gets_nothing_more(env: Environment, endpoints: 
     assert endpoints.posts == []
 
 
-async def test_a_changed_address_is_used_at_once(env: Environment, endpoints: FakeEndpoints) -> None:
-    one = await add_webhook(env)
-    await env.store.write(lambda tx: tx.execute("update webhooks set url = ? where id = ?", (OTHER_URL, one)))
-    env.context.webhooks.announce_change()
-    await env.wait(0.1)
-    await env.send(sms())
-    await env.wait(3)
-
-    assert [post.url for post in endpoints.posts] == [OTHER_URL]
-
-
 async def test_replayed_events_keep_their_ids_and_come_in_new_posts(
     env: Environment, endpoints: FakeEndpoints
 ) -> None:

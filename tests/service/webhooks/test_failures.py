@@ -125,19 +125,6 @@ async def test_a_paused_endpoint_keeps_a_week_of_events(env: Environment, endpoi
     assert endpoints.event_ids() == Counter([event_id_of(recent)])
 
 
-async def test_a_dead_endpoint_delays_neither_others_nor_delivery(
-    env: Environment, endpoints: FakeEndpoints
-) -> None:
-    endpoints.answer = lambda post: DEAD if post.url == URL else OK
-    endpoints.delays[URL] = 10
-    await add_webhook(env)
-    await add_webhook(env, url="https://works.example")
-    for _ in range(20):
-        sent = await env.send(sms())
-        await env.wait(2)
-        assert event_id_of(sent) in endpoints.event_ids()
-
-
 async def test_an_endpoint_that_fails_gets_one_post_at_a_time_until_it_works_again(
     env: Environment, endpoints: FakeEndpoints
 ) -> None:

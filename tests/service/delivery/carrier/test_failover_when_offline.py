@@ -28,21 +28,6 @@ async def test_due_messages_are_rerouted_when_a_carrier_is_offline_for_too_long(
     assert await env.outcomes_of(request_id) == [(DONE, GOOD)] * 1200
 
 
-async def test_new_messages_go_to_the_next_carrier_at_once_while_the_circuit_is_open(start: Start) -> None:
-    one, two = two_carriers(is_up=False)
-    env = await start(one, two)
-    await env.wait(70)
-
-    request_id = await env.send(sms())
-    found = await env.job_of(message_id_of(request_id))
-    await env.wait(0.2)
-
-    assert found is not None
-    assert found[0] == "two"
-    assert two.ids == [message_id_of(request_id)]
-    assert await env.outcomes_of(request_id) == [(DONE, GOOD)]
-
-
 async def test_fallback_messages_go_to_the_next_carrier_while_the_circuit_is_open(start: Start) -> None:
     one, two = two_carriers(is_up=False)
     talk = FakeCarrier("talk", lambda attempt: Rejected(Outcome.NOT_A_USER))
@@ -86,29 +71,6 @@ async def test_a_reconnected_carrier_is_used_again_but_rerouted_messages_do_not_
     assert two.ids == [message_id_of(moved)]
     assert one.ids == [message_id_of(request_id)]
     assert await env.outcomes_of(request_id) == [(DONE, GOOD)]
-
-
-async def test_a_carrier_that_is_offline_briefly_keeps_its_messages(start: Start) -> None:
-    one, two = two_carriers(is_up=False)
-    env = await start(one, two)
-    request_id = await env.send(sms(*[PHONE] * 20))
-    await env.wait(58)
-    assert await env.outcomes_of(request_id) == [(WAITING, None)] * 20
-
-    one.is_connected = True
-    await env.wait(OFFLINE_CHECK_INTERVAL_S + 0.5)
-
-    assert (len(one.submitted), len(two.submitted)) == (20, 0)
-    assert await env.outcomes_of(request_id) == [(DONE, GOOD)] * 20
-
-
-async def test_each_carrier_has_its_own_failover_time(start: Start) -> None:
-    one, two = two_carriers(is_up=False, failover_after_s=5)
-    env = await start(one, two)
-    request_id = await env.send(sms())
-    await env.wait(7)
-
-    assert two.ids == [message_id_of(request_id)]
 
 
 @pytest.mark.carrier(answer=accept, is_connected=False)

@@ -7,8 +7,6 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from pabal.carriers.base import Accepted, Declined, Rejected, Verdict
 from pabal.domain.sends.message import Attempt, Outcome
 from pabal.settings.carriers import CarrierSettings, SimulatorSettings
@@ -53,19 +51,6 @@ async def test_delivered_message_costs_the_price_of_its_product(tmp_path: Path) 
         await carrier.report((reference_of(request_id), Outcome.DELIVERED))
 
         assert await costs_of(env, request_id) == [900]
-
-
-@pytest.mark.parametrize(("charges_failed", "cost"), [(False, 0), (True, 900)])
-async def test_failed_message_costs_nothing_unless_its_carrier_charges_it(
-    tmp_path: Path, charges_failed: bool, cost: int
-) -> None:
-    carrier = FakeCarrier("post")
-    async with open_with_prices(tmp_path, carrier, charges_failed=charges_failed) as env:
-        request_id = await env.send(sms())
-        await env.wait(1)
-        await carrier.report((reference_of(request_id), Outcome.PHONE_OFF))
-
-        assert await costs_of(env, request_id) == [cost]
 
 
 async def test_message_that_no_carrier_took_costs_nothing(tmp_path: Path) -> None:

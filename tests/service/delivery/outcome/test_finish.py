@@ -200,17 +200,6 @@ async def test_fallback_is_sent_only_within_an_hour_of_the_scheduled_time(
     assert len(await env.messages_of(request_id)) == 1 + fallbacks
 
 
-@pytest.mark.carrier(answer=accept_talk)
-@pytest.mark.settings(fallback_within_minutes=1)
-async def test_time_limit_of_fallbacks_is_a_setting(env: Environment, carrier: FakeCarrier) -> None:
-    request_id = await env.send(alimtalk(await env.add_profile()))
-    await env.wait(61)
-
-    await carrier.report((message_id_of(request_id).hex(), Outcome.NOT_A_USER))
-
-    assert len(await env.messages_of(request_id)) == 1
-
-
 async def test_fallback_of_an_advertisement_waits_for_the_morning(start: Start) -> None:
     evening = at(20, 49)
     eight = evening + 11 * HOUR + 11 * MINUTE

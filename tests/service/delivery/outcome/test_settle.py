@@ -2,14 +2,12 @@
 
 import itertools
 
-import pytest
-
 from pabal.carriers.base import Accepted, Busy, Declined, NotSent, Rejected, Unknown, Verdict
 from pabal.domain.sends.message import Outcome, Status
 from pabal.domain.sends.route import MAX_TRIES
 from pabal.store.queue.queue import Lane
 from tests.fixtures.delivery import accept_without_receipt, decline_as_spam, recorded_attempts
-from tests.fixtures.service import FakeCarrier, Start, answer_in_order, count_rows, message_id_of, sms
+from tests.fixtures.service import FakeCarrier, Start, answer_in_order, message_id_of, sms
 from tests.fixtures.virtual import Environment
 
 SENDING, DONE, FAILED = Status.SENDING, Status.COMPLETED, Status.FAIL
@@ -33,16 +31,6 @@ async def test_declined_message_goes_to_the_next_carrier_at_once(start: Start) -
     assert await env.outcomes_of(request_id) == [(DONE, GOOD)]
     assert await recorded_attempts(env) == [(1, "first", "declined"), (2, "second", "busy")]
     assert env.metric_value("pabal_carrier_verdicts_total", carrier="first", verdict="declined") == 1
-
-
-@pytest.mark.carrier(answer=decline_as_spam)
-async def test_message_fails_when_the_only_carrier_declines(env: Environment, carrier: FakeCarrier) -> None:
-    request_id = await env.send(sms())
-    await env.wait(60)
-
-    assert len(carrier.submitted) == 1
-    assert await env.outcomes_of(request_id) == [(FAILED, SPAM)]
-    assert await count_rows(env, "jobs") == 0
 
 
 async def test_verdict_of_the_last_carrier_counts_when_all_decline(start: Start) -> None:
