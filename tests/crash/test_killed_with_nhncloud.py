@@ -4,7 +4,7 @@ import asyncio
 import itertools
 import os
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +17,9 @@ from pabal.store.open_store import open_store
 from pabal.world import RealWorld
 from tests.crash.clients import wait_until_idle
 from tests.fakes.nhncloud import channel, subprocess_server
-from tests.fakes.nhncloud.subprocess_server import ServerProcess
+from tests.fakes.nhncloud.subprocess_server import ServerProcess, ServerStats
 from tests.fixtures import status_checker
-from tests.fixtures.live import run, serving
+from tests.fixtures.live import prepare_store, serving
 
 KILLS = 6 if os.environ.get("PABAL_TORTURE") else 2
 CAMPAIGNS, CAMPAIGN = 3, 400
@@ -51,10 +51,8 @@ Phones = Iterator[str]
 def test_nothing_is_lost_or_duplicated_when_killed_during_relay_calls(tmp_path: Path, has_webhooks: bool) -> None:
     data, config = tmp_path / "data", tmp_path / "pabal.toml"
     signature = "a signature nobody guesses"
-    run("migrate", data=data)
-    key = run("key", "create", "--account", ACCOUNT, "--rate", "0", data=data).stdout.strip()
+    key = prepare_store(data)
     asyncio.run(open_channel(data))
-    status_checker.install(data)
     phones = (f"010-{number // 10_000:04}-{number % 10_000:04}" for number in itertools.count(20_000_000))
     sent: list[str] = []
 
@@ -79,14 +77,8 @@ def test_nothing_is_lost_or_duplicated_when_killed_during_relay_calls(tmp_path: 
             assert live.stop() == 0
         seen = relay.stats(includes_keys=True)
 
-    statuses, completions, in_doubt = read_results(data)
+    in_doubt = check_results(data, sent, KILLS * MESSAGES_PER_RUN, seen)
     assert len(sent) == KILLS * 2 * (CAMPAIGNS + SINGLES)
-    assert {message_id[:26] for message_id in statuses} == set(sent), "every accepted request is stored"
-    assert len(statuses) == KILLS * MESSAGES_PER_RUN
-    assert seen.duplicates == {}
-    assert set(seen.keys or ()) == set(statuses), "the relay received each message"
-    assert set(statuses.values()) == {Status.COMPLETED.number}
-    assert set(completions.values()) == {1}, "no message completed twice"
     kinds = len(FAULTS) * len(SENDS)
     assert all(sum(seen.fault_counts[kind::kinds]) for kind in range(kinds)), "every fault was injected"
     assert len(in_doubt) > CAMPAIGN, "all messages of a call were in doubt"
@@ -137,6 +129,18 @@ async def wait_until_all_ended(base: str) -> None:
     """Wait until no message is on its way."""
     async with asyncio.timeout(END_TIMEOUT_S):
         await wait_until_idle(base)
+
+
+def check_results(data: Path, sent: Collection[str], messages: int, seen: ServerStats) -> set[str]:
+    """Check that each message of the sent requests was received and completed once; return which were in doubt."""
+    statuses, completions, in_doubt = read_results(data)
+    assert {message_id[:26] for message_id in statuses} == set(sent), "every accepted request is stored"
+    assert len(statuses) == messages
+    assert seen.duplicates == {}
+    assert set(seen.keys or ()) == set(statuses), "the relay received each message"
+    assert set(statuses.values()) == {Status.COMPLETED.number}
+    assert set(completions.values()) == {1}, "no message completed twice"
+    return in_doubt
 
 
 def read_results(data: Path) -> tuple[dict[str, int], Counter[str], set[str]]:

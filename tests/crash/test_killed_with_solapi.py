@@ -7,18 +7,15 @@ from typing import Any
 
 import pytest
 
-from pabal.domain.sends.message import Status
 from tests.crash.test_killed_with_nhncloud import (
-    ACCOUNT,
     CAMPAIGN,
+    check_results,
     open_channel,
-    read_results,
     send_all,
     wait_until_all_ended,
 )
 from tests.fakes.solapi import subprocess_server
-from tests.fixtures import status_checker
-from tests.fixtures.live import run, serving
+from tests.fixtures.live import prepare_store, serving
 
 SINGLES = 10
 MESSAGES = 2 * (CAMPAIGN + SINGLES)
@@ -33,10 +30,8 @@ FAULTS: tuple[dict[str, Any], ...] = (
 @pytest.mark.slow
 def test_nothing_is_lost_or_duplicated_when_killed_during_calls_to_solapi(tmp_path: Path) -> None:
     data, config = tmp_path / "data", tmp_path / "pabal.toml"
-    run("migrate", data=data)
-    key = run("key", "create", "--account", ACCOUNT, "--rate", "0", data=data).stdout.strip()
+    key = prepare_store(data)
     asyncio.run(open_channel(data))
-    status_checker.install(data)
     phones = (f"010-{number // 10_000:04}-{number % 10_000:04}" for number in itertools.count(20_000_000))
 
     with subprocess_server.running() as relay:
@@ -53,11 +48,4 @@ def test_nothing_is_lost_or_duplicated_when_killed_during_calls_to_solapi(tmp_pa
             assert live.stop() == 0
         seen = relay.stats(includes_keys=True)
 
-    statuses, completions, in_doubt = read_results(data)
-    assert {message_id[:26] for message_id in statuses} == set(sent), "every accepted request is stored"
-    assert len(statuses) == MESSAGES
-    assert seen.duplicates == {}
-    assert set(seen.keys or ()) == set(statuses), "the relay received each message"
-    assert set(statuses.values()) == {Status.COMPLETED.number}
-    assert set(completions.values()) == {1}, "no message completed twice"
-    assert in_doubt, "some were in doubt"
+    assert check_results(data, sent, MESSAGES, seen), "some were in doubt"

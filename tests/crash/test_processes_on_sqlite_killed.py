@@ -12,8 +12,7 @@ import pytest
 
 from tests.crash.clients import RequestLog, run_clients
 from tests.faults.accounting import check_accounting, wait_until_all_ended
-from tests.fixtures import status_checker
-from tests.fixtures.live import LiveService, run, serving, wait_until
+from tests.fixtures.live import LiveService, prepare_store, serving, wait_until
 from tests.fixtures.processes import children_of, is_running
 
 ROUNDS = 6 if os.environ.get("PABAL_TORTURE") else 1
@@ -37,9 +36,7 @@ ANSWERS_AFTER_KILL = 30
 def test_nothing_is_lost_or_duplicated_when_processes_are_killed(victim: str, count: int, tmp_path: Path) -> None:
     data = tmp_path / "data"
     log, rng = RequestLog(), Random(5)
-    run("migrate", data=data)
-    key = run("key", "create", "--account", "acme", "--rate", "0", data=data).stdout.strip()
-    status_checker.install(data)
+    key = prepare_store(data)
 
     for _ in range(ROUNDS):
         with serving(data, "--processes", str(count)) as live:

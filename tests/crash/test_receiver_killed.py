@@ -12,7 +12,7 @@ from tests.fakes.smsc.peer import PeerEvent
 from tests.fakes.webhooks.receiver import Receiver, running_receiver
 from tests.fixtures import postgres
 from tests.fixtures.engines import ENGINES
-from tests.fixtures.live import LiveService, run, serving, wait_until
+from tests.fixtures.live import LiveService, prepare_store, serving, wait_until
 
 REQUEST_RECEIVERS = 1000
 ARRIVAL_TIMEOUT_S = 600.0
@@ -38,8 +38,7 @@ def check_waves(engine: str, folder: Path, kills: int, results: int) -> None:
         database = postgres.create_database(f"receiver_killed_{os.getpid()}")
         (folder / postgres.ADDRESS_FILE).write_text(database, encoding="utf-8")
     data = folder / "data"
-    run("migrate", data=data)
-    key = run("key", "create", "--account", "acme", "--rate", "0", data=data).stdout.strip()
+    key = prepare_store(data)
     arrivals = Arrivals()
     with running_receiver(secret=SECRET_PREFIX) as receiver:
         receiver.change(secret=create_webhook(data, receiver.port))

@@ -9,9 +9,9 @@ import pytest
 
 from tests.crash.clients import RequestLog, run_clients, wait_until_idle
 from tests.faults.accounting import check_accounting
-from tests.fixtures import postgres, status_checker
+from tests.fixtures import postgres
 from tests.fixtures.engines import ENGINES
-from tests.fixtures.live import LiveService, run, serving
+from tests.fixtures.live import LiveService, prepare_store, serving
 
 ROUNDS = 10 if os.environ.get("PABAL_TORTURE") else 1
 CLIENTS = 8
@@ -26,9 +26,7 @@ def test_nothing_is_lost_or_duplicated_when_service_is_killed(engine: str, tmp_p
         database = postgres.create_database(f"killed_{os.getpid()}")
         (tmp_path / postgres.ADDRESS_FILE).write_text(database, encoding="utf-8")
     log, rng = RequestLog(), Random(4)
-    run("migrate", data=data)
-    key = run("key", "create", "--account", "acme", "--rate", "0", data=data).stdout.strip()
-    status_checker.install(data)
+    key = prepare_store(data)
 
     for _ in range(ROUNDS):
         with serving(data) as live:

@@ -12,7 +12,7 @@ from tests.crash.announcements import ResultsReader, create_webhook, wait_until_
 from tests.crash.clients import RequestLog, run_clients, wait_until_idle
 from tests.fixtures import postgres
 from tests.fixtures.engines import ENGINES
-from tests.fixtures.live import LiveService, run, serving
+from tests.fixtures.live import LiveService, prepare_store, serving
 from tests.fixtures.webhooks import TlsServer, http_answer, serving_tls
 
 ROUNDS = 6 if os.environ.get("PABAL_TORTURE") else 1
@@ -32,9 +32,7 @@ def test_every_end_is_told_when_service_is_killed(engine: str, tmp_path: Path) -
 
 async def _run(data: Path) -> None:
     log = RequestLog()
-    await asyncio.to_thread(run, "migrate", data=data)
-    created = await asyncio.to_thread(run, "key", "create", "--account", "acme", "--rate", "0", data=data)
-    key = created.stdout.strip()
+    key = await asyncio.to_thread(prepare_store, data)
     reader = ResultsReader(key)
     async with serving_tls(http_answer(b"ok")) as receiver:
         await asyncio.to_thread(create_webhook, data, receiver.port)

@@ -10,8 +10,7 @@ from tests.faults.clients import Load, wait_until_ready
 from tests.faults.disks import small_disk
 from tests.faults.scenarios import ANSWERS_BETWEEN_FAULTS, under_load
 from tests.faults.servers import DedicatedServer, dedicated_folder, dedicated_server, store_at
-from tests.fixtures import status_checker
-from tests.fixtures.live import run, serving
+from tests.fixtures.live import prepare_store, serving
 
 FAILOVERS = 3
 TIMES_FULL = 3
@@ -67,9 +66,7 @@ def test_service_resumes_after_the_disk_of_postgresql_was_full(tmp_path: Path) -
 def test_service_resumes_after_the_disk_of_sqlite_was_full(tmp_path: Path) -> None:
     data = tmp_path / "data"
     with small_disk(data, 60) as disk:
-        assert run("migrate", data=data).returncode == 0
-        key = run("key", "create", "--account", "acme", "--rate", "0", data=data).stdout.strip()
-        status_checker.install(data)
+        key = prepare_store(data)
         with serving(data) as live:
             load = Load([live.base_url], key)
 

@@ -7,9 +7,8 @@ from typing import cast
 
 from pabal.domain.base import identifiers
 from pabal.domain.sends.message import Outcome, Status
-from tests.sim import promises
 from tests.sim.cluster_simulation import ClusterSimulation
-from tests.sim.promises import FinalState
+from tests.sim.promises import FinalState, check_results
 from tests.sim.workers import RATE, WorkerSubmission
 
 REFUSALS = ("Busy", "NotSent", "Declined")
@@ -21,13 +20,7 @@ MAX_RATE = 2 * RATE
 
 def check_cluster(simulation: ClusterSimulation) -> FinalState:
     """Check every promise."""
-    final_state = promises.read_final_state(simulation)
-    promises.check_stored(simulation, final_state)
-    promises.check_ended(final_state)
-    promises.check_transitions(final_state)
-    promises.check_receipts(simulation, final_state)
-    promises.check_fallbacks(final_state)
-    promises.check_announced(simulation, final_state)
+    final_state = check_results(simulation)
     cancelled = {bytes.fromhex(id_hex) for id_hex in simulation.client_log.cancelled}
     assert not cancelled & set(simulation.ledger.submissions), "sent after a cancel"
     for message_id in simulation.ledger.submissions:

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from random import Random
 from typing import Any, Concatenate
@@ -30,6 +30,7 @@ from pabal.domain.kakao.template import ReviewDecision, TemplateContent
 from pabal.domain.sends.message import Attempt, Outcome, Product
 from pabal.store.engine.base import P, Store, StoreUnavailable, T
 from pabal.world import World
+from tests.fixtures.forwarding_store import ForwardingStore
 
 
 class Crash(SystemExit):
@@ -55,19 +56,15 @@ class FaultPlan:
         return "never"
 
 
-class FaultyStore:
+class FaultyStore(ForwardingStore):
     """A store that is unavailable, or crashes the process, at a chosen call."""
 
     def __init__(self, inner: Store, fault_plan: FaultPlan, read_fault_plan: FaultPlan) -> None:
-        self._inner = inner
+        super().__init__(inner)
         self._fault_plan = fault_plan
         self._read_fault_plan = read_fault_plan
         self.writes = 0
         self.reads = 0
-
-    @property
-    def announced(self) -> Mapping[int, int]:
-        return self._inner.announced
 
     async def write(self, work: Callable[Concatenate[Any, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         self._check_alive()
@@ -77,7 +74,7 @@ class FaultyStore:
             raise StoreUnavailable("fault")
         if fault == "crash-before":
             self._crash()
-        result = await self._inner.write(work, *args, **kwargs)
+        result = await self._store.write(work, *args, **kwargs)
         self._check_alive()
         if fault == "unavailable-after":
             raise StoreUnavailable("fault")
@@ -93,39 +90,7 @@ class FaultyStore:
             raise StoreUnavailable("fault")
         if fault == "crash-before":
             self._crash()
-        return await self._inner.read(work, *args, **kwargs)
-
-    async def read_at(
-        self, node: str, work: Callable[Concatenate[Any, P], T], *args: P.args, **kwargs: P.kwargs
-    ) -> T:
-        return await self._inner.read_at(node, work, *args, **kwargs)
-
-    async def write_relaxed(self, work: Callable[Concatenate[Any, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
-        return await self.write(work, *args, **kwargs)
-
-    @property
-    def slot_nodes(self) -> dict[int, str]:
-        return self._inner.slot_nodes
-
-    @property
-    def lost_nodes(self) -> set[str]:
-        return self._inner.lost_nodes
-
-    @property
-    def refused_at(self) -> float:
-        return self._inner.refused_at
-
-    async def scrub(self) -> bool:
-        return await self._inner.scrub()
-
-    async def vacuum(self, table: str, erased_ms_ago: int) -> bool:
-        return await self._inner.vacuum(table, erased_ms_ago)
-
-    async def was_written_elsewhere(self) -> bool:
-        return await self._inner.was_written_elsewhere()
-
-    async def close(self) -> None:
-        await self._inner.close()
+        return await self._store.read(work, *args, **kwargs)
 
     def _crash(self) -> None:
         self._fault_plan.has_crashed = True
@@ -168,6 +133,8 @@ class UnreliableCarrier(Carrier):
     window = 20
     timeout_s = 3.0
     failover_after_s = 15.0
+    acknowledges_first = False
+    """Whether it takes receipts for acknowledged before they are stored."""
 
     def __init__(
         self,
@@ -219,15 +186,23 @@ class UnreliableCarrier(Carrier):
 
     async def run(self, on_receipts: OnReceipts) -> None:
         while True:
-            now = self._world.now()
-            pending = self._ledger.pending_receipts[self.name]
-            due = [(at, receipt) for at, receipt in pending if at <= now]
-            for entry in due:
+            pending, now = self._ledger.pending_receipts[self.name], self._clock()
+            for entry in [each for each in pending if each[0] <= now]:
+                if self.acknowledges_first:
+                    self._acknowledge(entry)
                 await on_receipts([entry[1]])
                 if not self._is_calm and self._random.random() < 0.1:
                     continue  # the acknowledgement was lost: the receipt is sent again
-                pending.remove(entry)
+                self._acknowledge(entry)
             await asyncio.sleep(0.2 if pending or not self._is_calm else 2)
+
+    def _clock(self) -> Instant:
+        """Return the carrier's own time."""
+        return self._world.now()
+
+    def _acknowledge(self, entry: tuple[Instant, Receipt]) -> None:
+        """Take the acknowledgement of a receipt."""
+        self._ledger.pending_receipts[self.name].remove(entry)
 
     async def register_profile(self, account_id: int, registration: Registration, token: str | None) -> None:
         raise AssertionError("the simulation registers its profiles directly")
@@ -282,7 +257,7 @@ class UnreliableCarrier(Carrier):
     def _schedule_receipts(self, reference: str, doubt: str | None) -> None:
         """Schedule receipts: none, one, an early one, two, or two that contradict each other."""
         rng = self._random
-        now = self._world.now()
+        now = self._clock()
         kind = (
             "one" if self._is_calm else rng.choice(("none", "one", "one", "one", "early", "twice", "contradicting"))
         )

@@ -57,11 +57,17 @@ def read_final_state(simulation: Simulation) -> FinalState:
 
 def check_promises(simulation: Simulation) -> FinalState:
     """Check every promise against what carriers, clients and store know."""
+    final_state = check_results(simulation)
+    check_submissions(simulation, final_state)
+    return final_state
+
+
+def check_results(simulation: Simulation) -> FinalState:
+    """Check what has become of every message, whoever submitted it."""
     final_state = read_final_state(simulation)
     check_stored(simulation, final_state)
     check_ended(final_state)
     check_transitions(final_state)
-    check_submissions(simulation, final_state)
     check_receipts(simulation, final_state)
     check_fallbacks(final_state)
     check_announced(simulation, final_state)

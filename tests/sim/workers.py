@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Any, Concatenate
 
-from pabal.carriers.base import Accepted, OnReceipts, OnVerdicts, Receipt, Unknown, Verdict
+from pabal.carriers.base import Accepted, OnVerdicts, Receipt, Unknown, Verdict
 from pabal.carriers.pace import Pacer
 from pabal.domain.base.dates import SECOND, Instant
 from pabal.domain.sends.message import Attempt
@@ -84,7 +84,6 @@ class WorkerSubmission(Submission):
 class WorkerCarrier(UnreliableCarrier):
     """A carrier of one worker: all workers share its rate, and what it has accepted."""
 
-    acknowledges_first = False
     settles_first = False
 
     def __init__(
@@ -182,29 +181,12 @@ class WorkerCarrier(UnreliableCarrier):
         self.trace.add("submit", self.worker, self.name, attempt.message_id.hex(), attempt.number)
         return submission
 
-    def _schedule_receipts(self, reference: str, doubt: str | None) -> None:
-        """Schedule receipts by the clock of the loop, which nobody sets."""
-        before = len(self._ledger.pending_receipts[self.name])
-        super()._schedule_receipts(reference, doubt)
-        pending = self._ledger.pending_receipts[self.name]
-        now, now_s = self._world.now(), self._world.monotonic()
-        pending[before:] = [(round(now_s * SECOND) + at - now, receipt) for at, receipt in pending[before:]]
-
-    async def run(self, on_receipts: OnReceipts) -> None:
-        while True:
-            now_ms = round(self._world.monotonic() * SECOND)
-            pending = self._ledger.pending_receipts[self.name]
-            for entry in [each for each in pending if each[0] <= now_ms]:
-                if self.acknowledges_first:
-                    self._acknowledge(entry)
-                await on_receipts([entry[1]])
-                if not self._is_calm and self._random.random() < 0.1:
-                    continue  # the acknowledgement was lost: the receipt is sent again
-                self._acknowledge(entry)
-            await asyncio.sleep(0.2)
+    def _clock(self) -> Instant:
+        """Return the time of the loop, whose clock nobody sets."""
+        return round(self._world.monotonic() * SECOND)
 
     def _acknowledge(self, entry: tuple[Instant, Receipt]) -> None:
         self._ledger.acknowledged.add(entry[1].reference)
         if entry in self._ledger.pending_receipts[self.name]:  # another worker may have been told as well
-            self._ledger.pending_receipts[self.name].remove(entry)
+            super()._acknowledge(entry)
         self.trace.add("receipt", self.worker, self.name, entry[1].reference)

@@ -1,6 +1,5 @@
 """Cancelling waiting messages."""
 
-import asyncio
 from typing import Any
 
 import pytest
@@ -11,7 +10,6 @@ from tests.fixtures.web import (
     call_ok,
     describe_outcome,
     get_message,
-    list_messages,
     list_phone_messages,
     sms_body,
     summarize_refusal,
@@ -76,20 +74,6 @@ async def test_messages_that_no_longer_wait_are_not_cancelled(
 
     assert answer.item == {"requestedCount": 1, "canceledCount": 0}
     assert describe_outcome(await get_message(call, number)) == status
-
-
-async def test_concurrent_cancel_and_delivery_agree_on_each_message(call: Caller) -> None:
-    sent = await call_ok(call, "message/sendSMS", sms_body(*[PHONE] * 50, sendDate="2026-11-15 12:01"))
-
-    async def cancel_at_the_minute() -> Any:
-        await asyncio.sleep(60)
-        return await call("message/cancel", {"requestId": sent.request_id})
-
-    answer, _ = await asyncio.gather(cancel_at_the_minute(), asyncio.sleep(65))
-
-    ends = [describe_outcome(each) for each in await list_messages(call)]
-    assert ends.count("cancel") == answer.item["canceledCount"]
-    assert ends.count("completed 1000") == 50 - answer.item["canceledCount"] == len(await list_phone_messages(call))
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,6 @@ from pabal.carriers.smpp.carrier import SmppCarrier
 from pabal.carriers.smpp.pdu import Pdu
 from pabal.domain.sends.message import Outcome, Product, Status
 from tests.fakes.smsc.scripted import SUBMIT_SM_RESP, ScriptedSmsc, SmscConnection, accept, no_response, receipt
-from tests.fixtures.interruptible_store import InterruptibleStore
 from tests.fixtures.service import PHONE, sms
 from tests.fixtures.smpp import LONG, smpp_settings, wait_until
 from tests.fixtures.virtual import (
@@ -25,6 +24,7 @@ from tests.fixtures.virtual import (
     settings_for,
     settings_of,
 )
+from tests.fixtures.web import AWAY, FailingStore
 
 DONE = (Status.COMPLETED, Outcome.DELIVERED)
 SENDING = (Status.SENDING, None)
@@ -49,7 +49,7 @@ async def running(folder: Path, smsc: ScriptedSmsc, **carrier: Any) -> AsyncIter
     routes = {"sms": ["telco"], "lms": ["telco"]}
     settings = dataclasses.replace(settings_for(folder, sms_timeout_hours=1), routes=routes)
     telco = SmppCarrier(smpp_settings(**carrier), world, lambda _: None, smsc.connect)
-    store = InterruptibleStore(open_store(folder, world))
+    store = FailingStore(open_store(folder, world))
     env = await build_environment(folder, world=world, store=store, carriers={"telco": telco}, settings=settings)
     try:
         await wait_until(lambda: telco.is_connected)
@@ -242,13 +242,13 @@ async def test_receipts_wait_unacknowledged_while_the_store_is_unavailable(
     request = await env.send(sms(*(f"0103{number:07}" for number in range(200))))
     await wait_until(lambda: len(smsc.submits) == 200)
     await env.wait(1)
-    store = cast(InterruptibleStore, env.store)
-    store.is_unavailable = True
+    store = cast(FailingStore, env.store)
+    store.write_error = AWAY
     for number in range(1, 201):
         smsc.open_connection.deliver(number, receipt(str(number)))
     await env.wait(600)
     assert (smsc.acknowledged, len(smsc.connections)) == ([], 1)
-    store.is_unavailable = False
+    store.write_error = None
     await wait_until(lambda: len(smsc.acknowledged) == 200)
 
     assert await env.outcomes_of(request) == [DONE] * 200

@@ -13,7 +13,7 @@ from tests.console.contacts.test_address_book import CONTACTS, add, make_group
 from tests.fixtures.console import Browser, PageResponse, signed_in_browser
 from tests.fixtures.console_send import errors, form, preview, preview_text
 from tests.fixtures.console_upload import UPLOAD, get_campaign, page_text, send_campaign, upload_file
-from tests.fixtures.interruptible_store import InterruptibleStore
+from tests.fixtures.forwarding_store import ForwardingStore
 from tests.fixtures.service import account_id_of, count_rows
 from tests.fixtures.virtual import (
     Caller,
@@ -161,7 +161,7 @@ async def test_large_group_becomes_requests_of_a_thousand(env: Environment, brow
     assert await count_rows(env, "requests") == 3
 
 
-class InterruptedErasure(InterruptibleStore):
+class InterruptedErasure(ForwardingStore):
     """A store that runs `interference` once, when an erasure has looked through the campaigns that were there."""
 
     interference: Callable[[], Awaitable[object]] | None = None

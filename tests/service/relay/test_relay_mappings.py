@@ -22,6 +22,7 @@ from tests.fakes.nhncloud.channel import CHANNEL, SENDER_KEY, TEMPLATE
 from tests.fakes.relay_server import RelayTransport
 from tests.fakes.solapi import channel as solapi_channel
 from tests.fakes.solapi.server import FakeSolapi
+from tests.fixtures.refusals import refused
 from tests.fixtures.two_relays import HOME, OTHER, OTHER_KEY, SYNC_ROUND_S, TwoRelays, no_image
 from tests.fixtures.virtual import Caller, Environment, VirtualWorld
 from tests.fixtures.web import (
@@ -240,10 +241,8 @@ async def test_profile_of_another_account_is_not_mapped(stage: TwoRelays) -> Non
     await env.caller("rival")
     await env.store.write(channel.add_to_store, "rival", env.world.now(), None, OTHER_KEY)
 
-    with pytest.raises(Refused) as refusal:
+    with refused(Code.DUPLICATE):
         await map_profile(env)
-
-    assert refusal.value.code is Code.DUPLICATE
 
 
 async def test_alimtalk_fails_over_to_a_relay_of_another_kind(stage: TwoRelays) -> None:

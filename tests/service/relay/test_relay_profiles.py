@@ -15,6 +15,7 @@ from pabal.service.work import do_for_all
 from pabal.settings.settings import load
 from pabal.store.accounts import accounts
 from pabal.store.kakao import profiles as kept_profiles
+from tests.fixtures.refusals import refused
 from tests.fixtures.relay import (
     CARRIER,
     CHANNEL,
@@ -147,9 +148,8 @@ async def test_adopted_profile_is_approved_and_its_templates_are_imported(stage:
 async def test_profile_awaiting_its_token_at_the_relay_cannot_be_adopted(stage: RelayEnvironment) -> None:
     await call_ok(await stage.connect(), "sender/create", channel_body())
 
-    with pytest.raises(Refused) as refused:
+    with refused(Code.SENDER_NOT_FOUND):
         await adopt(stage.env, "other")
-    assert refused.value.code is Code.SENDER_NOT_FOUND
 
 
 def block(stage: RelayEnvironment, key: str, is_so: bool) -> None:
@@ -293,8 +293,7 @@ async def test_profile_of_a_removed_carrier_can_be_deleted_but_not_verified(stag
     account_id = await stage.env.store.write(accounts.ensure_account, "acme", stage.env.world.now())
     context = dataclasses.replace(stage.env.context, carriers={})
 
-    with pytest.raises(Refused) as refused:
+    with refused(Code.PRODUCT_NOT_AVAILABLE):
         await profiles.authenticate(context, account_id, "@other", "1")
-    assert refused.value.code is Code.PRODUCT_NOT_AVAILABLE
     await profiles.delete(context, account_id, key, None)
     assert await names(call) == ["@other"]

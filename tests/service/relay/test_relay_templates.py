@@ -4,9 +4,10 @@ from typing import Any
 
 import pytest
 
-from pabal.domain.base.codes import Code, Refused
+from pabal.domain.base.codes import Code
 from pabal.domain.kakao.template import ReviewDecision
 from pabal.service.relay import templates
+from tests.fixtures.refusals import refused
 from tests.fixtures.relay import (
     CHANNEL,
     SYNC_ROUND_S,
@@ -244,9 +245,8 @@ async def test_operator_cannot_decide_what_the_relay_reviews(stage: RelayEnviron
     call, _ = await submitted(stage)
     number = int((await get_template(call))["id"])
 
-    with pytest.raises(Refused) as refused:
+    with refused(Code.INVALID_STATE):
         await stage.env.store.write(templates.decide_review, number, ReviewDecision(True), stage.env.world.now())
-    assert refused.value.code is Code.INVALID_STATE
 
 
 async def test_templates_of_a_blocked_profile_cannot_be_submitted(stage: RelayEnvironment) -> None:

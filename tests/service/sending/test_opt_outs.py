@@ -1,8 +1,6 @@
 """Advertising to receivers who have opted out: it ends with its own outcome and is never submitted."""
 
-import dataclasses
 from decimal import Decimal
-from pathlib import Path
 
 import pytest
 
@@ -23,13 +21,14 @@ from tests.fixtures.service import (
     PHONE,
     SENDER,
     FakeCarrier,
+    Start,
     accept_with_reference,
     account_id_of,
     alimtalk,
     message_id_of,
     sms,
 )
-from tests.fixtures.virtual import NOON, Environment, build_environment, run_in_virtual_time, settings_for
+from tests.fixtures.virtual import NOON, Environment
 
 OTHER = "01087654321"
 SOON = NOON + 5 * MINUTE
@@ -113,30 +112,21 @@ async def test_fallback_of_an_alimtalk_is_no_advertising(env: Environment) -> No
     assert await env.outcomes_of(sent) == [(Status.FAIL, Outcome.NOT_A_USER), (Status.SENDING, None)]
 
 
-def test_opted_out_receivers_cost_nothing_and_are_not_duplicates(tmp_path: Path) -> None:
-    carrier = FakeCarrier("cheap")
+async def test_opted_out_receivers_cost_nothing_and_are_not_duplicates(start: Start) -> None:
+    priced = {"cheap": SimulatorSettings(name="cheap", prices={"sms": Decimal("9.00")})}
+    options = {"duplicate_minutes": 10, "duplicate_action": "drop"}
+    env = await start(FakeCarrier("cheap"), carrier_settings=priced, **options)
+    account_id = await account_id_of(env)
+    await env.store.write(account_limits.save, account_id, AccountLimits(budget_per_month=1000))
+    await opt_out(env, PHONE)
 
-    async def whole() -> None:
-        base = settings_for(tmp_path, duplicate_minutes=10, duplicate_action="drop")
-        priced = SimulatorSettings(name="cheap", prices={"sms": Decimal("9.00")})
-        settings = dataclasses.replace(base, carriers={"cheap": priced}, routes={"sms": ["cheap"]})
-        env = await build_environment(tmp_path, carriers={"cheap": carrier}, settings=settings)
-        try:
-            account_id = await account_id_of(env)
-            await env.store.write(account_limits.save, account_id, AccountLimits(budget_per_month=1000))
-            await opt_out(env, PHONE)
+    accepted = await accept_request(env.context, account_id, ad(PHONE, OTHER, OTHER))
+    await env.context.limiter.give_back()
+    await run_round(env.context)
 
-            accepted = await accept_request(env.context, account_id, ad(PHONE, OTHER, OTHER))
-            await env.context.limiter.give_back()
-            await run_round(env.context)
-            usage = await env.store.read(account_limits.list_usage, [account_id])
-        finally:
-            await env.service.stop()
-
-        assert (list(accepted.opted_out), accepted.duplicates) == ([0], [2])
-        assert [each.used for each in usage if each.limit is Limit.BUDGET] == [9_00]
-
-    run_in_virtual_time(whole())
+    usage = await env.store.read(account_limits.list_usage, [account_id])
+    assert (list(accepted.opted_out), accepted.duplicates) == ([0], [2])
+    assert [each.used for each in usage if each.limit is Limit.BUDGET] == [9_00]
 
 
 async def test_campaigns_skip_receivers_who_opted_out(env: Environment, carrier: FakeCarrier) -> None:

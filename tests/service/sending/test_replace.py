@@ -13,6 +13,7 @@ from pabal.service.sending.replace import replace_request
 from pabal.service.sending.waiting import cancel_request, send_now
 from pabal.store.accounts.audit_log import AuditEntry
 from tests.fixtures.delivery import accept_without_receipt
+from tests.fixtures.refusals import refused
 from tests.fixtures.service import PHONE, FakeCarrier, Start, account_id_of, count_rows, later, sms
 from tests.fixtures.virtual import NOON, Environment
 
@@ -70,11 +71,10 @@ async def test_request_that_does_not_wait_is_not_replaced(
     else:
         await cancel_request(env.context, await account_id_of(env), old, None)
 
-    with pytest.raises(Refused) as refusal:
+    with refused(Code.INVALID_STATE):
         await replace(env, old, sms(PHONE, content="새말", scheduled_at=LATE))
     await env.wait(1200)
 
-    assert refusal.value.code is Code.INVALID_STATE
     assert await count_rows(env, "requests") == 1
     assert len(carrier.submitted) == (0 if deed == "cancelled" else 1)
 
@@ -83,10 +83,9 @@ async def test_request_of_another_account_is_not_found(env: Environment) -> None
     old = await env.send(sms(PHONE, scheduled_at=SOON))
     await env.caller("other")
 
-    with pytest.raises(Refused) as refusal:
+    with refused(Code.REQUEST_NOT_FOUND):
         await replace(env, old, sms(PHONE, scheduled_at=LATE), account="other")
 
-    assert refusal.value.code is Code.REQUEST_NOT_FOUND
     assert {status for status, _ in await env.outcomes_of(old)} == {Status.WAITING}
 
 

@@ -4,13 +4,14 @@ import asyncio
 
 import pytest
 
-from pabal.domain.base.codes import Code, Refused
+from pabal.domain.base.codes import Code
 from pabal.domain.base.dates import HOUR
 from pabal.domain.sends.message import Product, Status
 from pabal.service.sending.accept import accept
 from pabal.service.sending.waiting import Expedited, cancel_request, send_now
 from pabal.store.messages import requests
 from tests.fixtures.delivery import accept_without_receipt
+from tests.fixtures.refusals import refused
 from tests.fixtures.service import (
     DEFAULT_CARRIER,
     PHONE,
@@ -79,9 +80,8 @@ async def test_send_now_cancel_and_schedule_never_send_a_message_twice(
 async def test_unknown_or_foreign_message_cannot_be_sent_now(env: Environment) -> None:
     foreign = await accept(env.context, await account_id_of(env, "other"), sms(scheduled_at=LATER))
     for request_id in (None, bytes(13), foreign):
-        with pytest.raises(Refused) as refusal:
+        with refused(Code.REQUEST_NOT_FOUND):
             await send_now(env.context, await account_id_of(env), request_id)
-        assert refusal.value.code is Code.REQUEST_NOT_FOUND
     assert await env.outcomes_of(foreign) == [(Status.WAITING, None)]
 
 
@@ -89,6 +89,5 @@ async def test_advertisement_cannot_be_sent_now_at_night(start: Start, carrier: 
     env = await start(carrier, world=VirtualWorld(starts_at=NOON + 10 * HOUR))
     at = env.world.now() + 12 * HOUR
     request_id = await env.send(sms(product=Product.FRIENDTALK_TEXT, is_ad=True, scheduled_at=at))
-    with pytest.raises(Refused) as refusal:
+    with refused(Code.NIGHT_AD_RESTRICTED):
         await send_now(env.context, await account_id_of(env), request_id)
-    assert refusal.value.code is Code.NIGHT_AD_RESTRICTED

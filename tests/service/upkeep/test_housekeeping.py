@@ -70,16 +70,6 @@ async def test_messages_beyond_one_batch_all_time_out(start: Start) -> None:
     assert await env.outcomes_of(sent) == [(FAILED, Outcome.TIMED_OUT)] * 1200
 
 
-@pytest.mark.settings(sms_timeout_hours=1)
-async def test_receipt_after_the_timeout_changes_nothing(env: Environment, carrier: FakeCarrier) -> None:
-    request_id = await env.send(sms())
-    await env.jump(3600 + 20)
-
-    await carrier.report((message_id_of(request_id).hex(), Outcome.DELIVERED))
-
-    assert await env.outcomes_of(request_id) == [(FAILED, Outcome.TIMED_OUT)]
-
-
 async def test_tokens_are_deleted_when_they_no_longer_count(start: Start) -> None:
     env = await start()
     await register(env.context, await account_id_of(env), Registration("@shop", "00100010001", PHONE))

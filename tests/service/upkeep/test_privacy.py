@@ -22,7 +22,7 @@ from pabal.store.campaigns.campaigns import CampaignDraft, FileFindings, Invalid
 from pabal.store.engine.base import Tx
 from pabal.store.messages import requests
 from tests.fixtures.campaigns import checked_campaign, get_campaign, phones, start_campaign
-from tests.fixtures.interruptible_store import InterruptibleStore
+from tests.fixtures.forwarding_store import ForwardingStore
 from tests.fixtures.service import FakeCarrier, Start, account_id_of, alimtalk, count_rows, message_id_of, sms
 from tests.fixtures.virtual import NOON, Environment, VirtualWorld, build_environment, open_store
 
@@ -142,7 +142,7 @@ async def test_erasure_is_limited_to_one_account(env: Environment) -> None:
     assert (await env.message_of(theirs)).receiver == NUMBER
 
 
-class InterferingStore(InterruptibleStore):
+class InterferingStore(ForwardingStore):
     """A store that runs `interference` once, right after the first read of a campaign's next block."""
 
     interference: Callable[[], Awaitable[object]] | None = None

@@ -18,10 +18,6 @@ AHEAD = 100 * DAY
 SHORT = {"retention_days": 70}
 
 
-def world_after(milliseconds: int) -> VirtualWorld:
-    return VirtualWorld(1, NOON + milliseconds)
-
-
 @sqlite_only
 async def test_scheduled_message_is_not_erased_before_it_has_ended(start: Start) -> None:
     early, late = FakeCarrier(), FakeCarrier()
@@ -32,12 +28,12 @@ async def test_scheduled_message_is_not_erased_before_it_has_ended(start: Start)
     await env.wait(5)
     await early.report((message_id_of(sent[1]).hex(), Outcome.DELIVERED))
 
-    env = await start(FakeCarrier(), world=world_after(AHEAD - DAY), **SHORT)
+    env = await start(FakeCarrier(), world=VirtualWorld(1, NOON + AHEAD - DAY), **SHORT)
     await env.wait(1)
     assert (await env.message_of(sent[0])).receiver == PHONE
     assert (await env.message_of(sent[1])).receiver == ""
 
-    env = await start(late, world=world_after(AHEAD - MINUTE), **SHORT)
+    env = await start(late, world=VirtualWorld(1, NOON + AHEAD - MINUTE), **SHORT)
     await env.wait(70)
     assert [(attempt.receiver, attempt.content) for _, attempt in late.submitted] == [(PHONE, "안녕하세요")]
     await late.report((message_id_of(sent[0]).hex(), Outcome.DELIVERED))
@@ -56,7 +52,7 @@ async def test_request_is_erased_only_when_its_last_message_has_ended(start: Sta
     both = [Receiver(PHONE), Receiver("01000000001")]
     sent = await env.send(alimtalk(profile, receivers=both, scheduled_at=NOON + AHEAD))
 
-    env = await start(carrier, world=world_after(AHEAD - MINUTE), **SHORT)
+    env = await start(carrier, world=VirtualWorld(1, NOON + AHEAD - MINUTE), **SHORT)
     await env.wait(70)
     one, two = (message_id_of(sent, number).hex() for number in (1, 2))
     await carrier.report((one, Outcome.DELIVERED))

@@ -92,26 +92,6 @@ async def test_messages_are_recounted_until_they_have_ended(start: Start) -> Non
     assert await env.store.read(statistics.list_unfinished) == []
 
 
-async def test_late_fallbacks_and_cancels_update_their_quarter(start: Start) -> None:
-    post = FakeCarrier()
-    env = await start(post, world=world_at_noon(), fallback_within_minutes=120)
-    profile = await env.add_profile()
-    await env.send(alimtalk(profile))
-    request_id = await env.send(sms(scheduled_at=NOON + 2 * HOUR))
-    await advance(env, 60)
-    before = await seen(env)
-    await post.report((post.ids[0].hex(), Outcome.NOT_A_USER))
-    await env.wait(61)
-    fallen = await seen(env)
-    await cancel_request(env.context, await account_id_of(env), request_id, None)
-    await post.report((post.ids[1].hex(), Outcome.DELIVERED))
-    await env.wait(61)
-
-    assert before == {"alimTalk sending 0": 1, "sms waiting 0": 1}
-    assert fallen == {"alimTalk fail 3019": 1, "sms sending 0": 1, "sms waiting 0": 1}
-    assert await seen(env) == {"alimTalk fail 3019": 1, "sms completed 1000": 1, "sms cancel 0": 1}
-
-
 async def test_finished_quarter_is_never_counted_again(start: Start) -> None:
     env = await start(FakeCarrier(answer=lambda attempt: Accepted(None)), world=world_at_noon())
     await env.send(sms())
@@ -157,8 +137,10 @@ async def test_statistics_always_equal_the_messages(start: Start) -> None:
     for _ in range(30):
         at = env.world.now() + random.choice([0, 0, 20 * MINUTE, 3 * HOUR])
         sending = random.choice([sms("01000000001", "01000000002"), alimtalk(profile)])
-        await env.send(sending._replace(scheduled_at=at))
+        request_id = await env.send(sending._replace(scheduled_at=at))
         await advance(env, random.randrange(2, 10))
+        if random.random() < 0.3:
+            await cancel_request(env.context, await account_id_of(env), request_id, None)
     await update_statistics(env.context)
     in_between, then = await seen(env), await env.store.read(_count_all_messages)
     await advance(env, 4 * 60)
@@ -167,6 +149,7 @@ async def test_statistics_always_equal_the_messages(start: Start) -> None:
     assert "sms waiting 0" in in_between
     assert await seen(env) == await env.store.read(_count_all_messages)
     assert not {each for each in await seen(env) if "waiting" in each or "sending" in each}
+    assert {"sms cancel 0", "alimTalk fail 3019", "alimTalk cancel 0"} <= set(await seen(env))
     assert await env.store.read(statistics.list_unfinished) == []
 
 

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from itertools import pairwise
-from pathlib import Path
 
 import pytest
 
@@ -15,9 +14,9 @@ from pabal.webhooks.poster import PostResult
 from pabal.webhooks.secrets import AES_256_GCM
 from tests.fixtures.delivery import accept_without_receipt
 from tests.fixtures.endpoints import BROKEN, DEAD, OK, URL, FakeEndpoints, add_webhook, event_id_of, get_webhook
-from tests.fixtures.interruptible_store import InterruptibleStore
-from tests.fixtures.service import PHONE, FakeCarrier, Start, account_id_of, count_rows, message_id_of, sms
-from tests.fixtures.virtual import Environment, VirtualWorld, open_store
+from tests.fixtures.service import PHONE, account_id_of, count_rows, message_id_of, sms
+from tests.fixtures.virtual import Environment
+from tests.fixtures.web import AWAY, FailingStore
 
 pytestmark = pytest.mark.carrier(answer=accept_without_receipt)
 
@@ -160,18 +159,15 @@ async def test_a_secret_that_cannot_be_read_is_a_failure_like_others(
 
 
 async def test_nothing_is_lost_while_the_store_is_away(
-    start: Start, tmp_path: Path, carrier: FakeCarrier, endpoints: FakeEndpoints
+    failing_store: FailingStore, env: Environment, endpoints: FakeEndpoints
 ) -> None:
-    world = VirtualWorld()
-    store = InterruptibleStore(open_store(tmp_path, world))
-    env = await start(carrier, poster=endpoints, world=world, store=store)
     await add_webhook(env)
     endpoints.delay_s = 1.0
     first = await env.send(sms())
     await env.wait(1.5)
-    store.is_unavailable = True  # while the post is under way
+    failing_store.write_error = AWAY  # while the post is under way
     await env.wait(20)
-    store.is_unavailable = False
+    failing_store.write_error = None
     second = await env.send(sms())
     await env.wait(30)
 

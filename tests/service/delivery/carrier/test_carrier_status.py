@@ -2,16 +2,15 @@
 
 import logging
 from collections.abc import Mapping
-from pathlib import Path
 
 import pytest
 
 from pabal.service.delivery.deliver import OFFLINE_CHECK_INTERVAL_S, PROBE_INTERVAL_S
 from pabal.store.queue.carriers import CarrierState
 from tests.fixtures.circuit_breaker import stored_states, two_carriers, up_and_open_metrics
-from tests.fixtures.interruptible_store import InterruptibleStore
 from tests.fixtures.service import DEFAULT_CARRIER, FakeCarrier, Start, later, sms
-from tests.fixtures.virtual import NOON, VirtualWorld, open_store
+from tests.fixtures.virtual import NOON, Environment, VirtualWorld
+from tests.fixtures.web import AWAY, FailingStore
 
 
 async def test_quotas_that_are_used_up_are_stored_and_cleared(start: Start) -> None:
@@ -113,18 +112,16 @@ async def test_a_restart_replaces_the_status_from_the_previous_run(start: Start)
     )[:4]
 
 
-async def test_a_status_is_stored_once_the_store_is_available_again(start: Start, tmp_path: Path) -> None:
-    world = VirtualWorld()
-    store = InterruptibleStore(open_store(tmp_path, world))
-    carrier = FakeCarrier()
-    env = await start(carrier, world=world, store=store)
+async def test_a_status_is_stored_once_the_store_is_available_again(
+    failing_store: FailingStore, env: Environment, carrier: FakeCarrier
+) -> None:
     await env.wait(1)
-    store.is_unavailable = True
+    failing_store.write_error = AWAY
     carrier.is_connected = False
     await env.wait(20)
     assert (await stored_states(env))[DEFAULT_CARRIER].state == "up"
 
-    store.is_unavailable = False
+    failing_store.write_error = None
     await env.wait(2)
 
     assert (await stored_states(env))[DEFAULT_CARRIER].state == "down"

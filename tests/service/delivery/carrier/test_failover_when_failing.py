@@ -6,7 +6,8 @@ from pabal.carriers.base import Busy, NotSent, Unknown, Verdict
 from pabal.domain.sends.message import Outcome, Product, Status
 from pabal.service.delivery.carrier.circuit_breaker import OPEN_S
 from pabal.service.delivery.deliver import PROBE_INTERVAL_S
-from tests.fixtures.circuit_breaker import accept, answer_busy, stored_states, two_carriers, up_and_open_metrics
+from tests.fixtures.circuit_breaker import answer_busy, stored_states, two_carriers, up_and_open_metrics
+from tests.fixtures.delivery import accept_without_receipt
 from tests.fixtures.service import PHONE, FakeCarrier, Start, message_id_of, sms
 from tests.fixtures.virtual import Environment
 
@@ -48,7 +49,7 @@ async def test_a_failing_carrier_gets_single_probes_and_is_used_again_once_it_ac
     probes = one.times[count_before:]
     assert 1 <= len(probes) == len(set(probes)) <= 10
 
-    one.answer = accept
+    one.answer = accept_without_receipt
     for _ in range(round(OPEN_S) + 10):
         await env.send(sms(*[PHONE] * 10))
         await env.wait(1)
@@ -96,7 +97,7 @@ async def test_messages_wait_for_a_failing_carrier_and_use_few_tries_without_ano
     assert len(carrier.submitted) - before <= 60 / PROBE_INTERVAL_S + 1
     assert [each.status for each in await env.messages_of(request_id)] == [SENDING] * 100
 
-    carrier.answer = accept
+    carrier.answer = accept_without_receipt
     await env.wait(60)
 
     assert await env.outcomes_of(request_id) == [(DONE, GOOD)] * 100

@@ -5,7 +5,8 @@ import pytest
 from pabal.carriers.base import Rejected, Unknown
 from pabal.domain.sends.message import Outcome, Product, Status
 from pabal.service.delivery.deliver import OFFLINE_CHECK_INTERVAL_S
-from tests.fixtures.circuit_breaker import SMS_TO_BOTH, accept, two_carriers
+from tests.fixtures.circuit_breaker import SMS_TO_BOTH, two_carriers
+from tests.fixtures.delivery import accept_without_receipt
 from tests.fixtures.service import PHONE, FakeCarrier, Start, alimtalk, later, message_id_of, sms
 from tests.fixtures.virtual import NOON, Environment
 
@@ -73,7 +74,7 @@ async def test_a_reconnected_carrier_is_used_again_but_rerouted_messages_do_not_
     assert await env.outcomes_of(request_id) == [(DONE, GOOD)]
 
 
-@pytest.mark.carrier(answer=accept, is_connected=False)
+@pytest.mark.carrier(answer=accept_without_receipt, is_connected=False)
 async def test_messages_wait_for_an_offline_carrier_when_their_route_has_no_other(
     env: Environment, carrier: FakeCarrier
 ) -> None:
@@ -93,7 +94,7 @@ async def test_messages_wait_for_an_offline_carrier_when_their_route_has_no_othe
 
 @pytest.mark.parametrize("back", ["one", "two"])
 async def test_when_all_carriers_are_offline_the_first_to_return_gets_the_messages(start: Start, back: str) -> None:
-    carriers = {name: FakeCarrier(name, accept, failover_after_s=5) for name in ("one", "two")}
+    carriers = {name: FakeCarrier(name, accept_without_receipt, failover_after_s=5) for name in ("one", "two")}
     for carrier in carriers.values():
         carrier.is_connected = False
     env = await start(*carriers.values(), routes=SMS_TO_BOTH)
@@ -111,7 +112,7 @@ async def test_when_all_carriers_are_offline_the_first_to_return_gets_the_messag
 
 async def test_only_products_with_another_carrier_are_rerouted(start: Start) -> None:
     one, two = two_carriers(is_up=False)
-    three = FakeCarrier("three", accept)
+    three = FakeCarrier("three", accept_without_receipt)
     routes = {"sms": ["one", "two"], "lms": ["one", "three"], "mms": ["one"]}
     env = await start(one, two, three, routes=routes)
     text, long = await env.send(sms()), await env.send(sms(product=Product.LMS))
@@ -127,7 +128,9 @@ async def test_only_products_with_another_carrier_are_rerouted(start: Start) -> 
 
 
 async def test_rerouting_skips_carriers_whose_circuit_is_open(start: Start) -> None:
-    carriers = {name: FakeCarrier(name, accept, failover_after_s=5) for name in ("one", "two", "three")}
+    carriers = {
+        name: FakeCarrier(name, accept_without_receipt, failover_after_s=5) for name in ("one", "two", "three")
+    }
     carriers["one"].is_connected = carriers["two"].is_connected = False
     env = await start(*carriers.values())
     old = await env.send(sms())

@@ -16,7 +16,8 @@ from pabal.store.engine.base import Tx
 from tests.fixtures.campaigns import phones
 from tests.fixtures.cluster import open_cluster
 from tests.fixtures.service import DEFAULT_CARRIER, FakeCarrier, Start, account_id_of, alimtalk, message_id_of, sms
-from tests.fixtures.virtual import NOON, Environment, VirtualWorld, settings_for
+from tests.fixtures.slot_sharing import carrier_of
+from tests.fixtures.virtual import NOON, Environment, VirtualWorld
 
 BUSY_PHONE = "01055550001"
 """Its first attempt is answered with busy."""
@@ -132,9 +133,7 @@ async def test_code_at_its_own_time_passes_the_other_messages_of_its_account(
 
 async def test_messages_at_their_own_time_are_found_in_all_slots_of_an_overloaded_worker(tmp_path: Path) -> None:
     carrier = slow_carrier()
-    async with open_cluster(
-        tmp_path, carriers=lambda: {DEFAULT_CARRIER: carrier}, settings=settings_for(tmp_path)
-    ) as cluster:
+    async with open_cluster(tmp_path, carriers=lambda: {DEFAULT_CARRIER: carrier}) as cluster:
         worker = await cluster.start_process("worker")
         await cluster.wait(4)
         overload = Overload(worker.env, 1)
@@ -152,13 +151,7 @@ async def test_messages_at_their_own_time_are_found_in_all_slots_of_an_overloade
 
 
 async def test_send_of_a_process_that_does_not_know_the_queue_is_not_passed_for_ever(tmp_path: Path) -> None:
-    carriers: list[FakeCarrier] = []
-
-    def make() -> dict[str, FakeCarrier]:
-        carriers.append(slow_carrier())
-        return {DEFAULT_CARRIER: carriers[-1]}
-
-    async with open_cluster(tmp_path, carriers=make) as cluster:
+    async with open_cluster(tmp_path, carriers=lambda: {DEFAULT_CARRIER: slow_carrier()}) as cluster:
         worker = await cluster.start_process("worker")
         front = await cluster.start_process("front", delivers=False)
         await cluster.wait(4)
@@ -169,7 +162,7 @@ async def test_send_of_a_process_that_does_not_know_the_queue_is_not_passed_for_
         await cluster.wait(2 * PROMISED_S)
         await overload.stop()
 
-        (at,) = submitted_at(carriers[0], message_id)
+        (at,) = submitted_at(carrier_of(worker), message_id)
         assert at - began_at <= PROMISED_S
 
 

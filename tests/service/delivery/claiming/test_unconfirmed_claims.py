@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +13,9 @@ from pabal.service.delivery.claiming.claim_tx import ClaimedBatch
 from pabal.service.delivery.outcome.settle import settle
 from pabal.store.engine.base import Store, StoreUnavailable
 from tests.fixtures.forwarding_store import ForwardingStore
-from tests.fixtures.interruptible_store import InterruptibleStore
 from tests.fixtures.service import PHONE, FakeCarrier, Start, sms
 from tests.fixtures.virtual import VirtualWorld, open_store
+from tests.fixtures.web import AWAY, FailingStore
 
 
 class LosesClaimResults(ForwardingStore):
@@ -76,7 +75,7 @@ async def test_unconfirmed_claim_in_the_millisecond_of_a_confirmed_one_is_told_a
     assert len(carrier.submitted) == 2
 
 
-class UnavailableFromSettlement(InterruptibleStore):
+class UnavailableFromSettlement(FailingStore):
     """A store that is unavailable for a minute from the first settlement on."""
 
     has_begun = False
@@ -84,12 +83,9 @@ class UnavailableFromSettlement(InterruptibleStore):
     async def write(self, work: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         if work is settle and not self.has_begun:
             self.has_begun = True
-            self._set(is_unavailable=True)
-            asyncio.get_running_loop().call_later(60, partial(self._set, is_unavailable=False))
+            self.error = AWAY
+            asyncio.get_running_loop().call_later(60, setattr, self, "error", None)
         return await super().write(work, *args, **kwargs)
-
-    def _set(self, *, is_unavailable: bool) -> None:
-        self.is_unavailable = self.is_unreadable = is_unavailable
 
 
 @pytest.mark.first_case

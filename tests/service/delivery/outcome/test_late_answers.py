@@ -168,16 +168,6 @@ async def test_message_in_doubt_is_resent_a_bounded_number_of_times(
     assert await count_rows(env, "receipts") == 0
 
 
-@pytest.mark.carrier(answer=leave_in_doubt)
-async def test_receipt_ends_a_message_that_was_resent_often_enough(env: Environment, carrier: FakeCarrier) -> None:
-    request_id = await env.send(sms())
-    await env.wait(60)
-
-    await carrier.report(("x", Outcome.DELIVERED, doubt_name_of(message_id_of(request_id))))
-
-    assert await env.outcomes_of(request_id) == DONE
-
-
 async def test_resend_at_the_next_carrier_counts(start: Start) -> None:
     first, second = FakeCarrier("first", leave_in_doubt), FakeCarrier("second", leave_in_doubt)
     env = await start(first, second)

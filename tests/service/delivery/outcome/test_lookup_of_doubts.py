@@ -1,22 +1,21 @@
 """Carriers that look up messages in doubt: they are told of the doubt, and no other carrier gets the message."""
 
 import asyncio
-from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
-from pabal.carriers.base import Accepted, Busy, Carrier, Declined, NotSent, Rejected, Unknown, Verdict
+from pabal.carriers.base import Accepted, Busy, Declined, NotSent, Rejected, Unknown, Verdict
 from pabal.domain.base.dates import HOUR, MINUTE, SECOND
 from pabal.domain.sends.message import Outcome, Status
 from pabal.domain.sends.route import MAX_DELAY_MS, MAX_TRIES
 from pabal.service.delivery.claiming.claim_tx import lease_duration_ms
 from pabal.service.delivery.outcome.settle import MAX_LOOKUPS
-from tests.fixtures import cluster
-from tests.fixtures.cluster import Cluster
+from tests.fixtures.cluster import open_cluster
 from tests.fixtures.delivery import accept_without_receipt, recorded_attempts
 from tests.fixtures.service import DEFAULT_CARRIER, FakeCarrier, Start, answer_in_order, message_id_of, sms
-from tests.fixtures.virtual import NOON, Environment, VirtualWorld, build_environment, open_store, settings_for
+from tests.fixtures.slot_sharing import REBALANCE_S, carrier_of, fake_carriers
+from tests.fixtures.virtual import NOON, Environment, VirtualWorld, build_environment
 
 DELIVERED, SENDING = (Status.COMPLETED, Outcome.DELIVERED), (Status.SENDING, None)
 
@@ -229,9 +228,7 @@ async def test_receipt_is_awaited_under_the_reference_that_the_lookup_found(
 async def test_only_messages_in_flight_are_in_doubt_after_a_crash(tmp_path: Path) -> None:
     world = VirtualWorld()
     before = FakeCarrier(delay_s=20.0, timeout_s=30.0, can_look_up=True, window=2)
-    env = await build_environment(
-        tmp_path, world=world, carriers={DEFAULT_CARRIER: before}, settings=settings_for(tmp_path)
-    )
+    env = await build_environment(tmp_path, world=world, carriers={DEFAULT_CARRIER: before})
     in_flight = await env.send(sms("01000000011", "01000000012"))
     await env.wait(1)
     waiting = await env.send(sms("01000000013"))
@@ -240,13 +237,7 @@ async def test_only_messages_in_flight_are_in_doubt_after_a_crash(tmp_path: Path
     await env.crash()
 
     after = FakeCarrier(answer=accept_without_receipt, can_look_up=True)
-    env = await build_environment(
-        tmp_path,
-        world=world,
-        store=open_store(tmp_path, world),
-        carriers={DEFAULT_CARRIER: after},
-        settings=settings_for(tmp_path),
-    )
+    env = await build_environment(tmp_path, world=world, carriers={DEFAULT_CARRIER: after})
     await env.wait(lease_duration_ms(after) / SECOND + 10)
 
     attempts = {attempt.receiver: (attempt.is_in_doubt, attempt.number) for _, attempt in after.submitted}
@@ -256,46 +247,33 @@ async def test_only_messages_in_flight_are_in_doubt_after_a_crash(tmp_path: Path
     await env.service.stop()
 
 
-def test_messages_in_flight_of_a_dead_process_are_in_doubt_for_its_successor(tmp_path: Path) -> None:
-    def carriers() -> Mapping[str, Carrier]:
-        return {DEFAULT_CARRIER: FakeCarrier(answer=accept_without_receipt, can_look_up=True)}
-
-    async def scenario(processes: Cluster) -> None:
-        first = await processes.start_process("first")
-        await processes.wait(3)
-        carrier = first.carriers[DEFAULT_CARRIER]
-        assert isinstance(carrier, FakeCarrier)
-        carrier.delay_s = 20.0
+async def test_messages_in_flight_of_a_dead_process_are_in_doubt_for_its_successor(tmp_path: Path) -> None:
+    async with open_cluster(tmp_path, carriers=fake_carriers(can_look_up=True)) as cluster:
+        first = await cluster.start_process("first")
+        await cluster.wait(REBALANCE_S)
+        carrier_of(first).delay_s = 20.0
         request_id = await first.env.send(sms())
-        await processes.wait(1)
-        assert len(carrier.submitted) == 1
-        second = await processes.start_process("second")
+        await cluster.wait(1)
+        assert len(carrier_of(first).submitted) == 1
+        second = await cluster.start_process("second")
         await first.die()
-        await processes.wait(60)
+        await cluster.wait(60)
 
-        second_carrier = second.carriers[DEFAULT_CARRIER]
-        assert isinstance(second_carrier, FakeCarrier)
-        assert doubt_flags(second_carrier) == [True]
+        assert doubt_flags(carrier_of(second)) == [True]
         assert await second.env.outcomes_of(request_id) == [DELIVERED]
-
-    cluster.run_scenario(tmp_path, scenario, carriers=carriers)
 
 
 async def test_advertisement_in_doubt_is_still_in_doubt_in_the_morning(tmp_path: Path) -> None:
     world = VirtualWorld(starts_at=NOON + 8 * HOUR + 49 * MINUTE)
     before = FakeCarrier(delay_s=20.0, timeout_s=30.0, can_look_up=True)
-    settings = settings_for(tmp_path)
-    env = await build_environment(tmp_path, world=world, carriers={DEFAULT_CARRIER: before}, settings=settings)
+    env = await build_environment(tmp_path, world=world, carriers={DEFAULT_CARRIER: before})
     await env.send(sms("01000000011", "01000000012")._replace(is_ad=True))
     await env.wait(1)
     assert len(before.submitted) == 2
     await env.crash()
     await asyncio.sleep(120)
     after = FakeCarrier(answer=accept_without_receipt, can_look_up=True)
-    store = open_store(tmp_path, world)
-    env = await build_environment(
-        tmp_path, world=world, store=store, carriers={DEFAULT_CARRIER: after}, settings=settings
-    )
+    env = await build_environment(tmp_path, world=world, carriers={DEFAULT_CARRIER: after})
     await env.wait(60)
     assert after.submitted == []
     world.starts_at += 11 * HOUR

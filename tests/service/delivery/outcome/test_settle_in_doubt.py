@@ -14,7 +14,6 @@ from tests.fixtures.delivery import (
     at,
     friendtalk_ad,
     leave_in_doubt,
-    recorded_attempts,
 )
 from tests.fixtures.service import (
     DEFAULT_CARRIER,
@@ -33,20 +32,6 @@ from tests.fixtures.virtual import NOON, Environment, VirtualWorld
 
 SENDING, DONE, FAILED = Status.SENDING, Status.COMPLETED, Status.FAIL
 GOOD, BAD = Outcome.DELIVERED, Outcome.PHONE_OFF
-
-
-async def test_held_message_in_doubt_is_never_submitted_again(start: Start) -> None:
-    first, second = FakeCarrier("first", leave_in_doubt, holds_in_doubt=True), FakeCarrier("second")
-    env = await start(first, second)
-    request_id = await env.send(sms())
-    await env.wait(1800)
-
-    assert (len(first.submitted), len(second.submitted)) == (1, 0)
-    assert await env.outcomes_of(request_id) == [(SENDING, None)]
-    job = await env.job_of(message_id_of(request_id))
-    assert job is not None
-    assert job[:2] == ("first", Lane.AWAITING_RECEIPT)
-    assert await recorded_attempts(env) == [(1, "first", "unknown")]
 
 
 @pytest.mark.parametrize(("outcome", "status"), [(GOOD, DONE), (BAD, FAILED)])

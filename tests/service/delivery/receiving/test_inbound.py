@@ -1,7 +1,6 @@
 """Inbound messages: stored for the account that has the number, in parts, with opt-outs of replies."""
 
 import asyncio
-from pathlib import Path
 
 import pytest
 
@@ -22,9 +21,9 @@ from pabal.store.engine.base import Tx
 from pabal.store.events import events
 from pabal.store.messages import inbound
 from pabal.store.people import opt_outs
-from tests.fixtures.interruptible_store import InterruptibleStore
-from tests.fixtures.service import DEFAULT_CARRIER, PHONE, SENDER, Start, account_id_of, alimtalk, count_rows, sms
-from tests.fixtures.virtual import Environment, VirtualWorld, open_store
+from tests.fixtures.service import DEFAULT_CARRIER, PHONE, SENDER, account_id_of, alimtalk, count_rows, sms
+from tests.fixtures.virtual import Environment
+from tests.fixtures.web import AWAY, FailingStore
 
 OTHER = "01087654321"
 WORDS = ["수신거부", "거부", "해지", "STOP", "UNSUBSCRIBE"]
@@ -182,17 +181,14 @@ async def test_parts_that_two_processes_stored_are_joined_by_housekeeping(env: E
     assert await stored(env, account_id) == [(PHONE, "앞뒤", False)]
 
 
-async def test_messages_wait_while_the_store_is_unavailable(start: Start, tmp_path: Path) -> None:
-    world = VirtualWorld()
-    store = InterruptibleStore(open_store(tmp_path, world))
-    env = await start(world=world, store=store)
+async def test_messages_wait_while_the_store_is_unavailable(failing_store: FailingStore, env: Environment) -> None:
     account_id = await register(env)
     inbox = build_inbox(env.context, DEFAULT_CARRIER)
-    store.is_unavailable = True
+    failing_store.write_error = AWAY
     arriving = asyncio.ensure_future(inbox.on_messages([text("여보세요")]))
     await env.wait(5)
     was_acknowledged = arriving.done()
-    store.is_unavailable = False
+    failing_store.write_error = None
     await env.wait(5)
 
     assert (was_acknowledged, arriving.done()) == (False, True)

@@ -7,66 +7,59 @@ from pabal.carriers.base import Accepted
 from pabal.domain.sends.message import Attempt, Outcome, Status
 from pabal.store.engine.base import StoreUnavailable
 from tests.fixtures.delivery import reference_of
-from tests.fixtures.interruptible_store import InterruptibleStore
 from tests.fixtures.service import DEFAULT_CARRIER, FakeCarrier, Start, sms
-from tests.fixtures.virtual import VirtualWorld, open_store
+from tests.fixtures.virtual import Environment
+from tests.fixtures.web import AWAY, FailingStore
 
 SENDING, DONE, GOOD = Status.SENDING, Status.COMPLETED, Outcome.DELIVERED
 
 
-async def test_unavailable_store_only_delays_the_receipts_of_the_simulator(start: Start, tmp_path: Any) -> None:
-    world = VirtualWorld()
-    store = InterruptibleStore(open_store(tmp_path, world))
-    env = await start(world=world, store=store)
+async def test_unavailable_store_only_delays_the_receipts_of_the_simulator(
+    failing_store: FailingStore, env: Environment
+) -> None:
     request_id = await env.send(sms())
     await env.wait(0.1)
-    store.is_unavailable = True
+    failing_store.write_error = AWAY
     await env.wait(30)
     assert await env.outcomes_of(request_id) == [(SENDING, None)]
 
-    store.is_unavailable = False
+    failing_store.write_error = None
     await env.wait(5)
 
     assert await env.outcomes_of(request_id) == [(DONE, GOOD)]
 
 
-async def test_receipts_are_not_acknowledged_before_they_are_stored(start: Start, tmp_path: Any) -> None:
-    world = VirtualWorld()
-    store = InterruptibleStore(open_store(tmp_path, world))
-    carrier = FakeCarrier()
-    env = await start(carrier, world=world, store=store)
+async def test_receipts_are_not_acknowledged_before_they_are_stored(
+    failing_store: FailingStore, env: Environment, carrier: FakeCarrier
+) -> None:
     request_id = await env.send(sms())
     await env.wait(1)
-    store.is_unavailable = True
+    failing_store.write_error = AWAY
 
     acknowledgement = asyncio.create_task(carrier.report((reference_of(request_id), GOOD)))
     await env.wait(60)
     assert not acknowledgement.done()
     assert await env.outcomes_of(request_id) == [(SENDING, None)]
 
-    store.is_unavailable = False
+    failing_store.write_error = None
     await acknowledgement
     assert await env.outcomes_of(request_id) == [(DONE, GOOD)]
     assert env.metric_value("pabal_receipts_total", carrier=DEFAULT_CARRIER) == 1
 
 
-async def test_verdict_is_stored_when_the_store_is_available_again(start: Start, tmp_path: Any) -> None:
-    world = VirtualWorld()
-    store = InterruptibleStore(open_store(tmp_path, world))
+async def test_verdict_is_stored_when_the_store_is_available_again(
+    failing_store: FailingStore, env: Environment, carrier: FakeCarrier
+) -> None:
+    def accept_and_interrupt(attempt: Attempt) -> Accepted:
+        failing_store.write_error = AWAY
+        return Accepted(None)
 
-    class InterruptsStore(FakeCarrier):
-        def accept_and_interrupt(self, attempt: Attempt) -> Accepted:
-            store.is_unavailable = True
-            return Accepted(None)
-
-    carrier = InterruptsStore()
-    carrier.answer = carrier.accept_and_interrupt
-    env = await start(carrier, world=world, store=store)
+    carrier.answer = accept_and_interrupt
     request_id = await env.send(sms())
     await env.wait(3)
     assert await env.outcomes_of(request_id) == [(SENDING, None)]
 
-    store.is_unavailable = False
+    failing_store.write_error = None
     await env.wait(2)
 
     assert await env.outcomes_of(request_id) == [(DONE, GOOD)]

@@ -9,8 +9,9 @@ from pabal.domain.sends.message import Outcome, Status
 from pabal.service.delivery.claiming.reroute import reroute_due
 from pabal.service.slots import NOBODY, Slots
 from pabal.service.upkeep.deadline_sweep import expire_request
-from tests.fixtures.circuit_breaker import SMS_TO_BOTH, accept, answer_busy, two_carriers
+from tests.fixtures.circuit_breaker import SMS_TO_BOTH, answer_busy, two_carriers
 from tests.fixtures.cluster import Cluster, Process, open_cluster
+from tests.fixtures.delivery import accept_without_receipt
 from tests.fixtures.service import FakeCarrier, sms
 from tests.fixtures.slot_sharing import EVICTION_S, REBALANCE_S, SLOTS, carrier_of, send_many, slot_counts
 from tests.fixtures.virtual import NOON, VirtualWorld, settings_for
@@ -19,7 +20,7 @@ FAILOVER_S = 20
 
 
 def make_carriers() -> dict[str, FakeCarrier]:
-    one, two = two_carriers(accept, failover_after_s=FAILOVER_S)
+    one, two = two_carriers(accept_without_receipt, failover_after_s=FAILOVER_S)
     return {one.name: one, two.name: two}
 
 

@@ -285,16 +285,3 @@ async def test_a_process_that_rejoins_resends_nothing_that_it_still_has_in_fligh
     await cluster.wait(60)
     assert all(submissions(one, two)[each] == 1 for each in regained)
     assert await count_rows(one.env, "jobs") == 0
-
-
-async def test_a_killed_process_that_restarts_at_once_gets_all_slots_after_eviction(cluster: Cluster) -> None:
-    one = await cluster.start_process("one")
-    await cluster.wait(REBALANCE_S)
-    sent = await send_slowly(cluster, one)
-    await one.die()
-
-    restarted = await cluster.start_process("restarted")
-    await cluster.wait(EVICTION_S)
-
-    assert slot_counts(restarted) == [SLOTS]
-    assert submissions(restarted) == Counter(sent)

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from pabal.domain.base.codes import Code, Refused
+from pabal.domain.base.codes import Code
 from pabal.domain.base.dates import HOUR
 from pabal.domain.sends.campaign import CampaignState
 from pabal.domain.sends.message import Outcome, Product, Status
@@ -18,25 +18,17 @@ from tests.fixtures.campaigns import (
     checked_campaign,
     get_campaign,
     phones,
+    received,
     start_campaign,
 )
-from tests.fixtures.delivery import accept_without_receipt
+from tests.fixtures.delivery import accept_without_receipt, disconnected_carrier
+from tests.fixtures.refusals import refused
 from tests.fixtures.service import FakeCarrier, Start, count_rows, later
 from tests.fixtures.virtual import NOON, Environment, VirtualWorld
 
 pytestmark = pytest.mark.carrier(answer=accept_without_receipt)
 
 LATER = later(NOON, 300)
-
-
-def idle() -> FakeCarrier:
-    post = FakeCarrier()
-    post.is_connected = False
-    return post
-
-
-def received(post: FakeCarrier) -> list[str]:
-    return sorted(attempt.receiver for _, attempt in post.submitted)
 
 
 async def until_created(env: Environment, least: int) -> None:
@@ -136,10 +128,9 @@ async def test_campaign_sent_now_while_requests_are_created_is_sent_completely(
 
 
 async def test_advertisement_cannot_be_sent_now_at_night(start: Start) -> None:
-    env = await start(idle(), world=VirtualWorld(starts_at=NOON + 10 * HOUR))
+    env = await start(disconnected_carrier(), world=VirtualWorld(starts_at=NOON + 10 * HOUR))
     ad = Sending(Product.FRIENDTALK_TEXT, "(광고) 봄", (), is_ad=True)
     campaign_id = await checked_campaign(env, phones(2), sending=ad)
     await start_campaign(env, campaign_id, LATER)
-    with pytest.raises(Refused) as refusal:
+    with refused(Code.NIGHT_AD_RESTRICTED):
         await service.send_campaign_now(env.context, await get_campaign(env, campaign_id), audit_entry(env))
-    assert refusal.value.code is Code.NIGHT_AD_RESTRICTED

@@ -18,7 +18,6 @@ from pabal.service.sending.campaigns import campaigns as service
 from pabal.service.upkeep import housekeeping
 from pabal.service.upkeep.abandoned_jobs import HALT_REASON, cancel_after_restore
 from pabal.store.campaigns import campaigns
-from pabal.store.engine.base import StoreUnavailable
 from tests.fixtures.audit import latest_entries
 from tests.fixtures.campaigns import (
     audit_entry,
@@ -27,20 +26,17 @@ from tests.fixtures.campaigns import (
     checked_campaign,
     get_campaign,
     phones,
+    received,
     start_campaign,
 )
 from tests.fixtures.delivery import accept_without_receipt
 from tests.fixtures.service import DEFAULT_CARRIER, FakeCarrier, account_id_of, alimtalk, count_rows, later, sms
-from tests.fixtures.virtual import NOON, Environment, VirtualWorld, build_environment, open_store
-from tests.fixtures.web import FailingStore
+from tests.fixtures.virtual import NOON, Environment, VirtualWorld, build_environment
+from tests.fixtures.web import AWAY, FailingStore
 
 pytestmark = pytest.mark.carrier(answer=accept_without_receipt)
 
 LATER = later(NOON, 300)
-
-
-def received(post: FakeCarrier) -> list[str]:
-    return sorted(attempt.receiver for _, attempt in post.submitted)
 
 
 async def test_every_receiver_gets_one_message_and_progress_completes(
@@ -81,10 +77,7 @@ async def test_restart_during_a_campaign_loses_and_duplicates_nothing(
 ) -> None:
     wanted = [phones(3, 100 * number) for number in range(6)]
     world = VirtualWorld()
-    store = FailingStore(open_store(tmp_path, world))
-    env = await build_environment(
-        tmp_path, world=world, store=store, carriers={DEFAULT_CARRIER: carrier}, delivers=False
-    )
+    env = await build_environment(tmp_path, world=world, carriers={DEFAULT_CARRIER: carrier}, delivers=False)
     campaign_id = await checked_campaign(env, *wanted)
     campaign = await get_campaign(env, campaign_id)
     await service.start(env.context, campaign, "x", LATER, audit_entry(env))
@@ -114,20 +107,18 @@ async def test_two_workers_create_the_requests_of_a_campaign_once(env: Environme
     assert (await get_campaign(env, campaign_id)).requested == 16
 
 
-async def test_unavailable_store_only_delays_a_campaign(tmp_path: Path, carrier: FakeCarrier) -> None:
-    world = VirtualWorld()
-    store = FailingStore(open_store(tmp_path, world))
-    env = await build_environment(tmp_path, world=world, store=store, carriers={DEFAULT_CARRIER: carrier})
+async def test_unavailable_store_only_delays_a_campaign(
+    failing_store: FailingStore, env: Environment, carrier: FakeCarrier
+) -> None:
     campaign_id = await checked_campaign(env, *[phones(2, 10 * number) for number in range(4)])
     await start_campaign(env, campaign_id)
-    store.error = StoreUnavailable()
+    failing_store.error = AWAY
     await env.wait(30)
     assert carrier.submitted == []
-    store.error = None
+    failing_store.error = None
     await env.wait(30)
 
     assert len(received(carrier)) == len(set(received(carrier))) == 8
-    await env.service.stop()
 
 
 async def test_campaign_of_a_deleted_profile_is_halted_and_can_be_resumed(
