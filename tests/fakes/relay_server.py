@@ -9,15 +9,15 @@ import signal
 import time
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterable
-from typing import Any, TypeVar
+from typing import Any, ClassVar, NamedTuple, TypeVar
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 import httpx
 
 from pabal.outbound.calls import Failure, HttpAnswer, HttpRequest, NotConnected, Unanswered
 from tests.fakes.nhncloud.answers import Reply, Request
-from tests.fakes.nhncloud.faults import ConnectionCut, ConnectionRefused, Fault, FaultInjector
 from tests.fakes.nhncloud.wire import Listener, listening
+from tests.fakes.relay_faults import ConnectionCut, ConnectionRefused, Fault, FaultInjector
 
 GC_THRESHOLD = 200_000
 """A server stores every message, so garbage collection frees little. A high threshold keeps benchmarks fast."""
@@ -51,22 +51,65 @@ class Router:
         return None
 
 
+class Call(NamedTuple):
+    """A call that reached a server, with any result."""
+
+    at: int
+    method: str
+    path: str
+    """As it is documented, with the names of its parameters in braces."""
+    recipient_count: int
+    """Number of recipients in the body."""
+    status: int
+    code: int | str | None
+    """The error code of the answer; None if it has none."""
+
+
 class RelayServer(ABC):
     """A fake relay."""
 
     faults: FaultInjector
+    throttled: ClassVar[Reply]
+    """The answer to more calls a second than the relay takes."""
     listener: Listener
     webhooks: Any
+    behavior: Any
+    calls: list[Call]
+    changed: asyncio.Event
     clock: Callable[[], int]
     plant: Callable[[str, Any], Any] | None = None
     """Changes answers, by "METHOD path", and posts of webhooks, by "webhook", into others than documented."""
 
     @abstractmethod
+    def process_due(self) -> None:
+        """Do what is due by now."""
+
+    @abstractmethod
+    def carry_out(self, request: Request) -> tuple[str, int | str | None, Reply]:
+        """Return the documented path of a call, the error code of its answer, and the answer."""
+
     async def answer(self, request: Request) -> Reply:
         """Return the answer to a request. Raises ConnectionCut to break the connection."""
+        before = len(self.calls)
+        reply = await self.faults.apply(request, self._answer)
+        if len(self.calls) == before:
+            self._record(request, request.path, None, reply)
+        return reply
+
+    async def _answer(self, request: Request) -> Reply:
+        if self.faults.is_over_rate(self.clock(), self.behavior.max_calls_per_second):
+            return self.throttled
+        self.process_due()
+        path, code, reply = self.carry_out(request)
+        self._record(request, path, code, reply)
+        self.changed.set()
+        return reply
+
+    def _record(self, request: Request, path: str, code: int | str | None, reply: Reply) -> None:
+        self.calls.append(Call(self.clock(), request.method, path, request.recipient_count, reply.status, code))
 
     def inject_fault(self, kind: str, on: str = "", times: float = 1, **more: Any) -> Fault:
-        """Inject a fault; see faults.py for the kinds. `on` is part of "METHOD path"."""
+        """Inject a fault; see relay_faults.py and the faults.py of each relay. `on` is part of "METHOD path"."""
         return self.faults.add(Fault(kind, on, times, **more))
 
     @property

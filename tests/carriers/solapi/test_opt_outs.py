@@ -58,7 +58,7 @@ async def test_list_is_read_page_by_page_and_again_after_errors(env: Environment
     call, relay = await env.caller(), fixture.relay
     await register(env, "acme")
     relay.denials |= {(SENDER, f"0103000{number:04}"): relay.clock() for number in range(PAGE_SIZE + 1)}
-    relay.inject_fault("gateway 502", on="iam")
+    relay.inject_fault("unavailable", on="iam")
 
     await env.wait(FIRST_READ_S + 5)
     before = await opted_out(call)

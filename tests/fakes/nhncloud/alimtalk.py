@@ -64,8 +64,8 @@ def send(state: State, request: Request) -> Json:
     has_title = fields.get("templateEmphasizeType") == "TEXT"
     late_code = (lambda message: _title_code(fields, message.recipient)) if has_title else None
     answer = kakaotalk.accept(state, request, call, profile, ALIMTALK, read, late_code)
-    for message in state.find_messages(ALIMTALK, answer["message"]["requestId"], None, None) if is_auth else ():
-        message.is_auth = True
+    for message in state.by_request[answer["message"]["requestId"]]:
+        message.is_auth = is_auth
     template.last_request = (state.clock(), answer["message"]["requestId"])
     return answer
 
@@ -132,11 +132,9 @@ def search(state: State, request: Request) -> Json:
     """List messages: GET `messages`, `auth/messages`."""
     is_auth = "/auth/" in request.path
     found = [each for each in kakaotalk.search(state, request, ALIMTALK) if each.is_auth is is_auth]
-    rows = [
-        {**kakaotalk.message_row(state, each), "templateCode": each.template_code}
-        for each in kakaotalk.page(found, request.query)
-    ]
-    return {"messageSearchResultResponse": {"messages": rows, "totalCount": len(found)}}
+    return kakaotalk.listed(
+        found, request, lambda each: {**kakaotalk.message_row(state, each), "templateCode": each.template_code}
+    )
 
 
 def results(state: State, request: Request) -> Json:

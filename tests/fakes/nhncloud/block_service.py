@@ -8,14 +8,13 @@ from tests.fakes.nhncloud.answers import (
     Json,
     Request,
     format_with_tenths,
-    paginate,
     parse_seoul,
 )
+from tests.fakes.nhncloud.sms_lists import listed
 from tests.fakes.nhncloud.state import State
 
 MAX_RECIPIENTS = 10
 """"수신 거부 대상자 등록": recipientNoList has a "최대 길이" of 10."""
-_BAD_PAGE = "pageNum and pageSize (at most 1000) are numbers."
 
 
 def search(state: State, request: Request) -> Json:
@@ -32,8 +31,7 @@ def search(state: State, request: Request) -> Json:
         and (first is None or first <= at)
         and (last is None or at <= last)
     ]
-    number, size, page = paginate(found, query, ApiError(4, _BAD_PAGE))
-    return {"body": {"pageNum": number, "pageSize": size, "totalCount": len(found), "data": page}}
+    return listed(found, query, dict)
 
 
 def register(state: State, request: Request) -> Json:

@@ -162,16 +162,13 @@ def search(state: State, request: Request) -> Json:
     if any(name.endswith("CreateDate") for name in request.query):
         raise ApiError(-4000, "Invalid parameter")
     found = kakaotalk.search(state, request, BRAND)
-    rows = [_list_row(state, each) for each in kakaotalk.page(found, request.query)]
-    return {"messageSearchResultResponse": {"messages": rows, "totalCount": len(found)}}
+    return kakaotalk.listed(found, request, lambda each: _list_row(state, each))
 
 
 def results(state: State, request: Request) -> Json:
     """List results: GET `message-results` (1888)."""
     found = kakaotalk.list_updated(state, request, BRAND)
-    page = kakaotalk.page(found, request.query, state.behavior.results_per_page)
-    rows = [_result_row(state, each) for each in page]
-    return {"messageSearchResultResponse": {"messages": rows, "totalCount": len(found)}}
+    return kakaotalk.listed(found, request, lambda each: _result_row(state, each), state.behavior.results_per_page)
 
 
 def _result_row(state: State, message: Message) -> Json:

@@ -8,7 +8,7 @@ import msgspec
 from tests.fakes.nhncloud import images, kakaotalk
 from tests.fakes.nhncloud.answers import ApiError, Json, Request
 from tests.fakes.nhncloud.kakaotalk import SUCCESS, Button, Refusal, Resend
-from tests.fakes.nhncloud.state import FRIENDTALK, State
+from tests.fakes.nhncloud.state import FRIENDTALK, Message, State
 
 AD_LABEL = "(광고)"
 """Put in front of advertisements: Alimtalk ko/friendtalk-console-guide.md, "광고성 메시지 전송 시 유의 사항"."""
@@ -62,14 +62,16 @@ def upload(state: State, request: Request) -> Json:
 def search(state: State, request: Request) -> Json:
     """List messages: GET `messages`."""
     found = kakaotalk.search(state, request, FRIENDTALK)
-    rows = [kakaotalk.message_row(state, each) for each in kakaotalk.page(found, request.query)]
-    return {"messageSearchResultResponse": {"messages": rows, "totalCount": len(found)}}
+    return kakaotalk.listed(found, request, lambda each: kakaotalk.message_row(state, each))
 
 
 def results(state: State, request: Request) -> Json:
     """List results: GET `message-results`."""
     found = kakaotalk.list_updated(state, request, FRIENDTALK)
-    rows = [kakaotalk.message_row(state, each) for each in kakaotalk.page(found, request.query)]
-    for row in rows:
+
+    def describe(message: Message) -> Json:
+        row = kakaotalk.message_row(state, message)
         del row["createDate"]
-    return {"messageSearchResultResponse": {"messages": rows, "totalCount": len(found)}}
+        return row
+
+    return kakaotalk.listed(found, request, describe)

@@ -215,23 +215,8 @@ def _refuse_excess(state: State, profile: Profile, made: list[tuple[Message, str
 def search(state: State, request: Request, product: str) -> list[Message]:
     """Return the messages that match a query, newest first."""
     query = request.query
-    request_id = query.get("requestId")
-    span = None if request_id else _span(query)
-    now = state.clock()
-    newest = now - round(state.behavior.lists_lag_s * 1000)
-    found = [
-        each
-        for each in state.find_messages(
-            product, request_id, query.get("senderGroupingKey"), query.get("recipientGroupingKey")
-        )
-        if each.accepted_at <= newest
-        and not each.refused
-        and (span is None or span[0] <= each.accepted_at <= span[1])
-        and now - each.accepted_at <= MAX_DAYS_BACK * DAY_MS
-        and _matches(each, query)
-    ]
-    found.reverse()
-    return found
+    found = state.find_messages(product, query, None if query.get("requestId") else _span(query))
+    return [each for each in found if state.clock() - each.accepted_at <= MAX_DAYS_BACK * DAY_MS]
 
 
 def _span(query: Mapping[str, str]) -> tuple[int, int]:
@@ -252,17 +237,17 @@ def parse_range(query: Mapping[str, str], name: str) -> tuple[int, int]:
     return first, last + 999
 
 
-def _matches(message: Message, query: Mapping[str, str]) -> bool:
-    wanted = (
-        ("senderGroupingKey", message.sender_grouping_key),
-        ("recipientGroupingKey", message.recipient_grouping_key),
-    )
-    return all(query[name] == value for name, value in wanted if query.get(name))
-
-
 def page(found: list[Any], query: Mapping[str, str], max_rows: int = MAX_PAGE_SIZE) -> list[Any]:
     refusal = ApiError(-2005, f"The 'pageSize' must be less than or equal to {MAX_PAGE_SIZE}.")
     return list(paginate(found, query, refusal, max_rows)[2])
+
+
+def listed(
+    found: list[Message], request: Request, describe: Callable[[Message], Json], max_rows: int = MAX_PAGE_SIZE
+) -> Json:
+    """Return a page of a list of messages."""
+    rows = [describe(each) for each in page(found, request.query, max_rows)]
+    return {"messageSearchResultResponse": {"messages": rows, "totalCount": len(found)}}
 
 
 def status_of(message: Message) -> str:

@@ -57,9 +57,10 @@ from tests.fakes.nhncloud import (
 )
 from tests.fakes.nhncloud.answers import ApiError, Reply, Request, header, json_reply
 from tests.fakes.nhncloud.console import Console
-from tests.fakes.nhncloud.faults import THROTTLED, TOO_LARGE, FaultInjector
-from tests.fakes.nhncloud.state import Behavior, Call, Clock, Draft, Profile, SendNumber, State, Template
+from tests.fakes.nhncloud.faults import AFTER, INSTEAD, THROTTLED, TOO_LARGE
+from tests.fakes.nhncloud.state import Behavior, Clock, Draft, Profile, SendNumber, State, Template
 from tests.fakes.nhncloud.webhooks import Webhooks
+from tests.fakes.relay_faults import FaultInjector
 from tests.fakes.relay_server import Handler, RelayServer, Route, Router, real_clock, serving_relay
 
 MAX_REQUEST_BYTES = 10 * 1024 * 1024
@@ -123,9 +124,11 @@ _ROUTER = Router(_ROUTES)
 class FakeNhnCloud(State, RelayServer):
     """The server; its state is in plain attributes."""
 
+    throttled = THROTTLED
+
     def __init__(self, clock: Clock = real_clock, seed: int | None = None, **behavior: Any) -> None:
         super().__init__(clock, seed, Behavior(**behavior))
-        self.faults = FaultInjector()
+        self.faults = FaultInjector(INSTEAD, AFTER)
         self.console = Console(self)
         self.webhooks = Webhooks(self)
         self.add_number("15880000")
@@ -167,33 +170,18 @@ class FakeNhnCloud(State, RelayServer):
         if not request.path.startswith(INTERFACES):
             self.process_due()
             return page.answer(self, self.console, request)
-        before = len(self.calls)
-        reply = await self.faults.apply(request, self._answer)
-        if len(self.calls) == before:
-            self._record(request, request.path, reply.status, None)
-        return reply
+        return await super().answer(request)
 
-    async def _answer(self, request: Request) -> Reply:
-        if self.faults.is_over_rate(self.clock(), self.behavior.max_calls_per_second):
-            return THROTTLED
+    def carry_out(self, request: Request) -> tuple[str, int | str | None, Reply]:
+        path = request.path
         if len(request.body) > MAX_REQUEST_BYTES:
-            return TOO_LARGE
-        self.process_due()
-        path, code = request.path, 0
+            return path, None, TOO_LARGE
         try:
             path, handler = _route(request)
             self._check(request)
-            reply = json_reply({**header(), **handler(self, request)})
+            return path, 0, json_reply({**header(), **handler(self, request)})
         except ApiError as no:
-            code = no.code
-            reply = json_reply({**header(no.code, no.message), **no.extra})
-        self._record(request, path, reply.status, code)
-        self.changed.set()
-        return reply
-
-    def _record(self, request: Request, path: str, status: int, code: int | None) -> None:
-        key = request.headers.get("x-nc-api-idempotency-key")
-        self.calls.append(Call(self.clock(), request.method, path, request.recipient_count, key, status, code))
+            return path, no.code, json_reply({**header(no.code, no.message), **no.extra})
 
     def _check(self, request: Request) -> None:
         """Raises ApiError for wrong keys and for a content type that is not supported."""

@@ -1,10 +1,12 @@
 """SMS API v3.0: lists of texts, their results, and sender numbers."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeVar
 
 from tests.fakes.nhncloud import outcomes
 from tests.fakes.nhncloud.answers import (
     DAY_MS,
+    MAX_PAGE_SIZE,
     SECONDS_FORMAT,
     ApiError,
     Json,
@@ -17,7 +19,7 @@ from tests.fakes.nhncloud.answers import (
 from tests.fakes.nhncloud.state import DELIVERED, SMS, Message, State
 
 MONTH = 31 * DAY_MS
-_BAD_PAGE = "pageNum and pageSize (at most 1000) are numbers."
+T = TypeVar("T")
 _STATUS_NAMES = {"0": "실패", "2": "처리 중", "3": "성공"}
 
 
@@ -25,23 +27,17 @@ def search(state: State, request: Request) -> Json:
     """List texts: GET `sender/sms`, `sender/mms`, `sender/auth/sms`."""
     query, interface = request.query, request.path_params.get("kind", "sms")
     kinds = ("AUTH",) if "/auth/" in request.path else {"sms": ("SMS",), "mms": ("LMS", "MMS")}[interface]
-    request_id = query.get("requestId")
-    span = None if request_id else _span(query)
-    newest = state.clock() - round(state.behavior.lists_lag_s * 1000)
-    found = [
-        each
-        for each in state.find_messages(
-            SMS, request_id, query.get("senderGroupingKey"), query.get("recipientGroupingKey")
-        )
-        if each.kind in kinds
-        and each.accepted_at <= newest
-        and not each.refused
-        and (span is None or span[0] <= each.accepted_at <= span[1])
-        and _matches(each, query)
-    ]
-    found.reverse()
-    number, size, page = paginate(found, query, ApiError(4, _BAD_PAGE))
-    rows = [_row(state, each) for each in page]
+    found = state.find_messages(SMS, query, None if query.get("requestId") else _span(query))
+    return listed([each for each in found if each.kind in kinds], query, lambda each: _row(state, each))
+
+
+def listed(
+    found: Sequence[T], query: Mapping[str, str], describe: Callable[[T], Json], max_rows: int = MAX_PAGE_SIZE
+) -> Json:
+    """Return a page of a list."""
+    refusal = ApiError(4, "pageNum and pageSize (at most 1000) are numbers.")
+    number, size, page = paginate(found, query, refusal, max_rows)
+    rows = [describe(each) for each in page]
     return {"body": {"pageNum": number, "pageSize": size, "totalCount": len(found), "data": rows}}
 
 
@@ -56,14 +52,6 @@ def _span(query: Mapping[str, str]) -> tuple[int, int]:
                 raise ApiError(-4000, "Search is possible within one month.")
             return start, end + 999
     raise ApiError(-2011, "RequestId or start/endRequestDate or start/endCreateDate is required.")
-
-
-def _matches(message: Message, query: Mapping[str, str]) -> bool:
-    wanted = (
-        ("senderGroupingKey", message.sender_grouping_key),
-        ("recipientGroupingKey", message.recipient_grouping_key),
-    )
-    return all(query[name] == value for name, value in wanted if query.get(name))
 
 
 def status_of(message: Message) -> str:
@@ -116,23 +104,22 @@ def results(state: State, request: Request) -> Json:
     if not 0 <= last - first <= DAY_MS:
         raise ApiError(-1005, "Service parameter is invalid.")
     found = state.list_results(SMS, first, last + 999)
-    number, size, page = paginate(found, query, ApiError(4, _BAD_PAGE), state.behavior.results_per_page)
-    rows = [
-        {
-            "messageType": each.kind,
-            "requestId": each.request_id,
-            "recipientSeq": each.recipient_seq,
-            "resultCode": each.shown_code,
-            "resultCodeName": outcomes.result_name(each),
-            "requestDate": format_with_tenths(each.accepted_at),
-            "resultDate": format_with_tenths(each.received_at),
-            "updateDate": format_with_tenths(each.updated_at),
-            "senderGroupingKey": each.sender_grouping_key,
-            "recipientGroupingKey": each.recipient_grouping_key,
-        }
-        for each in page
-    ]
-    return {"body": {"pageNum": number, "pageSize": size, "totalCount": len(found), "data": rows}}
+    return listed(found, query, _result_row, state.behavior.results_per_page)
+
+
+def _result_row(message: Message) -> Json:
+    return {
+        "messageType": message.kind,
+        "requestId": message.request_id,
+        "recipientSeq": message.recipient_seq,
+        "resultCode": message.shown_code,
+        "resultCodeName": outcomes.result_name(message),
+        "requestDate": format_with_tenths(message.accepted_at),
+        "resultDate": format_with_tenths(message.received_at),
+        "updateDate": format_with_tenths(message.updated_at),
+        "senderGroupingKey": message.sender_grouping_key,
+        "recipientGroupingKey": message.recipient_grouping_key,
+    }
 
 
 def sender_numbers(state: State, request: Request) -> Json:
@@ -159,5 +146,4 @@ def sender_numbers(state: State, request: Request) -> Json:
     wanted = [
         row for row in found if all(query.get(name) in (None, row[name]) for name in ("sendNo", "useYn", "blockYn"))
     ]
-    number, size, page = paginate(wanted, query, ApiError(4, _BAD_PAGE))
-    return {"body": {"pageNum": number, "pageSize": size, "totalCount": len(wanted), "data": list(page)}}
+    return listed(wanted, query, dict)

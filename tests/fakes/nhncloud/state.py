@@ -4,12 +4,13 @@ import asyncio
 import heapq
 from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from random import Random
 from typing import Any, NamedTuple
 
 from tests.fakes.nhncloud.answers import Json, format_seoul
+from tests.fakes.relay_server import Call
 
 Clock = Callable[[], int]
 
@@ -146,21 +147,6 @@ class UploadedFile(NamedTuple):
     """The type of an image of brand messages."""
     at: int = 0
     """When it was uploaded."""
-
-
-class Call(NamedTuple):
-    """A call that reached the server, with any result."""
-
-    at: int
-    method: str
-    path: str
-    """Without the app key: `/sms/v3.0/appKeys/{appKey}/sender/sms`."""
-    recipient_count: int
-    """Number of recipients in the body."""
-    idempotency_key: str | None
-    status: int
-    code: int | None
-    """The result code of the answer; None if the answer had no header."""
 
 
 class Results:
@@ -314,11 +300,8 @@ class State:
 
     def duplicates(self) -> dict[str, int]:
         """Return the number of messages of each recipientGroupingKey that was accepted more than once."""
-        return {key: count for key, count in self.count_by_key().items() if count > 1}
-
-    def count_by_key(self) -> Counter[str]:
-        """Return the number of accepted messages by recipientGroupingKey."""
-        return Counter(each.recipient_grouping_key for each in self.messages if each.recipient_grouping_key)
+        keys = Counter(each.recipient_grouping_key for each in self.messages if each.recipient_grouping_key)
+        return {key: count for key, count in keys.items() if count > 1}
 
     def process_due(self) -> None:
         self.results.apply_due(self.clock())
@@ -331,15 +314,26 @@ class State:
         return found
 
     def find_messages(
-        self, product: str, request_id: str | None, group: str | None = None, recipient: str | None = None
-    ) -> Iterator[Message]:
-        """Yield the messages of a request, of a grouping key, or all, including refused recipients."""
-        if request_id is not None:
-            found = self.by_request.get(request_id, [])
+        self, product: str, query: Mapping[str, str], span: tuple[int, int] | None = None
+    ) -> list[Message]:
+        """Return the accepted messages that a query names and that lists show already, newest first."""
+        group, recipient = query.get("senderGroupingKey"), query.get("recipientGroupingKey")
+        if "requestId" in query:
+            found = self.by_request.get(query["requestId"], [])
         elif group is not None:
             found = self.by_group.get(group, [])
         elif recipient:
             found = self.by_recipient_group.get(recipient, [])
         else:
             found = [message for messages in self.by_request.values() for message in messages]
-        return (each for each in found if each.product == product)
+        newest = self.clock() - round(self.behavior.lists_lag_s * 1000)
+        return [
+            each
+            for each in reversed(found)
+            if each.product == product
+            and not each.refused
+            and each.accepted_at <= newest
+            and (span is None or span[0] <= each.accepted_at <= span[1])
+            and (not group or each.sender_grouping_key == group)
+            and (not recipient or each.recipient_grouping_key == recipient)
+        ]

@@ -35,12 +35,9 @@ class Command(msgspec.Struct, kw_only=True, omit_defaults=True):
 
     faults: list[dict[str, Any]] = []
     """Faults to inject, as arguments of inject_fault."""
-    clears_faults: bool = False
     behavior: dict[str, Any] = {}
     webhook: tuple[str, str] | None = None
     """Address and signature of the webhooks."""
-    is_reset: bool = False
-    """Whether the counts are reset after this answer."""
     includes_keys: bool = False
 
 
@@ -137,9 +134,6 @@ def running_server(name: str, behavior: Mapping[str, Any]) -> "Iterator[subproce
 def _execute(relay: Any, command: Command, keys: Sequence[str]) -> ServerStats:
     for each in command.faults:
         relay.inject_fault(**each)
-    if command.clears_faults:
-        for fault in relay.faults.faults:
-            fault.times = fault.done
     for name, value in command.behavior.items():
         assert hasattr(relay.behavior, name), f"unknown behavior {name!r}"
         setattr(relay.behavior, name, value)
@@ -150,7 +144,7 @@ def _execute(relay: Any, command: Command, keys: Sequence[str]) -> ServerStats:
     for call in relay.calls:
         calls[f"{call.method} {call.path}"] += 1
         recipients[f"{call.method} {call.path}"] += call.recipient_count
-    seen = ServerStats(
+    return ServerStats(
         messages=len(keys),
         duplicates=relay.duplicates(),
         calls=calls,
@@ -160,10 +154,6 @@ def _execute(relay: Any, command: Command, keys: Sequence[str]) -> ServerStats:
         cpu_s=time.process_time(),
         keys=list(keys) if command.includes_keys else None,
     )
-    if command.is_reset:
-        for recorded in (relay.calls, relay.messages, relay.webhooks.posts):
-            recorded.clear()
-    return seen
 
 
 async def _run(behavior: Mapping[str, Any]) -> None:

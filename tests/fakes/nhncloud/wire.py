@@ -10,7 +10,7 @@ from urllib.parse import parse_qsl, unquote
 import httptools
 
 from tests.fakes.nhncloud.answers import Reply, Request
-from tests.fakes.nhncloud.faults import ConnectionCut
+from tests.fakes.relay_faults import ConnectionCut
 
 MAX_BODY_BYTES = 32 * 1024 * 1024
 

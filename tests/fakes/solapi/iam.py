@@ -1,7 +1,7 @@
 """Receivers who have opted out by the free 080 number (client: iamService.ts, getBlacksRequest.ts)."""
 
 from tests.fakes.nhncloud.answers import Request
-from tests.fakes.solapi.messages import take_page
+from tests.fakes.solapi.messages import find_page
 from tests.fakes.solapi.state import ApiError, Json, State, iso, parse_iso
 
 DENIAL = "DENIAL"
@@ -23,10 +23,7 @@ def list_denials(state: State, request: Request) -> Json:
         for place, ((sender, receiver), at) in enumerate(state.denials.items())
         if query.get("senderNumber") in (None, sender) and first <= at <= last
     ]
-    start = query.get("startKey")
-    page, keys, _ = take_page(
-        state, (row for row in rows if not start or row[0] >= start), lambda row: row[0], request
-    )
+    page, keys = find_page(state, rows, lambda row: row[0], request)
     return {**keys, "blackList": [_row(state, *each) for each in page]}
 
 

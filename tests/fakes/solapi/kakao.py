@@ -1,18 +1,14 @@
 """Channels and templates (client: kakaoChannelService.ts, kakaoTemplateService.ts; documents: kakao/)."""
 
-from collections.abc import Sequence
-from typing import Any, TypeVar
+from typing import Any
 
 import msgspec
 
 from tests.fakes.nhncloud.answers import Request
-from tests.fakes.solapi.messages import decode
+from tests.fakes.solapi.messages import decode, find_page
 from tests.fakes.solapi.registration import variables_of
 from tests.fakes.solapi.state import ApiError, Channel, Json, SolapiTemplate, State, iso
 
-T = TypeVar("T")
-
-DEFAULT_LIMIT = 20
 TOKEN_DIGITS = 6
 CHANNEL_CATEGORIES = {
     "00100010001": "건강,병원,종합병원",
@@ -86,7 +82,7 @@ def list_channels(state: State, request: Request) -> Json:
     rows = list(state.channels.values())
     if wanted := request.query.get("searchId"):
         rows = [one for one in rows if one.search_id == _search_id(wanted)]
-    page, keys = _paginate(state, rows, [one.channel_id for one in rows], request)
+    page, keys = find_page(state, rows, lambda one: one.channel_id, request)
     return {**keys, "channelList": [_channel(state, one) for one in page]}
 
 
@@ -140,7 +136,7 @@ def list_templates(state: State, request: Request) -> Json:
         rows = [one for one in rows if one.channel_id == wanted]
     if wanted := query.get("name[like]"):
         rows = [one for one in rows if wanted in one.fields["name"]]
-    page, keys = _paginate(state, rows, [one.template_id for one in rows], request)
+    page, keys = find_page(state, rows, lambda one: one.template_id, request)
     return {**keys, "templateList": [describe_template(state, one) for one in page]}
 
 
@@ -229,11 +225,3 @@ def _channel(state: State, channel: Channel) -> Json:
         "dateCreated": iso(channel.created_at),
         "dateUpdated": iso(channel.created_at),
     }
-
-
-def _paginate(state: State, rows: Sequence[T], ids: Sequence[str], request: Request) -> tuple[Sequence[T], Json]:
-    limit = min(int(request.query.get("limit") or DEFAULT_LIMIT), state.behavior.max_limit)
-    key = request.query.get("startKey")
-    first = ids.index(key) if key in ids else 0
-    following = ids[first + limit] if first + limit < len(rows) else None
-    return rows[first : first + limit], {"startKey": key, "nextKey": following, "limit": limit}

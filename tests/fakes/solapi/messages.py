@@ -1,7 +1,7 @@
 """Sending, groups and lists of messages (documents: messages/, client: messageService.ts and groupService.ts)."""
 
 from collections.abc import Callable, Iterable
-from itertools import islice
+from itertools import dropwhile, islice
 from typing import Any, TypeVar
 
 import msgspec
@@ -164,6 +164,13 @@ def take_page(
         "limit": limit,
     }
     return page, keys, following
+
+
+def find_page(state: State, rows: Iterable[T], id_of: Callable[[T], str], request: Request) -> tuple[list[T], Json]:
+    """Return the page of rows that begins at `startKey`, with its keys."""
+    start = request.query.get("startKey")
+    left = dropwhile(lambda row: start is not None and id_of(row) != start, rows)
+    return take_page(state, left, id_of, request)[:2]
 
 
 def _new_group(state: State, allows_duplicates: bool) -> Group:

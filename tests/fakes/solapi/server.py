@@ -2,7 +2,7 @@
 
 It was written from the public documents (repository solapi/documents, here "D") and from the source of Solapi's own
 clients: solapi/solapi-nodejs 6.0.1, here "C", solapi/solapi-python 5.0.3, "P", and solapi/solapi-kotlin, "K". The
-first two, from npm and PyPI, judge the server in test_judge.py and test_python_judge.py.
+first one, from npm, judges the server in test_judge.py.
 
 | Rule | Place |
 |---|---|
@@ -16,7 +16,6 @@ first two, from npm and PyPI, judge the server in test_judge.py and test_python_
 | `customFields`: only strings, repeated in answers and lists | D groups/addGroupMessages.md; C storedMessage.ts |
 | status codes 1xxx refused, 2000 accepted, 3000 at the carrier, 4000 delivered | D message-status-codes.md |
 | lists: `dateType` CREATED or UPDATED, `startDate`, `endDate`, `startKey`, `limit` (20), `messageList` by id | D getMessageList.md; C getMessagesRequest.ts |
-| `messages/v4/list-old`: the same list | P message_service.py, get_messages |
 | `nextKey` is the key of the next page, null after the last one | D kakao/getplusfriends.md; C messageResponses.ts |
 | lists may lag: `lists_lag_s` | C test/lib/retry-utils.ts "API eventual consistency" |
 | `GET iam/v1/black`: `type=DENIAL`, `senderNumber`, `dateCreated[gte]`, `startKey`, `limit`; `blackList` with `senderNumber` and `recipientNumber` | C iamService.ts, getBlacksRequest.ts, getBlacksResponse.ts, commonTypes.ts |
@@ -51,17 +50,17 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 from tests.fakes.nhncloud.answers import Reply, Request, json_reply
+from tests.fakes.relay_faults import FaultInjector
 from tests.fakes.relay_server import RelayServer, Route, Router, real_clock, serving_relay
 from tests.fakes.solapi import iam, kakao, messages, storage
 from tests.fakes.solapi.auth import Authenticator
-from tests.fakes.solapi.faults import THROTTLED, SolapiFaults
-from tests.fakes.solapi.state import ApiError, Behavior, Call, Channel, Clock, SolapiTemplate, State
+from tests.fakes.solapi.faults import AFTER, INSTEAD, THROTTLED
+from tests.fakes.solapi.state import ApiError, Behavior, Channel, Clock, SolapiTemplate, State
 from tests.fakes.solapi.webhooks import ReportWebhooks
 
 _ROUTES: tuple[Route, ...] = (
     ("POST", "/messages/v4/send-many/detail", messages.send),
     ("GET", "/messages/v4/list", messages.search),
-    ("GET", "/messages/v4/list-old", messages.search),
     ("GET", "/iam/v1/black", iam.list_denials),
     ("POST", "/storage/v1/files", storage.upload),
     ("GET", "/kakao/v2/channels/categories", kakao.channel_categories),
@@ -85,9 +84,11 @@ _ROUTER = Router(_ROUTES)
 class FakeSolapi(State, RelayServer):
     """The server; its state is in plain attributes."""
 
+    throttled = THROTTLED
+
     def __init__(self, clock: Clock = real_clock, seed: int | None = None, **behavior: Any) -> None:
         super().__init__(clock, seed, Behavior(**behavior))
-        self.faults = SolapiFaults()
+        self.faults = FaultInjector(INSTEAD, AFTER)
         self.webhooks = ReportWebhooks(self)
         self._authenticator = Authenticator(self)
 
@@ -122,32 +123,18 @@ class FakeSolapi(State, RelayServer):
     def last_token(self) -> str:
         return list(self.pending_tokens.values())[-1]
 
-    async def answer(self, request: Request) -> Reply:
-        """Return the answer to a request. Raises ConnectionCut to break the connection."""
-        before = len(self.calls)
-        reply = await self.faults.apply(request, self._answer)
-        if len(self.calls) == before:
-            self.calls.append(Call(self.clock(), request.method, request.path, 0, reply.status, None))
-        return reply
-
-    async def _answer(self, request: Request) -> Reply:
-        if self.faults.is_over_rate(self.clock(), self.behavior.max_calls_per_second):
-            return THROTTLED
-        self.process_due()
-        path, code = request.path, None
+    def carry_out(self, request: Request) -> tuple[str, int | str | None, Reply]:
+        path = request.path
         try:
             found = _ROUTER.find(request)
             if found is None:
                 raise ApiError(404, "ResourceNotFound", "해당 리소스가 없음")
             path, handler = found
             self._authenticator.check(request.headers.get("authorization", ""))
-            reply = json_reply(handler(self, request))
+            return path, None, json_reply(handler(self, request))
         except ApiError as error:
-            code = error.code
-            reply = json_reply({"errorCode": code, "errorMessage": error.message}, error.status)
-        self.calls.append(Call(self.clock(), request.method, path, request.recipient_count, reply.status, code))
-        self.changed.set()
-        return reply
+            body = {"errorCode": error.code, "errorMessage": error.message}
+            return path, error.code, json_reply(body, error.status)
 
 
 @contextlib.asynccontextmanager

@@ -12,6 +12,8 @@ from itertools import islice
 from random import Random
 from typing import Any, NamedTuple
 
+from tests.fakes.relay_server import Call
+
 Clock = Callable[[], int]
 Json = dict[str, Any]
 
@@ -112,18 +114,6 @@ class StoredFile(NamedTuple):
     name: str
     link: str | None
     body: bytes
-
-
-class Call(NamedTuple):
-    """A call that reached the server, with any result."""
-
-    at: int
-    method: str
-    path: str
-    recipient_count: int
-    status: int
-    code: str | None
-    """The errorCode of the answer."""
 
 
 @dataclass
