@@ -187,9 +187,6 @@ class NhnCloudQuotas:
             self._quotas.restore(PROFILES, f"{service} {sender_key}")
 
 
-MIN_TIMEOUT_S = 0.1
-
-
 class Connection:
     """Gives each endpoint its client, and knows which services have a problem."""
 
@@ -240,7 +237,7 @@ class Connection:
 
     def timeout_s(self, submission: Submission) -> float:
         """Return how long the next call of a submission may take."""
-        return max(MIN_TIMEOUT_S, min(self._max_timeout_s, submission.remaining_s))
+        return submission.timeout_s(self._max_timeout_s)
 
     @contextlib.contextmanager
     def errors_left_in_doubt(self, endpoint: ProductEndpoint) -> Iterator[None]:

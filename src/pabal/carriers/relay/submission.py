@@ -9,6 +9,7 @@ from pabal.carriers.relay.call_queue import CallQueue
 from pabal.domain.sends.message import Attempt, Outcome
 from pabal.world import World
 
+MIN_TIMEOUT_S = 0.1
 MIN_CALL_S = 1.0
 """With less time left no call is begun."""
 MAX_SPLITS = 64
@@ -49,6 +50,10 @@ class Submission:
     def remaining_s(self) -> float:
         """How much time is left until the deadline."""
         return max(0.0, self._deadline - self._world.monotonic())
+
+    def timeout_s(self, longest_s: float) -> float:
+        """Return how long the next call may take."""
+        return max(MIN_TIMEOUT_S, min(longest_s, self.remaining_s))
 
     async def send(
         self, call: C, pacer: Pacer, queue: CallQueue, make: Callable[[C, "Submission"], Awaitable[Sequence[C]]]

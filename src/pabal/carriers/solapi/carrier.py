@@ -13,7 +13,7 @@ from pabal.carriers.relay.kakao import as_sent
 from pabal.carriers.relay.refusals import Notices
 from pabal.carriers.relay.submission import Submission, UnansweredMessages
 from pabal.carriers.solapi.calls import MAX_MESSAGES, group_into_calls, limits_of
-from pabal.carriers.solapi.client import SolapiClient, format_date
+from pabal.carriers.solapi.client import SolapiClient, SolapiConnection, format_date
 from pabal.carriers.solapi.lookup import SolapiResolver, SolapiResults
 from pabal.carriers.solapi.provider import SolapiProvider
 from pabal.carriers.solapi.sender import Preparation, SolapiSender
@@ -107,34 +107,22 @@ class SolapiCarrier(RelayCarrier):
         self._timeout_s = settings.timeout_seconds
         self._problem = NOT_CONNECTED_YET
         self._notices = Notices(world)
-        unanswered = UnansweredMessages(world)
-        self._preparation = Preparation(
-            client, dependencies.load_images, settings.timeout_seconds, world, self._set_problem
+        connection = SolapiConnection(
+            client, settings.timeout_seconds, world, UnansweredMessages(world), self._set_problem
         )
+        self._preparation = Preparation(connection, dependencies.load_images)
         self._sender = SolapiSender(
-            client,
+            connection,
             CallQueue(settings.calls, world),
             self._pacer,
             self._preparation,
-            unanswered,
-            settings.timeout_seconds,
-            world,
             self._notices,
-            self._set_problem,
             dependencies.on_anomaly,
         )
         self._resolver = SolapiResolver(
-            client,
-            unanswered,
-            world,
-            self._set_problem,
-            resends=settings.on_doubt == "resend",
-            doubt_s=settings.doubt_seconds,
-            max_timeout_s=settings.timeout_seconds,
+            connection, resends=settings.on_doubt == "resend", doubt_s=settings.doubt_seconds
         )
-        self._results = SolapiResults(
-            settings, client, world, dependencies.cursor, lambda _, problem: self._set_problem(problem)
-        )
+        self._results = SolapiResults(settings, connection, dependencies.cursor)
         self._poller = self._results.poller
 
     @property

@@ -5,6 +5,7 @@ import hmac
 import re
 from base64 import b64encode
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 from zoneinfo import ZoneInfo
@@ -13,12 +14,15 @@ import msgspec
 
 from pabal.carriers.relay.carrier import check_images
 from pabal.carriers.relay.http import ErrorAnswer, HttpClient, NoResponse, NotProcessed, OnAnswer, Throttled
+from pabal.carriers.relay.submission import UnansweredMessages
 from pabal.domain.base import dates
 from pabal.domain.base.dates import Instant
 from pabal.domain.content.image import JPEG, PNG, Image, ImageLimits
 from pabal.outbound.calls import HttpAnswer, Transport
 from pabal.world import World
 
+OnProblem = Callable[[str], None]
+"""Called with what is wrong with Solapi; empty if all is well."""
 OWN_ID = "pabal"
 """The custom field that holds our message id; Solapi repeats it in answers, lists and webhooks."""
 
@@ -169,6 +173,17 @@ class SolapiClient(HttpClient):
         date, salt = format_date(self._world.now()), f"{self._world.random_bits(SALT_BITS):040x}"
         signature = hmac.new(self._api_secret, f"{date}{salt}".encode(), hashlib.sha256).hexdigest()
         return f"HMAC-SHA256 apiKey={self._api_key}, date={date}, salt={salt}, signature={signature}"
+
+
+@dataclass(frozen=True)
+class SolapiConnection:
+    """What all that calls Solapi for one carrier shares."""
+
+    client: SolapiClient
+    max_timeout_s: float
+    world: World
+    unanswered: UnansweredMessages
+    on_problem: OnProblem
 
 
 def format_date(at: Instant) -> str:

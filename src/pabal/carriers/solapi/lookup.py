@@ -11,9 +11,16 @@ import msgspec
 
 from pabal.carriers.base import Accepted, OnReceipts, ReadBody, Receipt, Rejected, Unknown, Verdict
 from pabal.carriers.relay.http import ErrorAnswer, NoResponse, NotProcessed, Throttled
-from pabal.carriers.relay.result_poller import OnServiceProblem, ResultCursor, ResultPoller, ResultSource
-from pabal.carriers.relay.submission import Submission, UnansweredMessages
-from pabal.carriers.solapi.client import ListedMessage, ListedPage, SolapiClient, SolapiError, format_date
+from pabal.carriers.relay.result_poller import ResultCursor, ResultPoller, ResultSource
+from pabal.carriers.relay.submission import Submission
+from pabal.carriers.solapi.client import (
+    ListedMessage,
+    ListedPage,
+    SolapiClient,
+    SolapiConnection,
+    SolapiError,
+    format_date,
+)
 from pabal.carriers.solapi.codes import closes_account, is_pending, outcome_of, verdict_for, was_refused
 from pabal.domain.base import identifiers
 from pabal.domain.base.codes import Code, Refused
@@ -129,24 +136,10 @@ class SolapiResolver:
     stays in doubt: the documents do not say how late a list may show a message.
     """
 
-    def __init__(
-        self,
-        client: SolapiClient,
-        unanswered: UnansweredMessages,
-        world: World,
-        on_problem: Callable[[str], None],
-        *,
-        resends: bool,
-        doubt_s: float,
-        max_timeout_s: float,
-    ) -> None:
-        self._client = client
-        self._unanswered = unanswered
-        self._world = world
-        self._on_problem = on_problem
+    def __init__(self, connection: SolapiConnection, *, resends: bool, doubt_s: float) -> None:
+        self._connection = connection
         self._resends = resends
         self._doubt_s = doubt_s
-        self._max_timeout_s = max_timeout_s
         self._lookups = asyncio.Semaphore(MAX_LOOKUPS)
 
     async def resolve(self, attempts: Sequence[Attempt], submission: Submission) -> list[Attempt]:
@@ -154,32 +147,32 @@ class SolapiResolver:
 
         Those of them that are past their deadline end here: they are not sent again.
         """
-        self._unanswered.add_missing(attempts)
-        lookup = SolapiLookup(self._client, attempts, self._world)
+        self._connection.unanswered.add_missing(attempts)
+        lookup = SolapiLookup(self._connection.client, attempts, self._connection.world)
         looked_up_at = await asyncio.gather(*(self._look_up(lookup, each, submission) for each in attempts))
         found: list[tuple[Attempt, Verdict | None]] = []
         for attempt, at in zip(attempts, looked_up_at, strict=True):
             verdict = lookup.verdict(attempt)
             if verdict is not None:
-                self._unanswered.discard([attempt.message_id])
+                self._connection.unanswered.discard([attempt.message_id])
             is_missing = at is not None and self._is_missing(attempt, at)
             found.append((attempt, verdict or (None if is_missing else Unknown())))
         return submission.report_looked_up(found)
 
     def _is_missing(self, attempt: Attempt, at: float) -> bool:
         """Return whether a message that the lists did not show at a time may be sent again."""
-        return self._resends and self._unanswered.age_s(attempt.message_id, at) >= self._doubt_s
+        return self._resends and self._connection.unanswered.age_s(attempt.message_id, at) >= self._doubt_s
 
     async def _look_up(self, lookup: SolapiLookup, attempt: Attempt, submission: Submission) -> float | None:
         """Return when a message was looked up; None if that could not be done."""
         async with self._lookups:
             if lookup.verdict(attempt) is None and submission.remaining_s < MIN_LOOKUP_S:
                 return None
-            at = self._world.monotonic()
+            at = self._connection.world.monotonic()
             try:
-                await lookup.find(attempt, lambda: min(self._max_timeout_s, max(0.1, submission.remaining_s)))
+                await lookup.find(attempt, lambda: submission.timeout_s(self._connection.max_timeout_s))
             except NotProcessed as error:
-                self._on_problem(str(error))
+                self._connection.on_problem(str(error))
                 return None
             except (NoResponse, Throttled, ErrorAnswer):
                 return None
@@ -223,23 +216,16 @@ class _Source(ResultSource):
 class SolapiResults:
     """Reads the results of our messages; an account may have others."""
 
-    def __init__(
-        self,
-        settings: SolapiSettings,
-        client: SolapiClient,
-        world: World,
-        cursor: ResultCursor,
-        on_problem: OnServiceProblem,
-    ) -> None:
+    def __init__(self, settings: SolapiSettings, connection: SolapiConnection, cursor: ResultCursor) -> None:
         secret = settings.webhook_secret
         digest = hashlib.sha1(secret.encode(), usedforsecurity=False).hexdigest()  # Solapi's choice
         self._secrets = (digest.encode(), secret.encode()) if secret else ()
         self.poller = ResultPoller(
             settings.name,
-            [_Source(client, settings.timeout_seconds)],
+            [_Source(connection.client, connection.max_timeout_s)],
             cursor,
-            world,
-            on_problem,
+            connection.world,
+            lambda _, problem: connection.on_problem(problem),
             log,
             round_s=settings.poll_seconds,
             poll_s=WEBHOOK_POLL_S if secret else settings.poll_seconds,

@@ -12,14 +12,14 @@ from pabal.carriers.relay.call_queue import CallQueue, SharedCalls
 from pabal.carriers.relay.carrier import ImageNotSupported, LoadImages
 from pabal.carriers.relay.http import NoResponse, NotProcessed, Throttled
 from pabal.carriers.relay.refusals import Notices
-from pabal.carriers.relay.submission import Submission, UnansweredMessages
+from pabal.carriers.relay.submission import Submission
 from pabal.carriers.solapi.brand import NotAtSolapi
 from pabal.carriers.solapi.calls import SEND_PATH, Entry, SolapiCall, can_be_sent, encode, image_of, template_of
 from pabal.carriers.solapi.client import (
     UPLOAD_TTL_S,
     ListedMessage,
     SendAnswer,
-    SolapiClient,
+    SolapiConnection,
     SolapiError,
     upload_image,
 )
@@ -35,10 +35,7 @@ from pabal.carriers.solapi.codes import (
 )
 from pabal.carriers.solapi.templates import TEMPLATE_TTL_S, NoSuchTemplate, SendableTemplate, find_sendable
 from pabal.domain.sends.message import Attempt, Outcome
-from pabal.world import World
 
-OnProblem = Callable[[str], None]
-"""Called with what is wrong with Solapi; empty if all is well."""
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
 
@@ -48,20 +45,11 @@ _EXPECTED = (NotProcessed, NoResponse, Throttled, SolapiError, ImageNotSupported
 class Preparation:
     """Encodes messages; uploads and lookups are made once for all messages that need them."""
 
-    def __init__(
-        self,
-        client: SolapiClient,
-        load_images: LoadImages,
-        max_timeout_s: float,
-        world: World,
-        on_problem: OnProblem,
-    ) -> None:
-        self._client = client
+    def __init__(self, connection: SolapiConnection, load_images: LoadImages) -> None:
+        self._connection = connection
         self._load_images = load_images
-        self._max_timeout_s = max_timeout_s
-        self._on_problem = on_problem
-        self._images = SharedCalls(self._upload, UPLOAD_TTL_S, world)
-        self._templates = SharedCalls(self._find_template, TEMPLATE_TTL_S, world)
+        self._images = SharedCalls(self._upload, UPLOAD_TTL_S, connection.world)
+        self._templates = SharedCalls(self._find_template, TEMPLATE_TTL_S, connection.world)
 
     async def prepare(self, attempts: Sequence[Attempt], submission: Submission) -> list[Entry]:
         """Return the messages that can be sent; report the others."""
@@ -71,7 +59,7 @@ class Preparation:
             attempts = [one for one in attempts if can_be_sent(one)]
         images = {image_of(one) for one in attempts} - {None}
         templates = {template_of(one) for one in attempts} - {None}
-        timeout_s = min(self._max_timeout_s, submission.remaining_s)
+        timeout_s = submission.timeout_s(self._connection.max_timeout_s)
         image_ids, no_images = await _gather(images, lambda key: self._images.get(key, timeout_s))
         found, no_templates = await _gather(templates, lambda key: self._templates.get(key, timeout_s))
         entries = []
@@ -99,10 +87,12 @@ class Preparation:
     async def _upload(self, wanted: tuple[bytes, str], timeout_s: float) -> str:
         request_id, kind = wanted
         images = await self._load_images(request_id)
-        return (await upload_image(self._client, images, kind, f"{request_id.hex()}.jpg", timeout_s)).fileId
+        return (
+            await upload_image(self._connection.client, images, kind, f"{request_id.hex()}.jpg", timeout_s)
+        ).fileId
 
     async def _find_template(self, template: tuple[str, str], timeout_s: float) -> SendableTemplate:
-        return await find_sendable(self._client, *template, timeout_s)
+        return await find_sendable(self._connection.client, *template, timeout_s)
 
     def _verdict(self, error: Exception) -> Verdict:
         """Return the verdict on a message after a failed upload or lookup: nothing of it was sent."""
@@ -113,7 +103,7 @@ class Preparation:
         if isinstance(error, SolapiError):
             kind = call_error_of(error)
             if kind is CallError.ACCOUNT_CLOSED:
-                self._on_problem(str(error))
+                self._connection.on_problem(str(error))
                 return NotSent()
             return Declined(Outcome.UNDELIVERABLE) if kind is CallError.MAY_BE_ONE_MESSAGE else Busy()
         return Busy()
@@ -137,7 +127,6 @@ async def _gather(
     return values, errors
 
 
-MIN_TIMEOUT_S = 0.1
 ACCOUNT_IN_ORDER_S = 60.0
 """How long after an accepted call an error that is not documented concerns a message, not the account."""
 BALANCE = "balance"
@@ -148,15 +137,11 @@ NO_BALANCE = "the balance at Solapi is used up"
 class SolapiSender:
     """Makes calls that submit messages, within the rate and the number of calls at once."""
 
-    _client: SolapiClient
+    _connection: SolapiConnection
     _queue: CallQueue
     _pacer: Pacer
     _preparation: Preparation
-    _unanswered: UnansweredMessages
-    _max_timeout_s: float
-    _world: World
     _notices: Notices
-    _on_problem: OnProblem
     _on_anomaly: OnAnomaly
     _accepted_at: float = -math.inf
 
@@ -166,18 +151,18 @@ class SolapiSender:
 
     async def _make(self, call: SolapiCall, submission: Submission) -> Sequence[SolapiCall]:
         """Make a call and report the verdicts; return its halves if these must be sent instead."""
-        began_at = self._world.monotonic()
+        began_at = self._connection.world.monotonic()
         try:
             return await self._call(call, submission)
         except NotProcessed as error:
-            self._on_problem(str(error))
+            self._connection.on_problem(str(error))
             verdict: Verdict = NotSent()
         except Throttled:  # the call was not processed: it does not count as a try, but the next ones go slower
             self._queue.slow_down(began_at)
             verdict = NotSent()
         except NoResponse:
             self._on_anomaly("no response to a call")
-            self._unanswered.add(call.attempts, began_at)
+            self._connection.unanswered.add(call.attempts, began_at)
             verdict = Unknown()
         submission.report_all(call.attempts, verdict)
         return ()
@@ -187,16 +172,16 @@ class SolapiSender:
 
         Raises NotProcessed, NoResponse, Throttled.
         """
-        began_at = self._world.monotonic()
-        timeout_s = max(MIN_TIMEOUT_S, min(self._max_timeout_s, submission.remaining_s))
+        began_at = self._connection.world.monotonic()
+        timeout_s = submission.timeout_s(self._connection.max_timeout_s)
         try:
-            answer = await self._client.request(
+            answer = await self._connection.client.request(
                 "POST", SEND_PATH, SendAnswer, timeout_s=timeout_s, body=call.body()
             )
         except SolapiError as error:
             return self._handle_error(call, error, submission)
-        self._on_problem("")
-        self._accepted_at = self._world.monotonic()
+        self._connection.on_problem("")
+        self._accepted_at = self._connection.world.monotonic()
         self._queue.speed_up()
         self._report_answer(call.attempts, answer, began_at, submission)
         return ()
@@ -207,7 +192,7 @@ class SolapiSender:
         is_alone = len(call.entries) == 1
         if is_alone and kind is CallError.MAY_BE_THE_ACCOUNT and not self._has_accepted_lately:
             kind = CallError.ACCOUNT_CLOSED
-        self._on_problem(str(error) if kind is CallError.ACCOUNT_CLOSED else "")
+        self._connection.on_problem(str(error) if kind is CallError.ACCOUNT_CLOSED else "")
         if kind in (CallError.ACCOUNT_CLOSED, CallError.NOT_NOW):
             submission.report_all(call.attempts, NotSent())
         elif kind is CallError.BUSY:
@@ -223,7 +208,7 @@ class SolapiSender:
     @property
     def _has_accepted_lately(self) -> bool:
         """Whether a call was accepted a short time ago, so that the account is in order."""
-        return self._world.monotonic() - self._accepted_at < ACCOUNT_IN_ORDER_S
+        return self._connection.world.monotonic() - self._accepted_at < ACCOUNT_IN_ORDER_S
 
     def _report_answer(
         self, attempts: list[Attempt], answer: SendAnswer, began_at: float, submission: Submission
@@ -235,8 +220,8 @@ class SolapiSender:
         in_doubt = [attempt for attempt, verdict in verdicts if isinstance(verdict, Unknown)]
         if in_doubt:
             self._on_anomaly("an answer without a message")
-            self._unanswered.add(in_doubt, began_at)
-        self._unanswered.discard(
+            self._connection.unanswered.add(in_doubt, began_at)
+        self._connection.unanswered.discard(
             attempt.message_id for attempt, verdict in verdicts if not isinstance(verdict, Unknown)
         )
         submission.report(verdicts)
