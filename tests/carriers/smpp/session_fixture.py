@@ -61,6 +61,17 @@ class SessionFixture:
         self.session.submit([BODY] * count, group, 0)
         return group
 
+    async def submitted(self, count: int = 1) -> SubmitGroup:
+        """Submit messages, and wait until the SMSC has them."""
+        group = self.submit(count)
+        await let_pdus_arrive()
+        return group
+
+    async def hear(self, command: int, sequence: int, body: bytes = b"", status: int = 0) -> None:
+        """Send a PDU of the SMSC, and wait until it was read."""
+        self.smsc_connection.send(command, sequence, body, status)
+        await let_pdus_arrive()
+
     @property
     def sequence_numbers(self) -> list[int]:
         """The sequence numbers of the submits that the SMSC has."""

@@ -28,6 +28,7 @@ from tests.fakes.smsc.scripted import (
 )
 from tests.fixtures.smpp import (
     PASSWORD,
+    CarrierRunner,
     attempts,
     kinds,
     now,
@@ -140,20 +141,19 @@ async def test_reconnect_delay_grows_if_the_smsc_closes_after_each_bind() -> Non
     assert min(pauses(smsc)[4:]) > MAX_RECONNECT_DELAY_S * (1 - JITTER) - 0.1
 
 
-async def test_cancelled_carrier_unbinds() -> None:
-    smsc = ScriptedSmsc()
-    async with running_carrier(smsc, binds=3) as runner:
-        await wait_until(lambda: len(smsc.received(protocol.BIND_TRANSCEIVER)) == 3)
-        await asyncio.sleep(1)
-        began = now()
-        await runner.stop()
+@pytest.mark.settings(binds=3)
+async def test_cancelled_carrier_unbinds(runner: CarrierRunner) -> None:
+    await wait_until(lambda: len(runner.smsc.received(protocol.BIND_TRANSCEIVER)) == 3)
+    await asyncio.sleep(1)
+    began = now()
+    await runner.stop()
 
-        assert len(smsc.received(protocol.UNBIND)) == 3
-        assert now() - began < 0.1
-        assert not runner.carrier.is_connected
-        await asyncio.sleep(60)
-        assert smsc.open_connections == []
-        assert len(smsc.connections) == 3
+    assert len(runner.smsc.received(protocol.UNBIND)) == 3
+    assert now() - began < 0.1
+    assert not runner.carrier.is_connected
+    await asyncio.sleep(60)
+    assert runner.smsc.open_connections == []
+    assert len(runner.smsc.connections) == 3
 
 
 async def test_cancelled_carrier_does_not_wait_for_a_silent_smsc() -> None:

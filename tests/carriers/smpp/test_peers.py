@@ -36,11 +36,6 @@ def _joined(parts: list[PeerEvent]) -> str:
     return "".join(part["text"] for part in sorted(parts, key=_part_number))
 
 
-def test_long_text_has_the_maximum_length() -> None:
-    assert len(LONG.encode("cp949")) == 2000
-    assert len(LONG_LATIN.encode("cp949")) == 2000
-
-
 @pytest.mark.first_case
 @pytest.mark.parametrize(
     ("encoding", "codings"), [("auto", [UCS_2, GSM, UCS_2]), ("ucs2", [UCS_2] * 3), ("cp949", [CP949] * 3)]

@@ -89,8 +89,7 @@ async def test_connection_closed_before_the_bind_response_says_so(unbound: Sessi
 
 
 async def test_second_bind_response_changes_nothing(fixture: SessionFixture) -> None:
-    fixture.smsc_connection.send(protocol.BIND_TRANSCEIVER | protocol.RESPONSE, 1, b"\0", protocol.RINVPASWD)
-    await let_pdus_arrive()
+    await fixture.hear(protocol.BIND_TRANSCEIVER | protocol.RESPONSE, 1, b"\0", protocol.RINVPASWD)
 
     assert fixture.session.is_open
     assert fixture.anomalies == {"response without a request": 1}
@@ -100,25 +99,21 @@ async def test_second_bind_response_changes_nothing(fixture: SessionFixture) -> 
 
 
 async def test_responses_match_submits_by_sequence_number(fixture: SessionFixture) -> None:
-    group = fixture.submit(3)
-    await let_pdus_arrive()
+    group = await fixture.submitted(3)
     first, second, third = fixture.sequence_numbers
     fixture.smsc_connection.send(SUBMIT_SM_RESP, third, b"c\0")
     fixture.smsc_connection.send(SUBMIT_SM_RESP, first, b"a\0")
-    fixture.smsc_connection.send(SUBMIT_SM_RESP, second, status=protocol.RTHROTTLED)
-    await let_pdus_arrive()
+    await fixture.hear(SUBMIT_SM_RESP, second, status=protocol.RTHROTTLED)
 
     assert results_of(group) == ["a", protocol.RTHROTTLED, "c"]
     assert fixture.session.free_window == WINDOW
 
 
 async def test_first_of_repeated_responses_counts(fixture: SessionFixture) -> None:
-    group = fixture.submit(2)
-    await let_pdus_arrive()
+    group = await fixture.submitted(2)
     for body in (b"first\0", b"second\0", b"third\0"):
         fixture.smsc_connection.send(SUBMIT_SM_RESP, fixture.sequence_numbers[0], body)
-    fixture.smsc_connection.send(SUBMIT_SM_RESP, fixture.sequence_numbers[1], b"other\0")
-    await let_pdus_arrive()
+    await fixture.hear(SUBMIT_SM_RESP, fixture.sequence_numbers[1], b"other\0")
 
     assert results_of(group) == ["first", "other"]
     assert fixture.anomalies == {"submit_sm_resp without a submit_sm": 2}
@@ -127,10 +122,8 @@ async def test_first_of_repeated_responses_counts(fixture: SessionFixture) -> No
 
 @pytest.mark.parametrize("status", [protocol.RINVCMDID, protocol.OK])
 async def test_generic_nack_refuses_its_submit(status: int, fixture: SessionFixture) -> None:
-    group = fixture.submit()
-    await let_pdus_arrive()
-    fixture.smsc_connection.send(protocol.GENERIC_NACK, fixture.sequence_numbers[0], status=status)
-    await let_pdus_arrive()
+    group = await fixture.submitted()
+    await fixture.hear(protocol.GENERIC_NACK, fixture.sequence_numbers[0], status=status)
 
     assert results_of(group) == [status or protocol.RUNKNOWNERR]
 
@@ -139,8 +132,7 @@ async def test_generic_nack_refuses_its_submit(status: int, fixture: SessionFixt
 async def test_rinvbndsts_aborts_the_session_but_other_responses_count(
     command: int, fixture: SessionFixture
 ) -> None:
-    group = fixture.submit(4)
-    await let_pdus_arrive()
+    group = await fixture.submitted(4)
     one, two, three, _ = fixture.sequence_numbers
     said = [(command, one, b"", protocol.RINVBNDSTS), (command, two, b"", protocol.RINVBNDSTS)]
     delivery = (protocol.DELIVER_SM, 9, pdu.encode_short_message(receipt("7")), 0)
@@ -155,13 +147,10 @@ async def test_rinvbndsts_aborts_the_session_but_other_responses_count(
 
 
 async def test_rinvbndsts_during_an_unbind_is_not_an_anomaly(fixture: SessionFixture) -> None:
-    group = fixture.submit(2)
-    await let_pdus_arrive()
+    group = await fixture.submitted(2)
     fixture.smsc_connection.send(protocol.UNBIND, 77)
-    fixture.smsc_connection.send(SUBMIT_SM_RESP, fixture.sequence_numbers[1], status=protocol.RINVBNDSTS)
-    await let_pdus_arrive()
-    fixture.smsc_connection.send(SUBMIT_SM_RESP, fixture.sequence_numbers[0], b"one\0")
-    await let_pdus_arrive()
+    await fixture.hear(SUBMIT_SM_RESP, fixture.sequence_numbers[1], status=protocol.RINVBNDSTS)
+    await fixture.hear(SUBMIT_SM_RESP, fixture.sequence_numbers[0], b"one\0")
 
     assert results_of(group) == ["one", protocol.RINVBNDSTS]
     assert await fixture.session.closed == "unbound by the SMSC"
@@ -169,16 +158,14 @@ async def test_rinvbndsts_during_an_unbind_is_not_an_anomaly(fixture: SessionFix
 
 
 async def test_generic_nack_without_a_request_is_an_anomaly(fixture: SessionFixture) -> None:
-    fixture.smsc_connection.send(protocol.GENERIC_NACK, 0, status=protocol.RINVCMDLEN)
-    await let_pdus_arrive()
+    await fixture.hear(protocol.GENERIC_NACK, 0, status=protocol.RINVCMDLEN)
 
     assert fixture.session.is_open
     assert fixture.anomalies == {"generic_nack without a request": 1}
 
 
 async def test_pdus_may_arrive_octet_by_octet(fixture: SessionFixture) -> None:
-    group = fixture.submit(2)
-    await let_pdus_arrive()
+    group = await fixture.submitted(2)
     first, second = fixture.sequence_numbers
     octets = frames(
         [
@@ -198,8 +185,7 @@ async def test_pdus_may_arrive_octet_by_octet(fixture: SessionFixture) -> None:
 async def test_sequence_numbers_wrap_to_one(fixture: SessionFixture) -> None:
     fixture.session._sequence = 0x7FFFFFFE  # sending two billion submits would take too long
     fixture.smsc.handlers[protocol.SUBMIT_SM] = accept
-    group = fixture.submit(3)
-    await let_pdus_arrive()
+    group = await fixture.submitted(3)
 
     assert fixture.sequence_numbers == [0x7FFFFFFF, 1, 2]
     assert results_of(group) == ["1", "2", "3"]
@@ -212,8 +198,7 @@ async def test_abandoned_submits_free_the_window_and_late_responses_are_anomalie
     assert fixture.session.abandon(abandoned) == 4
     assert (fixture.session.free_window, fixture.room_reported) == (WINDOW - 1, 1)
     for number in fixture.sequence_numbers:
-        fixture.smsc_connection.send(SUBMIT_SM_RESP, number, b"x\0")
-    await let_pdus_arrive()
+        await fixture.hear(SUBMIT_SM_RESP, number, b"x\0")
     assert results_of(answered) == ["x"]
     assert abandoned.results == [None] * 4
     assert fixture.anomalies == {"submit_sm_resp without a submit_sm": 4}

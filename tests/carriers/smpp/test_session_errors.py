@@ -17,8 +17,7 @@ from tests.fakes.smsc.scripted import (
 async def test_invalid_length_closes_the_session_but_earlier_pdus_count(
     length: int, has_good_ones_before: bool, fixture: SessionFixture
 ) -> None:
-    group = fixture.submit(2)
-    await let_pdus_arrive()
+    group = await fixture.submitted(2)
     good = [(SUBMIT_SM_RESP, fixture.sequence_numbers[0], b"good\0", 0), (protocol.DELIVER_SM, 5, b"", 0)]
     before = frames(good) if has_good_ones_before else b""
     fixture.smsc_connection.transport.write(before + length.to_bytes(4, "big") + bytes(20))
@@ -49,8 +48,7 @@ async def test_invalid_length_is_detected_in_the_first_four_octets(fixture: Sess
 async def test_connection_lost_inside_a_pdu_leaves_a_submit_without_a_result(
     is_reset: bool, fixture: SessionFixture
 ) -> None:
-    group = fixture.submit(2)
-    await let_pdus_arrive()
+    group = await fixture.submitted(2)
     one, two = fixture.sequence_numbers
     whole = frames([(SUBMIT_SM_RESP, one, b"one\0", 0), (SUBMIT_SM_RESP, two, b"two\0", 0)])
     fixture.smsc_connection.transport.write(whole[:-3])
@@ -66,8 +64,7 @@ async def test_connection_lost_inside_a_pdu_leaves_a_submit_without_a_result(
 
 @pytest.mark.parametrize("command", [0x3, 0x7, 0x103, 0x112, 0x7FFFFFFF, 0x0])
 async def test_unknown_command_is_refused_and_the_connection_kept(command: int, fixture: SessionFixture) -> None:
-    fixture.smsc_connection.send(command, 77, b"what is this")
-    await let_pdus_arrive()
+    await fixture.hear(command, 77, b"what is this")
 
     (response,) = fixture.smsc.received(protocol.GENERIC_NACK)
     assert (response.pdu.sequence, response.pdu.status) == (77, protocol.RINVCMDID)
@@ -86,8 +83,7 @@ async def test_unknown_command_is_refused_and_the_connection_kept(command: int, 
     ],
 )
 async def test_unknown_response_is_an_anomaly_and_not_answered(command: int, fixture: SessionFixture) -> None:
-    fixture.smsc_connection.send(command, 77)
-    await let_pdus_arrive()
+    await fixture.hear(command, 77)
 
     assert len(fixture.smsc.received_pdus) == 1, "only the bind"
     assert fixture.session.is_open

@@ -32,8 +32,7 @@ from tests.fixtures.smpp import now
 
 
 async def test_enquire_link_is_answered(fixture: SessionFixture) -> None:
-    fixture.smsc_connection.send(protocol.ENQUIRE_LINK, 4711)
-    await let_pdus_arrive()
+    await fixture.hear(protocol.ENQUIRE_LINK, 4711)
 
     (response,) = fixture.smsc.received(protocol.ENQUIRE_LINK | protocol.RESPONSE)
     assert (response.pdu.sequence, response.pdu.status, response.pdu.body) == (4711, 0, b"")
@@ -77,8 +76,7 @@ async def test_connection_with_unanswered_submits_is_tested_soon_and_aborted(fix
 
 
 async def test_unbind_without_submits_in_flight_is_answered_at_once(fixture: SessionFixture) -> None:
-    fixture.smsc_connection.send(protocol.UNBIND, 9)
-    await let_pdus_arrive()
+    await fixture.hear(protocol.UNBIND, 9)
 
     (response,) = fixture.smsc.received(protocol.UNBIND | protocol.RESPONSE)
     assert (response.pdu.sequence, response.pdu.status) == (9, 0)
@@ -87,18 +85,15 @@ async def test_unbind_without_submits_in_flight_is_answered_at_once(fixture: Ses
 
 
 async def test_after_an_unbind_responses_count_and_nothing_is_sent(fixture: SessionFixture) -> None:
-    group = fixture.submit(WINDOW)
-    await let_pdus_arrive()
-    fixture.smsc_connection.send(protocol.UNBIND, 9)
-    await let_pdus_arrive()
+    group = await fixture.submitted(WINDOW)
+    await fixture.hear(protocol.UNBIND, 9)
     assert (fixture.session.is_open, fixture.session.free_window) == (False, 0)
     assert fixture.smsc.received(protocol.UNBIND | protocol.RESPONSE) == [], (
         "many SMSCs disconnect as soon as they have the response"
     )
     await asyncio.sleep(UNBIND_TIMEOUT_S / 2)
     for number in fixture.sequence_numbers:
-        fixture.smsc_connection.send(SUBMIT_SM_RESP, number, b"%d\0" % number)
-    await let_pdus_arrive()
+        await fixture.hear(SUBMIT_SM_RESP, number, b"%d\0" % number)
 
     assert results_of(group) == [str(number) for number in fixture.sequence_numbers]
     assert len(fixture.smsc.received(protocol.UNBIND | protocol.RESPONSE)) == 1
@@ -106,8 +101,7 @@ async def test_after_an_unbind_responses_count_and_nothing_is_sent(fixture: Sess
 
 
 async def test_after_an_unbind_unanswered_submits_have_no_result(fixture: SessionFixture) -> None:
-    group = fixture.submit(3)
-    await let_pdus_arrive()
+    group = await fixture.submitted(3)
     began = now()
     fixture.smsc_connection.send(protocol.UNBIND, 9)
     fixture.smsc_connection.send(SUBMIT_SM_RESP, fixture.sequence_numbers[1], b"mine\0")
@@ -125,8 +119,7 @@ async def test_unbind_waits_for_missing_responses(fixture: SessionFixture) -> No
         connection.send(protocol.UNBIND | protocol.RESPONSE, request.sequence)
 
     fixture.smsc.handlers[protocol.UNBIND] = answer_all_then_unbind
-    group = fixture.submit(2)
-    await let_pdus_arrive()
+    group = await fixture.submitted(2)
     began = now()
     await fixture.session.unbind()
 

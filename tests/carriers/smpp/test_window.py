@@ -17,19 +17,28 @@ from tests.fakes.smsc.scripted import (
     respond,
     respond_with_status,
 )
-from tests.fixtures.smpp import LONG, PARTS, attempt, attempts, kinds, now, running_carrier, wait_until
+from tests.fixtures.smpp import (
+    LONG,
+    PARTS,
+    CarrierRunner,
+    attempt,
+    attempts,
+    kinds,
+    now,
+    running_carrier,
+    wait_until,
+)
 from tests.fixtures.verdicts import submit
 
 
-async def test_pair_sends_on_the_transmitter_only() -> None:
-    smsc = ScriptedSmsc()
-    async with running_carrier(smsc, bind="pair", binds=2) as runner:
-        await wait_until(lambda: len(smsc.connections) == 4)
-        assert kinds(await submit(runner.carrier, attempts(50))) == [Accepted] * 50
+@pytest.mark.settings(bind="pair", binds=2)
+async def test_pair_sends_on_the_transmitter_only(runner: CarrierRunner) -> None:
+    await wait_until(lambda: len(runner.smsc.connections) == 4)
+    assert kinds(await submit(runner.carrier, attempts(50))) == [Accepted] * 50
 
-        transmitters = smsc.connections_bound_by(protocol.BIND_TRANSMITTER)
-        assert len(transmitters) == len(smsc.connections_bound_by(protocol.BIND_RECEIVER)) == 2
-        assert {each.connection for each in smsc.received(protocol.SUBMIT_SM)} <= set(transmitters)
+    transmitters = runner.smsc.connections_bound_by(protocol.BIND_TRANSMITTER)
+    assert len(transmitters) == len(runner.smsc.connections_bound_by(protocol.BIND_RECEIVER)) == 2
+    assert {each.connection for each in runner.smsc.received(protocol.SUBMIT_SM)} <= set(transmitters)
 
 
 async def test_receiver_alone_does_not_count_as_connected() -> None:
@@ -78,24 +87,23 @@ async def test_later_connection_takes_waiting_submits() -> None:
         assert kinds(await sending) == [Accepted] * 2
 
 
-async def test_lost_connection_affects_only_its_own_submits() -> None:
-    smsc = ScriptedSmsc()
-    smsc.handlers[protocol.SUBMIT_SM] = no_response
-    async with running_carrier(smsc, binds=2, window=8) as runner:
-        await wait_until(lambda: len(smsc.received(protocol.BIND_TRANSCEIVER)) == 2)
-        sending = asyncio.create_task(submit(runner.carrier, attempts(12)))
-        await wait_until(lambda: len(smsc.submits) == 8)
-        dying = smsc.open_connections[0]
-        smsc.handlers[protocol.SUBMIT_SM] = accept
-        dying.pipe.reset()
-        await asyncio.sleep(0.1)
-        assert runner.carrier.is_connected
-        smsc.answer_all()
-        verdicts = await sending
+@pytest.mark.settings(binds=2, window=8)
+async def test_lost_connection_affects_only_its_own_submits(runner: CarrierRunner) -> None:
+    runner.smsc.handlers[protocol.SUBMIT_SM] = no_response
+    await wait_until(lambda: len(runner.smsc.received(protocol.BIND_TRANSCEIVER)) == 2)
+    sending = asyncio.create_task(submit(runner.carrier, attempts(12)))
+    await wait_until(lambda: len(runner.smsc.submits) == 8)
+    dying = runner.smsc.open_connections[0]
+    runner.smsc.handlers[protocol.SUBMIT_SM] = accept
+    dying.pipe.reset()
+    await asyncio.sleep(0.1)
+    assert runner.carrier.is_connected
+    runner.smsc.answer_all()
+    verdicts = await sending
 
-        assert kinds(verdicts).count(Unknown) == 4
-        assert kinds(verdicts).count(Accepted) == 8
-        await wait_until(lambda: len(smsc.open_connections) == 2)
+    assert kinds(verdicts).count(Unknown) == 4
+    assert kinds(verdicts).count(Accepted) == 8
+    await wait_until(lambda: len(runner.smsc.open_connections) == 2)
 
 
 # Window and rate.
@@ -107,95 +115,85 @@ def check_rate(at: Sequence[float], rate: int) -> None:
         assert bisect_left(at, began + 1) - place <= rate * 1.06 + 1
 
 
-async def test_every_segment_counts_towards_the_rate() -> None:
-    smsc = ScriptedSmsc()
-    async with running_carrier(smsc, rate=10, long_messages="parts") as runner:
-        await submit(runner.carrier, [attempt(number, LONG) for number in range(1, 11)])
+@pytest.mark.settings(rate=10, long_messages="parts")
+async def test_every_segment_counts_towards_the_rate(runner: CarrierRunner) -> None:
+    await submit(runner.carrier, [attempt(number, LONG) for number in range(1, 11)])
 
-        assert len(smsc.submits) == 10 * PARTS
-        check_rate(smsc.submitted_at, 10)
-
-
-async def test_no_burst_after_a_stalled_window() -> None:
-    smsc = ScriptedSmsc()
-    smsc.handlers[protocol.SUBMIT_SM] = no_response
-    async with running_carrier(smsc, rate=20, window=5) as runner:
-        batches = [asyncio.create_task(submit(runner.carrier, attempts(20))) for _ in range(3)]
-        await asyncio.sleep(10)
-        assert len(smsc.submits) == 5
-        smsc.handlers[protocol.SUBMIT_SM] = accept
-        smsc.answer_all()
-        await asyncio.wait(batches)
-
-        assert len(smsc.submits) == 60
-        check_rate(smsc.submitted_at, 20)
+    assert len(runner.smsc.submits) == 10 * PARTS
+    check_rate(runner.smsc.submitted_at, 10)
 
 
-async def test_messages_beyond_the_timeout_are_not_sent() -> None:
-    smsc = ScriptedSmsc()
-    async with running_carrier(smsc, rate=1) as runner:
-        began = now()
-        verdicts = await submit(runner.carrier, attempts(100))
+@pytest.mark.settings(rate=20, window=5)
+async def test_no_burst_after_a_stalled_window(runner: CarrierRunner) -> None:
+    runner.smsc.handlers[protocol.SUBMIT_SM] = no_response
+    batches = [asyncio.create_task(submit(runner.carrier, attempts(20))) for _ in range(3)]
+    await asyncio.sleep(10)
+    assert len(runner.smsc.submits) == 5
+    runner.smsc.handlers[protocol.SUBMIT_SM] = accept
+    runner.smsc.answer_all()
+    await asyncio.wait(batches)
 
-        assert now() - began < TIMEOUT_S
-        sent = len(smsc.submits)
-        assert 17 <= sent <= 20  # none is sent without time for its response
-        assert kinds(verdicts) == [Accepted] * sent + [NotSent] * (100 - sent)
-
-
-async def test_paced_messages_are_not_sent_if_the_connection_breaks() -> None:
-    smsc = ScriptedSmsc()
-    async with running_carrier(smsc, rate=1) as runner:
-        sending = asyncio.create_task(submit(runner.carrier, attempts(5)))
-        await asyncio.sleep(1.5)
-        smsc.is_down = True
-        smsc.open_connection.pipe.reset()
-
-        assert kinds(await sending) == [Accepted, Accepted, NotSent, NotSent, NotSent]
+    assert len(runner.smsc.submits) == 60
+    check_rate(runner.smsc.submitted_at, 20)
 
 
-async def test_batches_are_sent_in_order() -> None:
-    smsc = ScriptedSmsc()
-    async with running_carrier(smsc, rate=50) as runner:
-        first = asyncio.create_task(submit(runner.carrier, attempts(10)))
-        await asyncio.sleep(0)
-        second = asyncio.create_task(submit(runner.carrier, [attempt(99, receiver="01099999999")]))
-        await asyncio.wait([first, second])
+@pytest.mark.settings(rate=1)
+async def test_messages_beyond_the_timeout_are_not_sent(runner: CarrierRunner) -> None:
+    began = now()
+    verdicts = await submit(runner.carrier, attempts(100))
 
-        assert smsc.submits[-1].destination.digits == "01099999999"
-
-
-async def test_late_response_delays_no_other_verdict() -> None:
-    smsc = ScriptedSmsc()
-    smsc.handlers[protocol.SUBMIT_SM] = in_sequence(accept, no_response, accept)
-    async with running_carrier(smsc) as runner:
-        reported: list[tuple[float, int, type]] = []
-        began = now()
-        batch = attempts(10)
-
-        await runner.carrier.submit(
-            batch,
-            lambda verdicts: reported.extend(
-                (now() - began, batch.index(one), type(what)) for one, what in verdicts
-            ),
-        )
-
-        early = [(number, kind) for at, number, kind in reported if at < 1]
-        assert early == [(number, Accepted) for number in (0, *range(2, 10))]
-        (late,) = [each for each in reported if each[0] >= 1]
-        assert late[1:] == (1, Unknown)
-        assert late[0] < TIMEOUT_S
+    assert now() - began < TIMEOUT_S
+    sent = len(runner.smsc.submits)
+    assert 17 <= sent <= 20  # none is sent without time for its response
+    assert kinds(verdicts) == [Accepted] * sent + [NotSent] * (100 - sent)
 
 
-async def test_segmented_message_is_not_begun_without_time_for_all_segments() -> None:
-    smsc = ScriptedSmsc()
-    async with running_carrier(smsc, rate=1, long_messages="parts") as runner:
-        verdicts = await submit(runner.carrier, [attempt(number, LONG) for number in range(1, 8)])
+@pytest.mark.settings(rate=1)
+async def test_paced_messages_are_not_sent_if_the_connection_breaks(runner: CarrierRunner) -> None:
+    sending = asyncio.create_task(submit(runner.carrier, attempts(5)))
+    await asyncio.sleep(1.5)
+    runner.smsc.is_down = True
+    runner.smsc.open_connection.pipe.reset()
 
-        begun = len(smsc.submits) // PARTS
-        assert len(smsc.submits) == begun * PARTS
-        assert kinds(verdicts) == [Accepted] * begun + [NotSent] * (7 - begun)
-        assert begun in (4, 5)
+    assert kinds(await sending) == [Accepted, Accepted, NotSent, NotSent, NotSent]
+
+
+@pytest.mark.settings(rate=50)
+async def test_batches_are_sent_in_order(runner: CarrierRunner) -> None:
+    first = asyncio.create_task(submit(runner.carrier, attempts(10)))
+    await asyncio.sleep(0)
+    second = asyncio.create_task(submit(runner.carrier, [attempt(99, receiver="01099999999")]))
+    await asyncio.wait([first, second])
+
+    assert runner.smsc.submits[-1].destination.digits == "01099999999"
+
+
+async def test_late_response_delays_no_other_verdict(runner: CarrierRunner) -> None:
+    runner.smsc.handlers[protocol.SUBMIT_SM] = in_sequence(accept, no_response, accept)
+    reported: list[tuple[float, int, type]] = []
+    began = now()
+    batch = attempts(10)
+
+    await runner.carrier.submit(
+        batch,
+        lambda verdicts: reported.extend((now() - began, batch.index(one), type(what)) for one, what in verdicts),
+    )
+
+    early = [(number, kind) for at, number, kind in reported if at < 1]
+    assert early == [(number, Accepted) for number in (0, *range(2, 10))]
+    (late,) = [each for each in reported if each[0] >= 1]
+    assert late[1:] == (1, Unknown)
+    assert late[0] < TIMEOUT_S
+
+
+@pytest.mark.settings(rate=1, long_messages="parts")
+async def test_segmented_message_is_not_begun_without_time_for_all_segments(runner: CarrierRunner) -> None:
+    verdicts = await submit(runner.carrier, [attempt(number, LONG) for number in range(1, 8)])
+
+    begun = len(runner.smsc.submits) // PARTS
+    assert len(runner.smsc.submits) == begun * PARTS
+    assert kinds(verdicts) == [Accepted] * begun + [NotSent] * (7 - begun)
+    assert begun in (4, 5)
 
 
 async def test_pair_with_a_refused_receiver_describes_the_problem() -> None:
