@@ -1,24 +1,13 @@
 """What is counted of NHN Cloud's calls that differ here: fields, parameters, recipients, times, fallbacks."""
 
-from collections import Counter
-
 import pytest
 
-from pabal.service.delayed_writes import WRITE_INTERVAL_S
-from pabal.store.accounts import compat_differences
-from tests.fixtures.nhncloud_calls import SETTINGS, nhn_caller
-from tests.fixtures.nhncloud_talk_calls import SENDER, talk_caller
+from tests.compat.shared.test_differences import counts_of
+from tests.fixtures.nhncloud_calls import SENDER, SETTINGS, nhn_caller, talk_caller
 from tests.fixtures.virtual import Caller, Environment
 from tests.fixtures.web import approve_template
 
 pytestmark = pytest.mark.settings(**SETTINGS)
-
-
-async def counts_of(env: Environment) -> Counter[tuple[str, str]]:
-    """Return how often each difference was counted, without the calls themselves."""
-    await env.wait(WRITE_INTERVAL_S + 1)
-    found = await env.store.read(compat_differences.list_since, await env.account_id(), 0)
-    return Counter({(each.difference, each.detail): each.uses for each in found if each.difference != "call"})
 
 
 async def test_what_differs_in_texts_is_counted(env: Environment) -> None:

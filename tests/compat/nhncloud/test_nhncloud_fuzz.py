@@ -1,14 +1,12 @@
 """Whatever is sent to NHN Cloud's SMS endpoints, the answer is a documented one, never a failure of ours."""
 
-import base64
 import json
 from typing import Any
 
 import pytest
 
 from pabal.compat.nhncloud.sms.words import MESSAGES
-from tests.fixtures.nhncloud_calls import SENDER, SETTINGS, nhn_caller
-from tests.fixtures.pictures import JPEG
+from tests.fixtures.nhncloud_calls import SENDER, SETTINGS, UPLOAD, nhn_caller
 from tests.fixtures.virtual import ApiResponse, Environment
 from tests.hostile.mutate import mutations
 
@@ -37,11 +35,7 @@ CALLS = {
     ("POST", "sender/mms"): {**TEXT, "attachFileIdList": [1]},
     ("POST", "sender/auth/sms"): TEXT,
     ("POST", "sender/ad-sms"): {**TEXT, "body": "(광고) 세일\n무료거부 0801234567"},
-    ("POST", "attachfile/binaryUpload"): {
-        "fileName": "a.jpg",
-        "createUser": "me",
-        "fileBody": base64.b64encode(JPEG).decode(),
-    },
+    ("POST", "attachfile/binaryUpload"): UPLOAD,
     ("PUT", "reservations/cancel"): {
         "reservationList": [{"requestId": "0" * 18, "recipientSeq": 1}],
         "updateUser": "me",

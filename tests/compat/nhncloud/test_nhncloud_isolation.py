@@ -1,14 +1,12 @@
 """Two accounts at NHN Cloud's SMS endpoints: no call of one shows or changes anything of the other."""
 
-import base64
 from typing import Any
 
 import pytest
 
 from pabal.compat.nhncloud.routes import SMS
 from pabal.store.accounts import numbers
-from tests.fixtures.nhncloud_calls import SENDER, SETTINGS, nhn_caller
-from tests.fixtures.pictures import JPEG
+from tests.fixtures.nhncloud_calls import SENDER, SETTINGS, UPLOAD, nhn_caller
 from tests.fixtures.virtual import Environment
 from tests.fixtures.web import set_clock
 
@@ -37,8 +35,7 @@ async def test_no_endpoint_leads_from_one_account_to_another(env: Environment) -
     set_clock(env, "2026-11-16 12:00")
     owner, twin = await nhn_caller(env), await nhn_caller(env, "other", "OTHER-APP-KEY")
     await env.store.write(numbers.add, await env.account_id(), SENDER, env.world.now())
-    upload = {"fileName": "a.jpg", "createUser": "me", "fileBody": base64.b64encode(JPEG).decode()}
-    file_id = (await owner("POST", "attachfile/binaryUpload", upload)).body["body"]["data"]["fileId"]
+    file_id = (await owner("POST", "attachfile/binaryUpload", UPLOAD)).body["body"]["data"]["fileId"]
     tried = {("POST", "attachfile/binaryUpload")}
     requests: dict[str, str] = {}
     for path, body in SENDS.items():

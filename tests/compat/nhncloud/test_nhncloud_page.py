@@ -4,9 +4,7 @@ import json
 import os
 import re
 import shlex
-import shutil
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,15 +12,14 @@ from typing import Any
 import httpx
 import pytest
 
-from docs import generate
-from tests.fakes.smsc.peer import NODE
 from tests.fixtures.engines import sqlite_only
-from tests.fixtures.live import STOP_TIMEOUT_S, LiveService, command, serving, wait_until
+from tests.fixtures.live import STOP_TIMEOUT_S, LiveService, command, serving
+from tests.fixtures.pages import blocks, read_text_of_the_program, section, start_of
 
 pytestmark = [pytest.mark.slow, sqlite_only]
-PAGE = (generate.DOCS / "how-to" / "nhncloud-endpoints.md").read_text(encoding="utf-8")
-CREATE_KEY, CREATE_SECRETLESS, SEND, EXPORT = re.findall(r"^```sh\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
-(CONFIG,) = re.findall(r"^```toml\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
+PAGE = section("nhncloud-endpoints")
+CREATE_KEY, CREATE_SECRETLESS, SEND, EXPORT = blocks(PAGE)
+(CONFIG,) = blocks(PAGE, "toml")
 SECRET = "aB3dE5fG"
 ADDRESS = "https://pabal.example.com"
 
@@ -72,27 +69,12 @@ def test_keys_of_the_page_send_the_text_of_the_page(live: LiveService) -> None:
     assert all(answers[0]["body"]["data"]["requestId"] for each in answers[:2])
 
 
-PROGRAMS = {
-    "send.mjs": ("node", NODE),
-    "send.py": ("python", sys.executable),
-    "Send.java": ("java", shutil.which("java")),
-    "send.php": ("php", shutil.which("php")),
-}
-"""The programs of the page, and what runs them."""
-
-
 @pytest.mark.parametrize(
-    "name", [pytest.param(each, marks=pytest.mark.torture if each == "Send.java" else ()) for each in PROGRAMS]
+    "name", ["send.mjs", "send.py", pytest.param("Send.java", marks=pytest.mark.torture), "send.php"]
 )
 def test_program_of_the_page_sends_through_the_service(live: LiveService, name: str) -> None:
-    word, runtime = PROGRAMS[name]
-    assert f"`{word} {name} 01012345678`" in PAGE
-    assert f"(../examples/nhncloud/{name})" in PAGE
-    if runtime is None:
-        pytest.skip(f"not installed: {word}; run `make languages`, as root or with its packages")
+    start = start_of(PAGE, "nhncloud", name)
     (app_key,) = create_key(live, CREATE_KEY, given=f"{SECRET}\n", account="first")
-    program = generate.DOCS / "examples" / "nhncloud" / name
-    start = f"{shlex.quote(str(runtime))} {shlex.quote(str(program))}"
 
     def run(receiver: str, secret: str = SECRET) -> "subprocess.CompletedProcess[str]":
         script = f"{EXPORT}exec {start} {receiver}".replace(ADDRESS, live.base_url)
@@ -104,19 +86,8 @@ def test_program_of_the_page_sends_through_the_service(live: LiveService, name: 
     assert sent.returncode == 0, sent.stdout + sent.stderr
     assert "01070000001" in sent.stdout
     assert (wrong.returncode, closed.returncode) == (1, 1) if name != "send.php" else (1, 255)
-    (phone,) = read_phone(live, "01070000001")
-    assert (phone["from"], phone["content"]) == ("02-1234-5678", "주문하신 상품이 출발했습니다.")
-
-
-def read_phone(live: LiveService, number: str) -> list[Any]:
-    """Return what a simulated phone has, once there is something."""
-
-    def read() -> Any:
-        address = f"{live.base_url}/api/simulator/phone.v1.0"
-        return httpx.get(address, params={"phoneNumber": number}, headers={"apiKey": live.key}).json()["items"]
-
-    found: list[Any] = wait_until(read, bool)
-    return found
+    phone = read_text_of_the_program(live.base_url, live.key, "01070000001")
+    assert phone == ("02-1234-5678", "주문하신 상품이 출발했습니다.")
 
 
 def test_what_is_not_given_is_made_and_printed(live: LiveService) -> None:

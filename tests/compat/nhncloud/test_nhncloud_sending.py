@@ -8,8 +8,9 @@ import pytest
 from pabal.domain.sends.account import AccountLimits
 from pabal.store.accounts import account_limits
 from tests.fixtures.cases import once, with_each
-from tests.fixtures.nhncloud_calls import SENDER, SETTINGS, NhnCaller, nhn_caller
+from tests.fixtures.nhncloud_calls import SENDER, SETTINGS, UPLOAD, NhnCaller, nhn_caller
 from tests.fixtures.pictures import JPEG
+from tests.fixtures.service import count_rows
 from tests.fixtures.virtual import Environment
 from tests.fixtures.web import set_clock
 
@@ -17,11 +18,6 @@ pytestmark = pytest.mark.settings(**SETTINGS)
 PHONE = "01012345678"
 AD = "(광고) 세일\n무료거부 080-123-4567"
 KEY = "X-NC-API-IDEMPOTENCY-KEY"
-
-
-async def count_messages(env: Environment) -> int:
-    rows = await env.store.read(lambda tx: tx.fetch_all("select count(*) from messages"))
-    return int(rows[0][0])
 
 
 async def rows_of(caller: NhnCaller, kind: str, data: dict[str, Any]) -> list[dict[str, Any]]:
@@ -97,9 +93,8 @@ async def test_every_kind_arrives_and_is_listed_where_it_belongs(
 
 async def test_attachments_are_sent(env: Environment) -> None:
     caller = await nhn_caller(env)
-    upload = {"fileName": "a.jpg", "createUser": "me", "fileBody": base64.b64encode(JPEG).decode()}
-    first = await caller("POST", "attachfile/binaryUpload", upload)
-    signed = {**upload, "fileBody": [each - 256 if each > 127 else each for each in JPEG]}
+    first = await caller("POST", "attachfile/binaryUpload", UPLOAD)
+    signed = {**UPLOAD, "fileBody": [each - 256 if each > 127 else each for each in JPEG]}
     again = await caller("POST", "attachfile/binaryUpload", signed)
     file_id = first.body["body"]["data"]["fileId"]
     data = await caller.send("mms", PHONE, title="제목", attachFileIdList=[file_id])
@@ -112,8 +107,7 @@ async def test_attachments_are_sent(env: Environment) -> None:
 async def test_attachments_are_kept_for_a_week_from_their_last_upload(env: Environment) -> None:
     set_clock(env, "2026-11-01 12:00")
     caller = await nhn_caller(env)
-    upload = {"fileName": "a.jpg", "createUser": "me", "fileBody": base64.b64encode(JPEG).decode()}
-    file_id = (await caller("POST", "attachfile/binaryUpload", upload)).body["body"]["data"]["fileId"]
+    file_id = (await caller("POST", "attachfile/binaryUpload", UPLOAD)).body["body"]["data"]["fileId"]
     codes = []
     for day in (7, 13, 21):
         set_clock(env, f"2026-11-{day:02} 12:00")
@@ -121,7 +115,7 @@ async def test_attachments_are_kept_for_a_week_from_their_last_upload(env: Envir
         sent = await caller.send("mms", PHONE, title="제목", attachFileIdList=[file_id])
         codes.append(sent.get("resultCode", 0))
         if day == 7:
-            await caller("POST", "attachfile/binaryUpload", upload)
+            await caller("POST", "attachfile/binaryUpload", UPLOAD)
 
     assert codes == [0, 0, -2004]
 
@@ -140,8 +134,7 @@ async def test_attachments_are_kept_for_a_week_from_their_last_upload(env: Envir
     ],
 )
 async def test_bad_upload_is_refused(env: Environment, changes: dict[str, Any], code: int) -> None:
-    upload = {"fileName": "a.jpg", "createUser": "me", "fileBody": base64.b64encode(JPEG).decode(), **changes}
-    answer = await (await nhn_caller(env))("POST", "attachfile/binaryUpload", upload)
+    answer = await (await nhn_caller(env))("POST", "attachfile/binaryUpload", UPLOAD | changes)
 
     assert answer.body["header"]["resultCode"] == code
 
@@ -180,7 +173,7 @@ async def test_call_whose_recipients_are_all_refused_has_failed(env: Environment
 
     assert data["statusCode"] == "3"
     assert [each["resultCode"] for each in data["sendResultList"]] == [-2019, -2019]
-    assert (await rows_of(caller, "sms", data), await count_messages(env)) == ([], 0)
+    assert (await rows_of(caller, "sms", data), await count_rows(env, "messages")) == ([], 0)
 
 
 @with_each(
@@ -230,7 +223,7 @@ async def test_what_cannot_be_sent_is_refused_as_a_whole(
     refused = await (await once(env, nhn_caller)).send(kind, PHONE, **fields)
 
     assert (refused.get("resultCode"), refused.get("isSuccessful")) == (code, False), refused
-    assert await count_messages(env) == 0
+    assert await count_rows(env, "messages") == 0
 
 
 @pytest.mark.parametrize(
@@ -240,7 +233,7 @@ async def test_wrong_body_sends_nothing(env: Environment, body: bytes, code: int
     answer = await (await nhn_caller(env))("POST", "sender/sms", body)
 
     assert (answer.status, answer.body["header"]["resultCode"]) == (200, code)
-    assert await count_messages(env) == 0
+    assert await count_rows(env, "messages") == 0
 
 
 async def test_idempotency_key_is_used_once_in_ten_minutes(env: Environment) -> None:
@@ -253,7 +246,7 @@ async def test_idempotency_key_is_used_once_in_ten_minutes(env: Environment) -> 
     fresh = await caller.send("sms", PHONE, headers={KEY: "order-2"})
 
     assert codes == [0, -1005, -1005, 0, -1005, 0]
-    assert (other["resultCode"], "requestId" in fresh, await count_messages(env)) == (-1005, True, 4)
+    assert (other["resultCode"], "requestId" in fresh, await count_rows(env, "messages")) == (-1005, True, 4)
 
 
 async def test_refused_call_does_not_use_its_idempotency_key_up(env: Environment) -> None:
@@ -290,7 +283,7 @@ async def test_limit_of_the_account_is_their_quota(env: Environment) -> None:
     await env.store.write(account_limits.save, await env.account_id(), AccountLimits(receivers_per_day=2))
     refused = await caller.send("sms", PHONE, "01012345679", "01012345670")
 
-    assert (refused["resultCode"], await count_messages(env)) == (-2052, 0)
+    assert (refused["resultCode"], await count_rows(env, "messages")) == (-2052, 0)
 
 
 async def test_text_that_was_sent_already_is_kept_as_a_duplicate(env: Environment) -> None:

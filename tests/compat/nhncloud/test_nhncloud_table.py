@@ -9,7 +9,7 @@ from pabal.compat.nhncloud.app import SERVICES
 from pabal.compat.nhncloud.call import Endpoints
 from pabal.compat.nhncloud.routes import TALK
 from pabal.compat.relay_api import Route
-from tests.fixtures.nhncloud_talk_calls import SENDER, SETTINGS, TalkCaller, day, talk_caller
+from tests.fixtures.nhncloud_calls import SENDER, SETTINGS, TalkCaller, day, talk_caller
 from tests.fixtures.virtual import Caller, Environment
 from tests.fixtures.web import approve_template
 from tests.hostile.cost import NOISE_S, measure

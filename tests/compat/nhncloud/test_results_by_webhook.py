@@ -11,10 +11,9 @@ from pabal.carriers.nhncloud.results import WEBHOOK_POLL_S
 from tests.carriers.relay.delivery_fixture import MANY, NAMED, outcomes_for
 from tests.fakes.nhncloud.channel import SENDER_KEY
 from tests.fixtures.brand_bodies import brand_body
-from tests.fixtures.nhncloud_calls import NhnCaller
-from tests.fixtures.nhncloud_talk_calls import APP_KEY, NOT_A_USER, SECRET_KEY, SENDER, SETTINGS, talk_caller
+from tests.fixtures.nhncloud_calls import APP_KEY, NOT_A_USER, SECRET, SENDER, SETTINGS, NhnCaller, talk_caller
 from tests.fixtures.two_services import TwoServices
-from tests.fixtures.virtual import Caller, Environment, run_in_virtual_time
+from tests.fixtures.virtual import Caller, Environment
 from tests.fixtures.web import FALLBACK, NO_USER, alimtalk_body, call_ok, friendtalk_body, receivers_of, sms_body
 from tests.fixtures.webhook_calls import create, poster_of
 
@@ -30,27 +29,24 @@ def hooks_of(env: Environment) -> list[dict[str, Any]]:
     return [each for post in poster_of(env).received for each in json.loads(post.body)["hooks"]]
 
 
-def test_results_of_every_kind_come_by_webhook(tmp_path: Path) -> None:
+async def test_results_of_every_kind_come_by_webhook(tmp_path: Path) -> None:
     services = TwoServices(tmp_path)
 
-    async def scenario() -> None:
-        async with services.running(has_webhook=True) as (first, _):
-            call = await first.caller()
-            await call_ok(call, "message/sendSMS", sms_body(MANY[0], UNASSIGNED))
-            await call_ok(call, "message/sendLMS", sms_body(MANY[1], subject="제목", content="긴 글" * 100))
-            receivers = receivers_of(MANY[2], NO_USER, **NAMED)
-            await call_ok(call, "message/sendAlimtalk", alimtalk_body(SENDER_KEY, receivers=receivers, **FALLBACK))
-            await call_ok(call, "message/sendFriendtalk", friendtalk_body(SENDER_KEY, MANY[3]))
-            await call_ok(call, "message/sendBrandMessage", brand_body(SENDER_KEY, MANY[4]))
-            await first.wait(BEFORE_A_POLL_S)
+    async with services.running(has_webhook=True) as (first, _):
+        call = await first.caller()
+        await call_ok(call, "message/sendSMS", sms_body(MANY[0], UNASSIGNED))
+        await call_ok(call, "message/sendLMS", sms_body(MANY[1], subject="제목", content="긴 글" * 100))
+        receivers = receivers_of(MANY[2], NO_USER, **NAMED)
+        await call_ok(call, "message/sendAlimtalk", alimtalk_body(SENDER_KEY, receivers=receivers, **FALLBACK))
+        await call_ok(call, "message/sendFriendtalk", friendtalk_body(SENDER_KEY, MANY[3]))
+        await call_ok(call, "message/sendBrandMessage", brand_body(SENDER_KEY, MANY[4]))
+        await first.wait(BEFORE_A_POLL_S)
 
-            kinds = ["sms", "lms", "alimTalk", "friendTalkText", "brandMessage"]
-            for number, kind in zip(MANY, kinds, strict=False):
-                assert await outcomes_for(call, number) == [f"{kind} completed 1000"]
-            assert await outcomes_for(call, UNASSIGNED) == ["sms fail 3003"]
-            assert await outcomes_for(call, NO_USER) == ["alimTalk fail 3019", "sms completed 1000"]
-
-    run_in_virtual_time(scenario())
+        kinds = ["sms", "lms", "alimTalk", "friendTalkText", "brandMessage"]
+        for number, kind in zip(MANY, kinds, strict=False):
+            assert await outcomes_for(call, number) == [f"{kind} completed 1000"]
+        assert await outcomes_for(call, UNASSIGNED) == ["sms fail 3003"]
+        assert await outcomes_for(call, NO_USER) == ["alimTalk fail 3019", "sms completed 1000"]
 
     assert {each["productName"] for each in services.hooks.posts} == {"SMS", "KakaoTalk Bizmessage"}
     assert set(services.hooks.answers) == {200}
@@ -73,7 +69,7 @@ async def test_text_in_place_of_a_failed_message_is_reported_where_others_were_r
     (talk,), (text,) = (
         [each for each in hooks_of(env) if name in each] for name in ("kakaoMessageType", "senderType")
     )
-    shown = await NhnCaller(env, APP_KEY, SECRET_KEY)(
+    shown = await NhnCaller(env, APP_KEY)(
         "GET", f"sender/sms/{text['requestId']}", query={"recipientSeq": text["recipientSeq"]}
     )
 
@@ -83,7 +79,7 @@ async def test_text_in_place_of_a_failed_message_is_reported_where_others_were_r
 
 
 async def test_links_of_results_lead_to_their_messages(env: Environment, call: Caller, alimtalk_key: str) -> None:
-    talk, caller = await talk_caller(env), NhnCaller(env, APP_KEY, SECRET_KEY)
+    talk, caller = await talk_caller(env), NhnCaller(env, APP_KEY)
     await create(call, events=["message.result"], format="nhncloud")
     await caller.send("sms", MANY[0])
     await caller.send("mms", MANY[0], title="제목")
@@ -102,6 +98,6 @@ async def test_links_of_results_lead_to_their_messages(env: Environment, call: C
     for link in set(links) - set(hidden):
         path, _, query = link.removeprefix(ADDRESS).partition("?")
         answer = await Caller(env.service, None)(
-            path, query=dict(parse_qsl(query)), headers={"x-secret-key": SECRET_KEY}
+            path, query=dict(parse_qsl(query)), headers={"x-secret-key": SECRET}
         )
         assert answer.body["header"]["isSuccessful"], link

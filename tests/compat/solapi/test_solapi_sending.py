@@ -9,6 +9,7 @@ from pabal.domain.sends.account import AccountLimits
 from pabal.store.accounts import account_limits, numbers
 from pabal.store.engine.base import Tx
 from tests.fixtures.cases import once, with_each
+from tests.fixtures.service import count_rows
 from tests.fixtures.solapi_calls import SENDER, SETTINGS, SolapiCaller, solapi_caller
 from tests.fixtures.virtual import Caller, Environment
 from tests.fixtures.web import approve_template
@@ -22,11 +23,6 @@ def receivers(count: int, start: int = 0) -> list[str]:
     return [f"010{number:08}" for number in range(start, start + count)]
 
 
-async def count_messages(env: Environment) -> int:
-    rows = await env.store.read(lambda tx: tx.fetch_all("select count(*) from messages"))
-    return int(rows[0][0])
-
-
 async def test_repeat_of_a_signature_gets_the_first_answer(env: Environment) -> None:
     caller = await solapi_caller(env)
     header = caller.sign()
@@ -37,7 +33,7 @@ async def test_repeat_of_a_signature_gets_the_first_answer(env: Environment) -> 
 
     assert first.body == again.body
     assert (other.status, other.body["errorCode"]) == (403, "DuplicatedSignature")
-    assert await count_messages(env) == 2
+    assert await count_rows(env, "messages") == 2
 
 
 @pytest.mark.settings(check_sender_numbers=True)
@@ -103,7 +99,7 @@ async def test_limit_counts_the_whole_call(env: Environment) -> None:
 
     assert {each["statusCode"] for each in refused.body["failedMessageList"]} == {"1030"}
     assert taken.body["failedMessageList"] == []
-    assert await count_messages(env) == 5
+    assert await count_rows(env, "messages") == 5
 
 
 async def _set_daily_limit(env: Environment, limit: int) -> None:
@@ -238,7 +234,7 @@ async def test_wrong_body_sends_nothing(env: Environment, body: bytes) -> None:
     answer = await (await solapi_caller(env))("POST", "messages/v4/send-many/detail", body)
 
     assert (answer.status, answer.body["errorCode"]) == (400, "ValidationError")
-    assert await count_messages(env) == 0
+    assert await count_rows(env, "messages") == 0
 
 
 async def test_group_that_was_sent_halfway_is_completed(env: Environment) -> None:
@@ -252,7 +248,7 @@ async def test_group_that_was_sent_halfway_is_completed(env: Environment) -> Non
         await env.store.write(_write_table, name, rows)
     again = await caller("POST", f"messages/v4/groups/{group}/send")
 
-    assert (again.status, await count_messages(env)) == (200, 1)
+    assert (again.status, await count_rows(env, "messages")) == (200, 1)
 
 
 def _read_table(tx: Tx, name: str) -> list[Any]:
@@ -279,7 +275,7 @@ async def test_nothing_is_added_to_a_group_whose_sending_has_begun(env: Environm
 
     assert [each.status for each in (empty, refused, late, sent)] == [400, 400, 400, 200]
     assert "발송을 시작한 그룹" in late.body["errorMessage"]
-    assert await count_messages(env) == 2
+    assert await count_rows(env, "messages") == 2
 
 
 async def test_repeat_of_a_signature_adds_to_a_group_once(env: Environment) -> None:

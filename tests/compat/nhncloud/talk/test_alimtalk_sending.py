@@ -6,7 +6,8 @@ import pytest
 
 from pabal.domain.sends.account import AccountLimits
 from pabal.store.accounts import account_limits, numbers
-from tests.fixtures.nhncloud_talk_calls import SENDER, SETTINGS, results_of, talk_caller
+from tests.fixtures.nhncloud_calls import SENDER, SETTINGS, results_of, talk_caller
+from tests.fixtures.service import count_rows
 from tests.fixtures.virtual import Caller, Environment
 from tests.fixtures.web import approve_template, list_messages
 
@@ -78,11 +79,6 @@ async def test_each_recipient_is_refused_with_its_code(env: Environment, call: C
     assert [row["recipientGroupingKey"] for row in answer["message"]["sendResults"]][1::6] == ["a", "b"]
 
 
-async def count_messages(env: Environment) -> int:
-    rows = await env.store.read(lambda tx: tx.fetch_all("select count(*) from messages"))
-    return int(rows[0][0])
-
-
 @pytest.mark.settings(check_sender_numbers=True)
 async def test_repeat_sends_nothing_even_where_more_is_permitted_now(
     env: Environment, call: Caller, sender_key: str
@@ -99,14 +95,14 @@ async def test_repeat_sends_nothing_even_where_more_is_permitted_now(
     account_id = await env.account_id()
     await env.store.write(numbers.add, account_id, SENDER, env.world.now())
     again = await caller.code("POST", "messages", body, headers=headers)
-    kept = await count_messages(env)
+    kept = await count_rows(env, "messages")
     await env.wait(601)
     later = await caller.ok("POST", "messages", body, headers=headers)
 
     assert results_of(first) == [(1, -4200), (2, 0)]
     assert (again, kept) == (-1005, 1)
     assert results_of(later) == [(1, 0), (2, 0)]
-    assert await count_messages(env) == 3
+    assert await count_rows(env, "messages") == 3
 
 
 async def test_call_is_one_campaign_and_one_limit(env: Environment, call: Caller, sender_key: str) -> None:

@@ -5,13 +5,12 @@ from typing import Any
 
 import pytest
 
-from tests.fixtures.nhncloud_talk_calls import (
+from tests.fixtures.nhncloud_calls import (
     NOT_A_USER,
     SENDER,
     SETTINGS,
     TalkCaller,
     day,
-    find_undocumented,
     results_of,
     rows_of,
     talk_caller,
@@ -90,14 +89,6 @@ async def test_friend_talk_is_sent_to_each_with_its_own_message(
     assert sorted((row["recipientSeq"], row["resultCode"], row["resendStatus"]) for row in rows_of(results)) == [
         *((1, "1000", "RSC01"), (2, "1000", "RSC01"), (3, "1000", "RSC01"), (8, "3019", "RSC04")),
     ]
-    base = "/friendtalk/v2.4/appkeys/k"
-    for method, path, answer in (
-        ("POST", "messages", sent),
-        ("GET", "messages", listed),
-        ("GET", "message-results", results),
-        ("POST", "images", normal),
-    ):
-        assert find_undocumented(method, f"{base}/{path}", answer) == []
 
 
 async def test_brand_messages_are_sent_in_free_form(env: Environment, call: Caller, sender_key: str) -> None:
@@ -142,13 +133,6 @@ async def test_brand_messages_are_sent_in_free_form(env: Environment, call: Call
     assert {row["senderGroupingKey"] for row in rows_of(listed)} == {"g"}
     assert results["messageSearchResultResponse"]["totalCount"] == 4
     assert (await list_messages(call, "01010000001"))[0]["content"] == "새 상품 #{x}"
-    base = "/brand-message/v1.0/appkeys/k"
-    for method, path, answer in (
-        ("POST", "freestyle-messages", sent),
-        ("GET", "messages", listed),
-        ("GET", "message-results", results),
-    ):
-        assert find_undocumented(method, f"{base}/{path}", answer) == []
 
 
 async def test_brand_messages_are_sent_by_template(env: Environment, call: Caller, sender_key: str) -> None:

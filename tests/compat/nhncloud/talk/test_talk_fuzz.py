@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.fixtures.nhncloud_talk_calls import SENDER, SETTINGS, find_undocumented, talk_caller
+from tests.fixtures.nhncloud_calls import SENDER, SETTINGS, find_undocumented, talk_caller
 from tests.fixtures.pictures import JPEG
 from tests.fixtures.virtual import Caller, Environment
 from tests.fixtures.web import BUTTON, approve_template, register_channel
