@@ -89,7 +89,6 @@ async def test_raised_daily_quota_is_used_soon(env: Environment, call: Caller, f
     assert await counts(env) == {(2, 1000): 20}
 
 
-@pytest.mark.torture
 @pytest.mark.settings(behavior={"texts_per_month": 30}, poll_seconds=30)
 async def test_monthly_quota_of_texts_is_told_and_probed_with_one_message(
     env: Environment, call: Caller, fixture: NhnCloud

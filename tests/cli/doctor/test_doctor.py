@@ -143,21 +143,26 @@ def test_doctor_reports_messages_without_a_configured_carrier(command_line: Comm
 
 
 @pytest.mark.parametrize(
-    ("state", "word"),
-    [("down", "down"), ("aside", "failing (circuit open)"), ("up", "working only in part")],  # a quota is used up
+    ("state", "quotas", "word", "remedy"),
+    [
+        ("down", "", "down", "Its messages wait."),
+        ("aside", "", "failing (circuit open)", "Its messages go to the next carrier"),
+        ("up", "", "working only in part", "Its messages of that part wait."),
+        ("up", '{"texts_per_month": 1}', "working only in part", "It works again when the quota ends"),
+    ],
 )
 def test_doctor_says_which_carrier_fails_since_when_and_why(
-    command_line: CommandLine, state: str, word: str
+    command_line: CommandLine, state: str, quotas: str, word: str, remedy: str
 ) -> None:
     command_line.configure('zone = "Europe/Berlin"')
     for name in ("simulator", "gone"):  # the second is configured no more
-        seen(command_line, CarrierState(name, state, NOON, "connection refused"))
+        seen(command_line, CarrierState(name, state, NOON, "connection refused", quotas=quotas))
 
     found = command_line("doctor")
 
     assert found.status == 1
     said = f"WRONG the carrier simulator has been {word} since 2026-11-15 04:00:00: connection refused\n"
-    assert f"{said}      It" in found.out
+    assert f"{said}      {remedy}" in found.out
     assert "gone" not in found.out
 
 

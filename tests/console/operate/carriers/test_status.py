@@ -112,17 +112,19 @@ async def test_status_page_shows_workers_with_heartbeat_and_clock(env: Environme
 async def test_status_page_shows_quotas_that_are_used_up(env: Environment) -> None:
     operator, _ = await operator_and_account(env)
     none = (await operator.get("/console/operate")).text
-    state = CarrierState("relay", "up", NOON, "", "host:1", quotas='{"messages_per_day": 3, "other": 1}')
+    quotas = '{"messages_per_day": 3, "other": 1}'
+    state = CarrierState("simulator", "up", NOON, "a quota", "host:1", quotas=quotas)
     await env.store.write(slots.register, b"1" * 16, "host:1", NOON)
     await env.store.write(carriers.save_state, state)
 
     shown = (await operator.get("/console/operate/state")).text
 
+    assert re.search(r'<span class="state partly">.*?"reason">a quota', shown, re.DOTALL)
     assert "소진된 쿼터가 없습니다" in none
     (row,) = re.findall(r'id="quotas".*?<tbody>(.*?)</tbody>', shown, re.DOTALL)
     assert re.findall(r">([^<>\n ][^<>]*)</td>", row) == [
-        *("relay", "하루 메시지 수", "3", "host:1"),
-        *("relay", "other", "1", "host:1"),
+        *("simulator", "하루 메시지 수", "3", "host:1"),
+        *("simulator", "other", "1", "host:1"),
     ]
 
 
