@@ -15,7 +15,6 @@ from pabal.carriers.smpp.pdu import Pdu, ShortMessage
 from pabal.domain.content.image import Image
 from pabal.domain.sends.message import SimulatedMessage
 from pabal.settings.carriers import SimulatorSettings, SmppSettings
-from pabal.settings.relays import NhnCloudSettings
 from pabal.world import World
 from tests.carriers.test_simulator import InMemorySimulatorStore
 from tests.fakes.nhncloud.server import FakeNhnCloud
@@ -32,7 +31,7 @@ from tests.fakes.smsc.scripted import (
     respond,
     respond_with_status,
 )
-from tests.fixtures.transports import nhncloud_clients
+from tests.fixtures.transports import nhncloud_clients, nhncloud_settings
 from tests.fixtures.virtual import VirtualWorld
 
 REJECTED_NUMBER = "01000000001"
@@ -315,17 +314,7 @@ class NhnCloudAdapter(RelayAdapter):
         self._relay.add_template(SENDER_KEY, TEMPLATE_CODE, "안녕하세요")
 
     def build(self, world: World, *, window: int, rate: int) -> Carrier:
-        sms_key, sms_secret, talk_key, talk_secret = self.secrets
-        settings = NhnCloudSettings(
-            name="it",
-            window=window,
-            rate=rate,
-            poll_seconds=1,
-            sms_app_key=sms_key,
-            sms_secret_key=sms_secret,
-            talk_app_key=talk_key,
-            talk_secret_key=talk_secret,
-        )
+        settings = nhncloud_settings(self._relay, "it", window=window, rate=rate, poll_seconds=1)
         clients = nhncloud_clients(settings, [self.new_transport(), self.new_transport()])
         return NhnCloudCarrier(settings, self.dependencies(world), *clients)
 

@@ -10,7 +10,6 @@ from pabal.carriers.nhncloud.calls import (
     MAX_TITLE_BYTES,
     ProductEndpoint,
     SendCall,
-    endpoint_of,
     group_into_calls,
 )
 from pabal.domain.content.button import Button
@@ -43,10 +42,6 @@ def name(attempt: Attempt) -> str:
 
 
 # Grouping.
-
-
-def test_no_messages_make_no_call() -> None:
-    assert group_into_calls([]) == []
 
 
 @pytest.mark.parametrize("make", [message, alimtalk, friendtalk])
@@ -203,12 +198,6 @@ def test_friendtalk_body() -> None:
     assert call.headers["X-Convert-To-Brand-Message"] == "true"
 
 
-def test_friendtalk_always_sets_is_ad() -> None:
-    (recipient,) = only(friendtalk()).body()["recipientList"]
-
-    assert recipient["isAd"] is False
-
-
 def test_idempotency_key_identifies_the_attempts() -> None:
     calls = [
         only(alimtalk(1), alimtalk(2)),
@@ -276,8 +265,3 @@ def test_text_without_the_marks_of_an_advertisement_is_sent_as_any_other(content
 
     assert only(one).path.endswith("/sender/sms")
     assert only(one).body()["body"] == content
-
-
-def test_other_text_is_unchanged() -> None:
-    assert only(message(content="가" * 45)).body()["body"] == "가" * 45
-    assert endpoint_of(message(content="가" * 45)) is ProductEndpoint.SMS

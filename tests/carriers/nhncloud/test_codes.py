@@ -56,38 +56,10 @@ def test_call_is_not_split_for_errors_that_its_messages_share(is_text: bool) -> 
     assert not any(error_kind_of(code, is_text=is_text).concerns_one_message for code in SHARED[is_text])
 
 
-ENDS: dict[bool, dict[str, Outcome]] = {
-    True: {
-        "1000": Outcome.DELIVERED,
-        "1019": Outcome.TIMED_OUT,
-        "2003": Outcome.PHONE_OFF,
-        "3001": Outcome.NO_SUBSCRIBER,
-        "3003": Outcome.NUMBER_NOT_ASSIGNED,
-        "3006": Outcome.REFUSED_BY_RECEIVER,
-        "4008": Outcome.SPAM,
-        "E900": Outcome.CARRIER_ERROR,
-        "E915": Outcome.UNKNOWN,
-    },
-    False: {
-        "1000": Outcome.DELIVERED,
-        "1020": Outcome.NUMBER_NOT_ASSIGNED,
-        "3019": Outcome.NOT_A_USER,
-        "3020": Outcome.BLOCKED_BY_USER,
-        "3005": Outcome.UNKNOWN,
-        "3016": Outcome.DIFFERS_FROM_TEMPLATE,
-        "4134": Outcome.DIFFERS_FROM_TEMPLATE,
-        "9999": Outcome.CARRIER_ERROR,
-    },
-}
 OTHER_ENDS = {
     True: ("1003", "2001", "2007", "3000", "3018", "3019", "E919"),
     False: ("1003", "1006", "1028", "2003", "3011", "3018", "3022", "4138", "MTR2"),
 }
-
-
-@pytest.mark.parametrize("is_text", [True, False])
-def test_result_code_maps_to_its_outcome(is_text: bool) -> None:
-    assert {code: outcome_of(code, is_text=is_text) for code in ENDS[is_text]} == ENDS[is_text]
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.carriers.relay.delivery_fixture import MANY, NAMED, outcomes_for
+from tests.carriers.relay.delivery_fixture import MANY, outcomes_for, send_of
 from tests.fixtures.brand_bodies import sized_image
 from tests.fixtures.nhncloud import SENDER_KEY, TEMPLATE, NhnCloud
 from tests.fixtures.virtual import Caller, Environment
@@ -15,7 +15,6 @@ from tests.fixtures.web import (
     friendtalk_body,
     image_body,
     list_messages,
-    receivers_of,
     sms_body,
 )
 
@@ -43,9 +42,7 @@ async def test_single_sends_of_one_template_share_calls(env: Environment, call: 
     fixture.set_reachable(False)
     await env.wait(10)
     for number in MANY[:30]:
-        await call_ok(
-            call, "message/sendAlimtalk", alimtalk_body(SENDER_KEY, receivers=receivers_of(number, **NAMED))
-        )
+        await call_ok(call, *send_of("alimTalk", SENDER_KEY, number))
     fixture.set_reachable(True)
     await env.wait(20)
 
@@ -78,11 +75,7 @@ async def test_emphasized_title_is_filled_in(env: Environment, fixture: NhnCloud
     fixture.relay.add_template(
         SENDER_KEY, "T2", TEMPLATE, templateEmphasizeType="TEXT", templateTitle="#{name}님께"
     )
-    await call_ok(
-        call,
-        "message/sendAlimtalk",
-        alimtalk_body(SENDER_KEY, templateCode="T2", receivers=receivers_of(PHONE, **NAMED)),
-    )
+    await call_ok(call, *send_of("alimTalk", SENDER_KEY, templateCode="T2"))
     await env.wait(10)
 
     assert [each.recipient.templateTitle for each in fixture.accepted] == ["길동님께"]

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.carriers.relay.delivery_fixture import MANY, NAMED, outcomes_for, send_of
+from tests.carriers.relay.delivery_fixture import MANY, outcomes_for, send_of
 from tests.fixtures.nhncloud import SENDER_KEY, NhnCloud
 from tests.fixtures.relay_delivery import OPT_OUT, SENDER
 from tests.fixtures.virtual import Caller, Environment, VirtualWorld
@@ -16,7 +16,6 @@ from tests.fixtures.web import (
     call_ok,
     friendtalk_body,
     image_body,
-    receivers_of,
     sms_body,
 )
 
@@ -61,20 +60,6 @@ async def test_small_send_overtakes_a_campaign_of_small_calls(
 
     assert MANY[0].replace("-", "") in {each.recipient_no for each in fixture.accepted}
     assert len(fixture.accepted) < 2000
-
-
-@pytest.mark.settings(behavior={"refuses_whole_calls": True})
-async def test_bad_receiver_fails_alone_even_if_the_call_is_refused(
-    env: Environment, call: Caller, fixture: NhnCloud
-) -> None:
-    bad = {MANY[3]: -2019, MANY[11]: -6001}
-    fixture.relay.behavior.refusals = {number.replace("-", ""): code for number, code in bad.items()}
-    await call_ok(call, "message/sendSMS", sms_body(*MANY[:16]))
-    await env.wait(60)
-
-    ends = {number: await outcomes_for(call, number) for number in MANY[:16]}
-    assert (ends.pop(MANY[3]), ends.pop(MANY[11])) == (["sms fail 3003"], ["sms fail 3006"])
-    assert list(ends.values()) == [["sms completed 1000"]] * 14
 
 
 @pytest.mark.settings(behavior={"refuses_whole_calls": True})
@@ -135,9 +120,8 @@ async def test_crash_during_calls_causes_no_duplicates(tmp_path: Path, fixture: 
     call = await fixture.add_channel(env)
     await env.wait(10)
     fixture.relay.inject_fault("slow", "POST", times=1e9, seconds=5)
-    operation, body = send_of(kind, SENDER_KEY)
     for place in range(0, 40, 4):
-        await call_ok(call, operation, {**body, "receivers": receivers_of(*MANY[place : place + 4], **NAMED)})
+        await call_ok(call, *send_of(kind, SENDER_KEY, *MANY[place : place + 4]))
     await env.wait(1)
     await _crash(env)
     assert len(fixture.accepted) > 0

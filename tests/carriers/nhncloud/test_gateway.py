@@ -4,12 +4,12 @@ import logging
 
 import pytest
 
-from tests.carriers.relay.delivery_fixture import MANY, outcomes_for
+from tests.carriers.relay.delivery_fixture import MANY, outcomes_for, send_of
 from tests.fixtures.circuit_breaker import stored_states
 from tests.fixtures.nhncloud import SENDER_KEY, NhnCloud
 from tests.fixtures.relay_delivery import RELAY
 from tests.fixtures.virtual import Caller, Environment
-from tests.fixtures.web import alimtalk_body, call_ok, friendtalk_body, read_metrics, receivers_of, sms_body
+from tests.fixtures.web import call_ok, friendtalk_body, read_metrics, sms_body
 
 pytestmark = pytest.mark.slow
 
@@ -82,9 +82,7 @@ async def test_total_failure_without_reasons_ends_each_message(
     fixture.relay.templates[SENDER_KEY, "T1"].current.fields["templateContent"] = "다른 글"
     for explains in (True, False):
         fixture.relay.behavior.explains_total_failure = explains
-        number = MANY[explains]
-        body = alimtalk_body(SENDER_KEY, receivers=receivers_of(number, templateData={"name": "길동"}))
-        await call_ok(call, "message/sendAlimtalk", body)
+        await call_ok(call, *send_of("alimTalk", SENDER_KEY, MANY[explains]))
         await env.wait(20)
 
     assert await outcomes_for(call, MANY[True]) == ["alimTalk fail 3016"]

@@ -57,13 +57,12 @@ RECEIVERS = 4
 async def test_bad_receiver_fails_alone_whatever_the_error_of_its_call_is(
     kind: str, ends: dict[str, tuple[int, ...]], env: Environment, call: Caller, fixture: NhnCloud
 ) -> None:
-    operation, body = send_of(kind, SENDER_KEY)
     expected = {code: f"{kind} fail {end}" for end, codes in ends.items() for code in codes}
     sends = {code: MANY[first * RECEIVERS :][:RECEIVERS] for first, code in enumerate(expected)}
     bad = {code: numbers[code % RECEIVERS] for code, numbers in sends.items()}
     fixture.relay.behavior.refusals = {number.replace("-", ""): code for code, number in bad.items()}
     for numbers in sends.values():
-        await call_ok(call, operation, {**body, "receivers": receivers_of(*numbers, **NAMED)})
+        await call_ok(call, *send_of(kind, SENDER_KEY, *numbers))
     await env.wait(60)
 
     assert {code: (await outcomes_for(call, number))[0] for code, number in bad.items()} == expected

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 
 import pytest
@@ -14,7 +14,6 @@ from pabal.domain.base import identifiers
 from pabal.domain.base.dates import SECOND
 from pabal.domain.sends.message import Attempt, Outcome, Product
 from pabal.domain.sends.route import MAX_DELAY_MS
-from pabal.store.engine.base import Store
 from pabal.store.engine.migrate import migrate
 from tests.fixtures.nhncloud import SENDER_KEY, NhnCloud
 from tests.fixtures.relay_delivery import SENDER
@@ -31,8 +30,11 @@ async def keep(receipts: Sequence[Receipt]) -> None:
 
 
 @asynccontextmanager
-async def running(fixture: NhnCloud, store: Store, world: VirtualWorld) -> AsyncIterator[NhnCloudCarrier]:
+async def running(fixture: NhnCloud, folder: Path) -> AsyncIterator[NhnCloudCarrier]:
     """Run a carrier, as one of several processes does."""
+    world = VirtualWorld()
+    store = open_store(folder, world)
+    await store.write(migrate, world.now())
     carrier = fixture.carrier(store, world)
     task = asyncio.create_task(carrier.run(keep))
     await asyncio.sleep(1)
@@ -42,11 +44,19 @@ async def running(fixture: NhnCloud, store: Store, world: VirtualWorld) -> Async
     finally:
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
+        await store.close()
 
 
-def message(world: VirtualWorld, product: Product, number: int = 1) -> Attempt:
+@pytest.fixture
+def carrier(fixture: NhnCloud, tmp_path: Path) -> AbstractAsyncContextManager[NhnCloudCarrier]:
+    """A running carrier."""
+    return running(fixture, tmp_path)
+
+
+def message(product: Product, number: int = 1, request: int = 7) -> Attempt:
     """Return a message of a request made just now."""
-    message_id = identifiers.make_message_id(identifiers.make_request_id(world.now(), 0, 7), number)
+    request_id = identifiers.make_request_id(VirtualWorld().now(), 0, request)
+    message_id = identifiers.make_message_id(request_id, number)
     content = "배송이 시작되었습니다. 길동님" if product is Product.ALIMTALK else "안녕하세요"
     one = Attempt(message_id, 1, 1, product, f"0102000{number:04}", SENDER, None, content)
     return one._replace(sender_key=SENDER_KEY, template_code="T1") if product is Product.ALIMTALK else one
@@ -57,103 +67,74 @@ async def word(carrier: NhnCloudCarrier, attempt: Attempt) -> Verdict:
     return verdict
 
 
+@pytest.mark.settings(behavior={"lists_lag_s": 10, "receipt_after_s": 3000})
 @pytest.mark.parametrize("product", [Product.SMS, Product.ALIMTALK])
 async def test_message_just_submitted_by_another_process_is_not_resubmitted(
-    tmp_path: Path, product: Product
+    tmp_path: Path, fixture: NhnCloud, carrier: NhnCloudCarrier, product: Product
 ) -> None:
-    fixture, world = NhnCloud(lists_lag_s=10, receipt_after_s=3000), VirtualWorld()
-    store = open_store(tmp_path, world)
-    await store.write(migrate, world.now())
-    async with running(fixture, store, world) as here, running(fixture, store, world) as there:
+    async with running(fixture, tmp_path) as there:
         await asyncio.sleep(LONG_AGO_S)
-        one = message(world, product)
+        one = message(product)
         taken = await word(there, one)
         again = one._replace(number=2, tries=1, is_in_doubt=True)
 
-        assert await word(here, again) == Unknown()
+        assert await word(carrier, again) == Unknown()
         await asyncio.sleep(GATEWAY_S + LIST_LAG_S + 1)
-        assert await word(here, again._replace(number=3)) == taken
+        assert await word(carrier, again._replace(number=3)) == taken
         assert (len(fixture.accepted), fixture.relay.duplicates()) == (1, {})
-    await store.close()
 
 
 @pytest.mark.parametrize("product", [Product.SMS, Product.ALIMTALK])
 @pytest.mark.parametrize("pause_s", [GATEWAY_S + LIST_LAG_S + 1, MAX_DELAY_MS / SECOND])
 async def test_message_missing_in_the_lists_is_submitted_after_the_lag(
-    tmp_path: Path, product: Product, pause_s: float
+    fixture: NhnCloud, carrier: NhnCloudCarrier, product: Product, pause_s: float
 ) -> None:
     """This holds for any pause between lookups, and with other messages in doubt meanwhile."""
+    await asyncio.sleep(LONG_AGO_S)
+    one = message(product)._replace(number=2, tries=1, is_in_doubt=True)
+    assert await word(carrier, one) == Unknown()
+    await asyncio.sleep(pause_s)
+    fixture.relay.inject_fault("lose request", "POST")
+    assert await word(carrier, message(Product.SMS, 2)) == Unknown()
 
-    fixture, world = NhnCloud(), VirtualWorld()
-    store = open_store(tmp_path, world)
-    await store.write(migrate, world.now())
-    async with running(fixture, store, world) as carrier:
-        await asyncio.sleep(LONG_AGO_S)
-        one = message(world, product)._replace(number=2, tries=1, is_in_doubt=True)
-        assert await word(carrier, one) == Unknown()
-        await asyncio.sleep(pause_s)
-        fixture.relay.inject_fault("lose request", "POST")
-        assert await word(carrier, message(world, Product.SMS, 2)) == Unknown()
-
-        assert isinstance(await word(carrier, one._replace(number=3)), Accepted)
-        assert [each.recipient_no for each in fixture.accepted] == [one.receiver]
-    await store.close()
+    assert isinstance(await word(carrier, one._replace(number=3)), Accepted)
+    assert [each.recipient_no for each in fixture.accepted] == [one.receiver]
 
 
-async def test_lag_is_measured_when_each_list_was_read(tmp_path: Path) -> None:
-    fixture, world = NhnCloud(receipt_after_s=3000), VirtualWorld()
-    store = open_store(tmp_path, world)
-    await store.write(migrate, world.now())
-    async with running(fixture, store, world) as carrier:
-        await asyncio.sleep(60)
-        many = [
-            Attempt(
-                identifiers.make_message_id(identifiers.make_request_id(world.now(), 0, number), 1),
-                1,
-                1,
-                Product.SMS,
-                f"0102000{number:04}",
-                SENDER,
-                None,
-                "안녕하세요",
-            )
-            for number in range(1, 60)
-        ]
-        fixture.relay.inject_fault("slow to accept", "POST", seconds=75)
-        await submit(carrier, many)
-        await asyncio.sleep(61)
-        fixture.relay.inject_fault(
-            "slow", "GET /sms/v3.0/appKeys/smsAppKey0123456/sender/sms", times=1e9, seconds=8.5
-        )
-        await submit(carrier, [each._replace(number=2, tries=1, is_in_doubt=True) for each in many])
-        await asyncio.sleep(30)
+@pytest.mark.settings(behavior={"receipt_after_s": 3000})
+async def test_lag_is_measured_when_each_list_was_read(fixture: NhnCloud, carrier: NhnCloudCarrier) -> None:
+    await asyncio.sleep(60)
+    many = [message(Product.SMS, request=number) for number in range(1, 60)]
+    fixture.relay.inject_fault("slow to accept", "POST", seconds=75)
+    await submit(carrier, many)
+    await asyncio.sleep(61)
+    fixture.relay.inject_fault("slow", "GET /sms/v3.0/appKeys/smsAppKey0123456/sender/sms", times=1e9, seconds=8.5)
+    await submit(carrier, [each._replace(number=2, tries=1, is_in_doubt=True) for each in many])
+    await asyncio.sleep(30)
 
-        assert (len(fixture.accepted), fixture.relay.duplicates()) == (59, {})
-    await store.close()
+    assert (len(fixture.accepted), fixture.relay.duplicates()) == (59, {})
 
 
+@pytest.mark.settings(behavior={"receipt_after_s": 3000})
 @pytest.mark.parametrize("product", [Product.SMS, Product.ALIMTALK])
-async def test_nothing_is_asked_while_a_call_may_still_run(tmp_path: Path, product: Product) -> None:
+async def test_nothing_is_asked_while_a_call_may_still_run(
+    fixture: NhnCloud, carrier: NhnCloudCarrier, product: Product
+) -> None:
     """The gateway lets a call run for 60 s: until then a list that lacks a message says nothing."""
-    fixture, world = NhnCloud(receipt_after_s=3000), VirtualWorld()
-    store = open_store(tmp_path, world)
-    await store.write(migrate, world.now())
-    async with running(fixture, store, world) as carrier:
-        one = message(world, product)
-        fixture.relay.inject_fault("slow to accept", "POST", times=2, seconds=GATEWAY_S - 1)
-        lost = await word(carrier, one)
-        assert isinstance(lost, Unknown)
-        assert lost.retry_after_s is not None
-        fixture.relay.calls.clear()
-        again = one._replace(number=2, tries=1, is_in_doubt=True)
-        await asyncio.sleep(lost.retry_after_s - 1)
-        assert await word(carrier, again) == Unknown()
-        assert _lookups(fixture) == 0
-        await asyncio.sleep(1)
+    one = message(product)
+    fixture.relay.inject_fault("slow to accept", "POST", times=2, seconds=GATEWAY_S - 1)
+    lost = await word(carrier, one)
+    assert isinstance(lost, Unknown)
+    assert lost.retry_after_s is not None
+    fixture.relay.calls.clear()
+    again = one._replace(number=2, tries=1, is_in_doubt=True)
+    await asyncio.sleep(lost.retry_after_s - 1)
+    assert await word(carrier, again) == Unknown()
+    assert _lookups(fixture) == 0
+    await asyncio.sleep(1)
 
-        assert isinstance(await word(carrier, again), Accepted)
-        assert (len(fixture.accepted), fixture.relay.duplicates()) == (1, {})
-    await store.close()
+    assert isinstance(await word(carrier, again), Accepted)
+    assert (len(fixture.accepted), fixture.relay.duplicates()) == (1, {})
 
 
 def _lookups(fixture: NhnCloud) -> int:
@@ -164,16 +145,11 @@ def _lookups(fixture: NhnCloud) -> int:
 
 @pytest.mark.parametrize("product", [Product.SMS, Product.ALIMTALK])
 async def test_message_missing_in_the_lists_is_not_submitted_after_its_deadline(
-    tmp_path: Path, product: Product
+    fixture: NhnCloud, carrier: NhnCloudCarrier, product: Product
 ) -> None:
-    fixture, world = NhnCloud(), VirtualWorld()
-    store = open_store(tmp_path, world)
-    await store.write(migrate, world.now())
-    async with running(fixture, store, world) as carrier:
-        lost = message(world, product)._replace(tries=1, is_in_doubt=True, expires_at=world.now() + 90 * SECOND)
-        await word(carrier, lost)
-        await asyncio.sleep(100)
+    lost = message(product)._replace(tries=1, is_in_doubt=True, expires_at=VirtualWorld().now() + 90 * SECOND)
+    await word(carrier, lost)
+    await asyncio.sleep(100)
 
-        assert await word(carrier, lost._replace(number=2)) == Rejected(Outcome.EXPIRED)
-        assert fixture.accepted == []
-    await store.close()
+    assert await word(carrier, lost._replace(number=2)) == Rejected(Outcome.EXPIRED)
+    assert fixture.accepted == []

@@ -2,12 +2,11 @@
 
 import pytest
 
+from tests.carriers.relay.delivery_fixture import MANY, send_of
 from tests.fixtures.nhncloud import SENDER_KEY, NhnCloud
 from tests.fixtures.virtual import Caller, Environment
-from tests.fixtures.web import alimtalk_body, call_ok, describe_outcome, receivers_of, sms_body
+from tests.fixtures.web import call_ok, describe_outcome, sms_body
 
-MANY = [f"010-2000-{number:04}" for number in range(300)]
-NAMED = {"templateData": {"name": "길동"}}
 TEXTS, TALKS = "/sms/v3.0/appKeys/{appKey}/sender/sms", "/alimtalk/v2.3/appkeys/{appkey}/messages"
 
 
@@ -26,10 +25,10 @@ async def test_messages_of_a_request_are_looked_up_together(
     env: Environment, call: Caller, fixture: NhnCloud
 ) -> None:
     fixture.relay.inject_fault("lose request", "/sender/sms")
-    await call_ok(call, "message/sendSMS", sms_body(*MANY))
+    await call_ok(call, "message/sendSMS", sms_body(*MANY[:300]))
     await env.wait(120)
 
-    assert await ends(call, MANY) == {"completed 1000"}
+    assert await ends(call, MANY[:300]) == {"completed 1000"}
     assert 0 < lists(fixture, TEXTS) < 50, "of 300, asked for several times"
 
 
@@ -41,9 +40,7 @@ async def test_messages_of_one_call_are_found_with_the_first(
         fixture.relay.inject_fault("lose answer", f"{path}")
     for number in MANY[:100]:
         await call_ok(call, "message/sendSMS", sms_body(number))
-        await call_ok(
-            call, "message/sendAlimtalk", alimtalk_body(SENDER_KEY, receivers=receivers_of(number, **NAMED))
-        )
+        await call_ok(call, *send_of("alimTalk", SENDER_KEY, number))
     await env.wait(90)
 
     assert await ends(call, MANY[:100]) == {"completed 1000"}

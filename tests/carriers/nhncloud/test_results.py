@@ -6,19 +6,19 @@ from typing import Any
 import pytest
 
 from pabal.carriers.nhncloud.client import NhnCloudClient
+from tests.carriers.relay import delivery_fixture
 from tests.carriers.relay.delivery_fixture import send_of
 from tests.fakes.nhncloud.state import IN_PROGRESS, NO_CODE
 from tests.fakes.relay_server import RelayTransport
 from tests.fixtures.nhncloud import SENDER_KEY, NhnCloud
 from tests.fixtures.relay_delivery import RELAY, SENDER
 from tests.fixtures.virtual import ApiResponse, Caller, Environment
-from tests.fixtures.web import alimtalk_body, call_ok, describe_outcome, get_message, receivers_of, sms_body
+from tests.fixtures.web import call_ok, describe_outcome, get_message, sms_body
 
 SIGNATURE = "a signature nobody guesses"
 HOOK = f"/hooks/{RELAY}"
-MANY = [f"010-2000-{number:04}" for number in range(50)]
+MANY = delivery_fixture.MANY[:50]
 FIRST = MANY[0].replace("-", "")
-NAMED = {"templateData": {"name": "길동"}}
 
 
 async def tell(call: Caller, body: Any, signature: str | None = SIGNATURE, **options: Any) -> ApiResponse:
@@ -39,12 +39,7 @@ def hook(fixture: NhnCloud, code: str = "1000", **changes: Any) -> dict[str, Any
 @pytest.mark.settings(behavior={"receipt_after_s": 3000}, webhook_signature=SIGNATURE)
 @pytest.mark.parametrize("kind", ["sms", "alimTalk"])
 async def test_webhook_ends_a_message_at_once(kind: str, env: Environment, call: Caller, fixture: NhnCloud) -> None:
-    if kind == "sms":
-        await call_ok(call, "message/sendSMS", sms_body(MANY[0]))
-    else:
-        await call_ok(
-            call, "message/sendAlimtalk", alimtalk_body(SENDER_KEY, receivers=receivers_of(MANY[0], **NAMED))
-        )
+    await call_ok(call, *send_of(kind, SENDER_KEY, MANY[0]))
     await env.wait(6)
     assert describe_outcome(await get_message(call, MANY[0])) == "sending"
     answer = await tell(call, hook(fixture))
@@ -124,11 +119,7 @@ async def test_message_that_failed_without_a_result_code_ends(
 ) -> None:
     """Alimtalk ko/alimtalk-api-guide.md: `resultCode` may be null in every row, `messageStatus` may not."""
 
-    if kind == "alimTalk":
-        body = alimtalk_body(SENDER_KEY, receivers=receivers_of(MANY[0], **NAMED))
-        await call_ok(call, "message/sendAlimtalk", body)
-    else:
-        await call_ok(call, "message/sendSMS", sms_body(MANY[0]))
+    await call_ok(call, *send_of("sms" if kind == "webhook" else kind, SENDER_KEY, MANY[0]))
     await env.wait(6)
     if kind == "webhook":
         one = fixture.accepted[0]
@@ -142,8 +133,7 @@ async def test_message_that_failed_without_a_result_code_ends(
 @pytest.mark.settings(behavior={"outcomes": {("alimtalk", FIRST): ((1.0, IN_PROGRESS), (30.0, "1000"))}})
 async def test_message_in_progress_has_no_result_yet(env: Environment, call: Caller) -> None:
     """Alimtalk ko/error-code.md: 4161 is a message that is being processed."""
-    body = alimtalk_body(SENDER_KEY, receivers=receivers_of(MANY[0], **NAMED))
-    await call_ok(call, "message/sendAlimtalk", body)
+    await call_ok(call, *send_of("alimTalk", SENDER_KEY, MANY[0]))
     await env.wait(20)
     assert describe_outcome(await get_message(call, MANY[0])) == "sending"
     await env.wait(30)
@@ -162,7 +152,7 @@ async def test_webhooks_need_a_configured_signature(call: Caller) -> None:
 @pytest.mark.settings(behavior={"result_copies": 3, "shuffles_results": True})
 async def test_repeated_results_in_any_order_are_stored_once(env: Environment, call: Caller) -> None:
     await call_ok(call, "message/sendSMS", sms_body(*MANY))
-    await call_ok(call, "message/sendAlimtalk", alimtalk_body(SENDER_KEY, receivers=receivers_of(*MANY, **NAMED)))
+    await call_ok(call, *send_of("alimTalk", SENDER_KEY, *MANY))
     await env.wait(60)
 
     for number in MANY:
@@ -197,8 +187,7 @@ async def test_results_are_polled_if_webhooks_get_lost(env: Environment, call: C
 @pytest.mark.parametrize("kind", ["sms", "brandMessage"])
 @pytest.mark.settings(behavior={"receipt_after_s": 20, "results_per_page": 20}, poll_seconds=60)
 async def test_results_on_pages_shorter_than_asked_for_are_read(kind: str, env: Environment, call: Caller) -> None:
-    operation, body = send_of(kind, SENDER_KEY)
-    await call_ok(call, operation, {**body, "receivers": receivers_of(*MANY)})
+    await call_ok(call, *send_of(kind, SENDER_KEY, *MANY))
     await env.wait(70)
 
     assert [describe_outcome(await get_message(call, number)) for number in MANY] == ["completed 1000"] * 50
@@ -225,13 +214,7 @@ async def test_results_are_seldom_read_again(
     await env.wait(10)
     many = [f"010-20{number // 1000:02}-{number % 10_000:04}" for number in range(3000)]
     for place in range(0, len(many), 1000):
-        some = many[place : place + 1000]
-        if kind == "sms":
-            await call_ok(call, "message/sendSMS", sms_body(*some))
-        else:
-            await call_ok(
-                call, "message/sendAlimtalk", alimtalk_body(SENDER_KEY, receivers=receivers_of(*some, **NAMED))
-            )
+        await call_ok(call, *send_of(kind, SENDER_KEY, *many[place : place + 1000]))
     await env.wait(300)
 
     path = "/sms/" if kind == "sms" else "/alimtalk/"

@@ -7,14 +7,14 @@ import pytest
 
 from pabal.carriers.nhncloud.carrier import NhnCloudCarrier
 from pabal.cli.main import main
+from tests.carriers.relay.delivery_fixture import send_of
 from tests.fakes.nhncloud.faults import KINDS
 from tests.fixtures.nhncloud import SENDER_KEY, NhnCloud
 from tests.fixtures.relay_delivery import RELAY
 from tests.fixtures.virtual import Caller, run_in_virtual_time
-from tests.fixtures.web import alimtalk_body, call_ok, friendtalk_body, image_body, receivers_of, sms_body
+from tests.fixtures.web import call_ok, friendtalk_body, image_body, sms_body
 
 SIGNATURE = "a signature nobody guesses"
-NAMED = {"templateData": {"name": "길동"}}
 PERSONAL = ("01020000001", "010-2000-0001", "길동")
 """A number and a name: these must not be shown either."""
 
@@ -39,8 +39,7 @@ async def send_all(call: Caller) -> None:
     receiver = PERSONAL[1]
     await call_ok(call, "message/sendSMS", sms_body(receiver))
     await call_ok(call, "message/sendMMS", sms_body(receiver, image=image_body()))
-    talk = alimtalk_body(SENDER_KEY, receivers=receivers_of(receiver, **NAMED))
-    await call_ok(call, "message/sendAlimtalk", talk)
+    await call_ok(call, *send_of("alimTalk", SENDER_KEY, receiver))
     await call_ok(call, "message/sendFriendtalk", friendtalk_body(SENDER_KEY, receiver, image=image_body()))
 
 

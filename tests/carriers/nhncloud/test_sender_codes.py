@@ -6,10 +6,10 @@ import pytest
 
 from pabal.domain.sends.account import SenderCodes
 from pabal.store.accounts import accounts
-from tests.carriers.relay.delivery_fixture import MANY, NAMED, send_of
+from tests.carriers.relay.delivery_fixture import MANY, send_of
 from tests.fixtures.nhncloud import SENDER_KEY, NhnCloud
 from tests.fixtures.virtual import Caller, Environment
-from tests.fixtures.web import call_ok, receivers_of, sms_body
+from tests.fixtures.web import call_ok, sms_body
 
 OURS, THEIRS = "123456789", "987654321"
 BRAND_TEMPLATE = {"templateCode": "B1", "content": None}
@@ -36,13 +36,11 @@ async def test_codes_of_the_account_come_before_those_of_the_carrier(
         "mms": {},
         "lms": {"adFlag": True},
         "brandMessage": {},
-        "alimTalk": {"receivers": receivers_of(MANY[0], **NAMED)},
+        "alimTalk": {},
     }
     for kind, more in bodies.items():
-        operation, body = send_of(kind, SENDER_KEY)
-        await call_ok(call, operation, body | more)
-    operation, body = send_of("brandMessage", SENDER_KEY)
-    await call_ok(call, operation, body | BRAND_TEMPLATE)
+        await call_ok(call, *send_of(kind, SENDER_KEY, **more))
+    await call_ok(call, *send_of("brandMessage", SENDER_KEY, **BRAND_TEMPLATE))
     await env.wait(5)
 
     texts = [each.call.originCode for each in fixture.accepted if each.product == "sms"]

@@ -19,17 +19,11 @@ BY_TEMPLATE = {"from": DAY_SENT, "interval": "day", "groupBy": "templateCode"}
 CALLS = "/kakao-statistics/template-statistics/"
 
 
-@pytest.fixture
-def fixture() -> NhnCloud:
-    return NhnCloud()
-
-
 async def send_on_the_day_before(fixture: NhnCloud, env: Environment, *days: TemplateDay) -> Caller:
     """Send an Alimtalk of template T1, and go to the next day, when Kakao has figures."""
     call = await fixture.add_channel(env)
     await env.store.write(lambda tx: tx.execute("update profiles set carrier = ?", (RELAY,)))
-    operation, body = send_of("alimTalk", SENDER_KEY)
-    await call_ok(call, operation, body)
+    await call_ok(call, *send_of("alimTalk", SENDER_KEY))
     await env.wait(60)
     env.world.move_clock(DAY // SECOND)
     fixture.set_clock(DAY // MINUTE)

@@ -20,22 +20,24 @@ NAMED = {"templateData": {"name": "길동"}}
 PRODUCTS = ("sms", "lms", "mms", "alimTalk", "friendTalkText", "friendTalkImage", "friendTalkWideImage")
 
 
-def send_of(kind: str, sender_key: str) -> tuple[str, dict[str, Any]]:
-    """Return the operation that sends this kind of message, and a body."""
+def send_of(kind: str, sender_key: str, *numbers: str, **changes: Any) -> tuple[str, dict[str, Any]]:
+    """Return the operation that sends this kind of message, and a body, by default to PHONE."""
     if kind == "alimTalk":
-        return "message/sendAlimtalk", alimtalk_body(sender_key, receivers=receivers_of(PHONE, **NAMED))
+        receivers = receivers_of(*numbers, **NAMED)
+        return "message/sendAlimtalk", alimtalk_body(sender_key, receivers=receivers) | changes
     if kind == "brandMessage":
-        return "message/sendBrandMessage", brand_body(sender_key)
+        return "message/sendBrandMessage", brand_body(sender_key, *numbers) | changes
     if kind == "friendTalkText":
-        return "message/sendFriendtalk", friendtalk_body(sender_key)
+        return "message/sendFriendtalk", friendtalk_body(sender_key, *numbers, **changes)
     if kind.startswith("friendTalk"):
-        return "message/sendFriendtalk", friendtalk_body(sender_key, image=image_body(), messageType=kind)
+        picture = {"image": image_body(), "messageType": kind}
+        return "message/sendFriendtalk", friendtalk_body(sender_key, *numbers, **picture) | changes
     more: dict[str, dict[str, Any]] = {
         "sms": {},
         "lms": {"content": "가" * 500, "subject": "알림"},
         "mms": {"image": image_body()},
     }
-    return f"message/send{kind.upper()}", sms_body(**more[kind])
+    return f"message/send{kind.upper()}", sms_body(*numbers, **more[kind] | changes)
 
 
 async def outcomes_for(call: Any, number: str = PHONE) -> list[str]:

@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from tests.carriers.relay.delivery_fixture import MANY, NAMED, PRODUCTS, outcomes_for, send_of
+from tests.carriers.relay.delivery_fixture import MANY, PRODUCTS, outcomes_for, send_of
 from tests.fixtures.nhncloud import NhnCloud
 from tests.fixtures.relay_delivery import RELAY, RelayFixture
 from tests.fixtures.virtual import Caller, Environment
-from tests.fixtures.web import FALLBACK, NO_USER, alimtalk_body, call_ok, image_body, receivers_of, sms_body
+from tests.fixtures.web import FALLBACK, NO_USER, call_ok, image_body, sms_body
 
 pytestmark = pytest.mark.slow
 
@@ -65,27 +65,21 @@ async def test_each_product_arrives(kind: str, env: Environment, call: Caller, f
     ("fixture", "receiver", "kind", "end"),
     [
         ("nhncloud", "010-0000-0001", "sms", "fail 3003"),
-        ("nhncloud", "010-0000-0002", "sms", "fail 2003"),
         ("nhncloud", "010-0000-0006", "sms", "fail 2000"),
         ("nhncloud", "010-0000-0007", "sms", "completed 1000"),
-        ("nhncloud", "010-0000-0001", "alimTalk", "fail 3003"),
         ("nhncloud", "010-0000-0002", "alimTalk", "fail 9001"),
         ("nhncloud", "010-0000-0003", "alimTalk", "fail 3019"),
-        ("nhncloud", "010-0000-0004", "alimTalk", "fail 3020"),
         ("solapi", "010-0000-0001", "sms", "fail 3001"),
-        ("solapi", "010-0000-0002", "sms", "fail 2003"),
         pytest.param("solapi", "010-0000-0006", "sms", "fail 2000", marks=pytest.mark.torture),
         ("solapi", "010-0000-0007", "sms", "completed 1000"),
         ("solapi", "010-0000-0003", "alimTalk", "fail 3019"),
-        ("solapi", "010-0000-0004", "alimTalk", "fail 3020"),
     ],
     indirect=["fixture"],
 )
 async def test_relay_codes_become_outcomes(
     env: Environment, call: Caller, fixture: RelayFixture, receiver: str, kind: str, end: str
 ) -> None:
-    operation, body = send_of(kind, fixture.sender_key)
-    await call_ok(call, operation, {**body, "receivers": receivers_of(receiver, **NAMED)})
+    await call_ok(call, *send_of(kind, fixture.sender_key, receiver))
     await env.wait(20)
     if end == "fail 2000":
         await env.jump(3680)
@@ -105,8 +99,7 @@ async def test_every_message_ends_and_none_is_sent_twice(
 ) -> None:
     what, more = FAULTS[request.node.callspec.params["fixture"]][fault_name]
     fault = fixture.relay.inject_fault(what, fixture.submit_path(kind), times=2, **more)
-    operation, body = send_of(kind, fixture.sender_key)
-    await call_ok(call, operation, {**body, "receivers": receivers_of(*MANY[:20], **NAMED)})
+    await call_ok(call, *send_of(kind, fixture.sender_key, *MANY[:20]))
     await env.wait(300)
 
     assert fault.done
@@ -146,8 +139,7 @@ async def test_lagging_lists_cause_no_duplicates(
 ) -> None:
     fixture.relay.behavior.lists_lag_s = lag_s
     fixture.relay.inject_fault("lose answer", fixture.submit_path(kind), times=3)
-    operation, body = send_of(kind, fixture.sender_key)
-    await call_ok(call, operation, {**body, "receivers": receivers_of(*MANY[:20], **NAMED)})
+    await call_ok(call, *send_of(kind, fixture.sender_key, *MANY[:20]))
     await env.wait(600)
 
     assert {tuple(await outcomes_for(call, number)) for number in MANY[:20]} == {(f"{kind} completed 1000",)}
@@ -159,8 +151,7 @@ async def test_own_fallback_is_sent_and_the_relay_sends_none(
 ) -> None:
     if isinstance(fixture, NhnCloud):
         fixture.relay.profiles[fixture.sender_key].resends = True
-    body = alimtalk_body(fixture.sender_key, receivers=receivers_of(NO_USER, **NAMED), **FALLBACK)
-    await call_ok(call, "message/sendAlimtalk", body)
+    await call_ok(call, *send_of("alimTalk", fixture.sender_key, NO_USER, **FALLBACK))
     await env.wait(20)
 
     assert await outcomes_for(call, NO_USER) == ["alimTalk fail 3019", "sms completed 1000"]

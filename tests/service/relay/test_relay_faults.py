@@ -107,8 +107,7 @@ async def test_concurrent_token_guesses_count_like_sequential_ones(stage: RelayE
 async def test_deletion_that_does_not_reach_the_relay_deletes_nothing(
     stage: RelayEnvironment, kind: str, how: dict[str, Any], words: str
 ) -> None:
-    call = await stage.connect("en")
-    key = await stage.register_channel(call)
+    call, key = await stage.open("en")
     await call_ok(call, "template/create", template_body(key))
     stage.relay.inject_fault(kind, "DELETE", times=2, **how)
 
@@ -126,8 +125,7 @@ async def test_deletion_that_does_not_reach_the_relay_deletes_nothing(
 async def test_profile_deleted_with_a_lost_answer_is_suspended_and_can_be_deleted(
     stage: RelayEnvironment, kind: str
 ) -> None:
-    call = await stage.connect("en")
-    key = await stage.register_channel(call)
+    call, key = await stage.open("en")
     stage.relay.inject_fault(kind, "DELETE")
 
     check_unavailable(await call("sender/delete", {"senderKey": key}), "did not answer")
@@ -144,8 +142,7 @@ async def test_profile_deleted_with_a_lost_answer_is_suspended_and_can_be_delete
 async def test_template_that_does_not_reach_the_relay_stays_registered(
     stage: RelayEnvironment, step: str, passed: int, kind: str, how: dict[str, Any], words: str
 ) -> None:
-    call = await stage.connect("en")
-    key = await stage.register_channel(call)
+    call, key = await stage.open("en")
     if step == "PUT" or passed:
         await stage.approve_template(call, key)
         await call_ok(call, "template/update", template_body(key, content="새 글"))
@@ -170,8 +167,7 @@ async def test_template_that_does_not_reach_the_relay_stays_registered(
 async def test_template_submitted_with_a_lost_answer_is_submitted_once(
     stage: RelayEnvironment, does_ask_again: bool, step: str, kind: str
 ) -> None:
-    call = await stage.connect("en")
-    key = await stage.register_channel(call)
+    call, key = await stage.open("en")
     if step == "PUT":
         await stage.approve_template(call, key)
         await call_ok(call, "template/update", template_body(key, content="새 글"))

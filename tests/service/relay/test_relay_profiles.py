@@ -177,9 +177,7 @@ def vanish(stage: RelayEnvironment, key: str, is_so: bool) -> None:
 async def test_profile_changes_in_the_relay_console_are_applied_within_a_minute(
     stage: RelayEnvironment, happen: Any, reason: str
 ) -> None:
-    call = await stage.connect()
-    key = await stage.register_channel(call)
-    await stage.approve_template(call, key)
+    call, key = await stage.open_approved()
     assert (await send_alimtalk(call, key)).result == "SUCCESS"
 
     happen(stage, key, True)
@@ -200,8 +198,7 @@ async def test_profile_changes_in_the_relay_console_are_applied_within_a_minute(
 
 
 async def test_profile_disabled_by_the_operator_stays_disabled(stage: RelayEnvironment) -> None:
-    call = await stage.connect()
-    key = await stage.register_channel(call)
+    call, key = await stage.open()
     profile_id = int((await get_sender(call))["id"])
     await stage.env.store.write(kept_profiles.set_enabled, profile_id, False, stage.env.world.now())
 
@@ -212,8 +209,7 @@ async def test_profile_disabled_by_the_operator_stays_disabled(stage: RelayEnvir
 
 
 async def test_profile_gone_at_the_relay_can_be_deleted(stage: RelayEnvironment) -> None:
-    call = await stage.connect()
-    key = await stage.register_channel(call)
+    call, key = await stage.open()
     stage.relay.console.remove_profile(key)
 
     await call_ok(call, "sender/delete", {"senderKey": key})
@@ -287,8 +283,7 @@ async def test_only_the_housekeeping_worker_syncs_with_the_relay(stage: RelayEnv
 
 
 async def test_profile_of_a_removed_carrier_can_be_deleted_but_not_verified(stage: RelayEnvironment) -> None:
-    call = await stage.connect()
-    key = await stage.register_channel(call)
+    call, key = await stage.open()
     await call_ok(call, "sender/create", channel_body(channelId="@other"))
     account_id = await stage.env.store.write(accounts.ensure_account, "acme", stage.env.world.now())
     context = dataclasses.replace(stage.env.context, carriers={})

@@ -32,9 +32,7 @@ AGAIN = 1e9
 async def test_relay_that_does_not_answer_changes_nothing(
     stage: RelayEnvironment, step: str, kind: str, how: dict[str, Any], words: str
 ) -> None:
-    call = await stage.connect("en")
-    key = await stage.register_channel(call)
-    await stage.approve_template(call, key)
+    call, key = await stage.open_approved("en")
     before = await get_sender(call), await get_template(call)
     meddle = stage.relay.inject_fault(kind, step, times=AGAIN, **how)
 
@@ -64,9 +62,7 @@ async def test_failing_profile_does_not_delay_the_others(stage: RelayEnvironment
 
 
 async def test_malformed_answer_changes_nothing(stage: RelayEnvironment) -> None:
-    call = await stage.connect("en")
-    key = await stage.register_channel(call)
-    await stage.approve_template(call, key)
+    call, _ = await stage.open_approved("en")
     stage.template().current.fields["templateName"] = None
     stage.relay.profiles["odd"] = Profile("@odd", "odd", "01012345678", "00100010001", 0)
 
@@ -77,8 +73,7 @@ async def test_malformed_answer_changes_nothing(stage: RelayEnvironment) -> None
 
 
 async def test_template_deleted_during_a_sync_does_not_come_back(stage: RelayEnvironment) -> None:
-    call = await stage.connect("en")
-    key = await stage.register_channel(call)
+    call, key = await stage.open("en")
     await call_ok(call, "template/create", template_body(key))
     await request_review(call, key)
     stage.relay.console.reject(key, "T1")
@@ -122,8 +117,7 @@ async def test_refused_relay_keys_are_logged_for_the_operator(
     stage: RelayEnvironment, caplog: pytest.LogCaptureFixture
 ) -> None:
     with caplog.at_level("WARNING"):
-        call = await stage.connect("en")
-        key = await stage.register_channel(call)
+        call, key = await stage.open("en")
         stage.relay.talk_secret_key = "another"
 
         answer = await call("sender/create", channel_body(channelId="@other"))
