@@ -141,7 +141,7 @@ MESSAGES: dict[str, dict[str, str]] = {
     "many variables": {"content": "".join(VARIABLES), "receivers": phones(20, values=",x" * 200)},
     "one variable often": {"content": "#{n0}" * 1900, "receivers": phones(100, values=f",{'x' * 100}")},
     "emoji": {"content": "#{n0}😀", "receivers": phones(300, values=",😀")},
-    "combining characters": {"content": "x\u0301" * 1000, "receivers": phones(300)},
+    "combining characters": {"content": "x\u0301" * 3000, "receivers": phones(1000)},
     "fallback": {"kind": "alimtalk", **RESEND, "resendContent": "#{n0}" * 200, "receivers": phones(9, values=",x")},
     "buttons": {"kind": "friendtalk"}
     | {f"buttons[{row}].{name}": "https://a/#{n0}" * 20 for row in range(5) for name in LINK_FIELDS},

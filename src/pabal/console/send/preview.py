@@ -5,7 +5,6 @@ An SMS that is too long becomes an LMS by itself, where the account's owners wan
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import groupby
 from typing import NamedTuple
 
 from pabal.checks.body.fields import parse_buttons
@@ -34,11 +33,11 @@ from pabal.service.sending import compose
 SHOWN_CHARACTERS = 20
 
 
-class TextRun(NamedTuple):
-    """A run of text that can be sent, or that cannot."""
+class MarkedText(NamedTuple):
+    """A text, and which of its characters cannot be sent: none of ASCII."""
 
     text: str
-    is_sendable: bool
+    lost: str = ""
 
 
 class TextSize(NamedTuple):
@@ -78,7 +77,7 @@ class FallbackPreview(NamedTuple):
     product: Product | None
     """None where the text is too long for any text message."""
     subject: str
-    content: list[TextRun]
+    content: MarkedText
     size: TextSize
     lacks_opt_out_number: bool
     """Whether it is an advertisement that cannot be sent as a text for want of a number for opting out."""
@@ -91,7 +90,7 @@ class MessagePreview(NamedTuple):
     is_talk: bool
     sender: str
     subject: str
-    content: list[TextRun]
+    content: MarkedText
     assist: str
     more: str
     buttons: list[str]
@@ -193,7 +192,7 @@ def build_preview(
         is_talk=not draft.product.is_text,
         sender=sender,
         subject=subject,
-        content=split_unsupported(content, draft.product),
+        content=find_unsupported(content, draft.product),
         assist=(design.emphasis_assist_phrase if design else None) or "",
         more=(design.more_info if design else None) or "",
         buttons=[one.name for one in buttons],
@@ -221,12 +220,9 @@ def _fill_parts(message: ComposedMessage, filling: Sequence[str]) -> TemplatePar
         return message.parts
 
 
-def split_unsupported(content: str, product: Product) -> list[TextRun]:
-    """Return a text as runs of characters that can and cannot be sent."""
-    lost = text.unsupported_characters(content) if product.is_text else set()
-    if not lost:
-        return [TextRun(content, True)]
-    return [TextRun("".join(run), not is_lost) for is_lost, run in groupby(content, lost.__contains__)]
+def find_unsupported(content: str, product: Product) -> MarkedText:
+    """Return a text with the characters that a message of this product cannot contain."""
+    return MarkedText(content, "".join(text.unsupported_characters(content)) if product.is_text else "")
 
 
 def _measure_bytes(content: str, limit: int) -> TextSize:
@@ -294,7 +290,7 @@ def _preview_fallback(content: str, channel_id: str, *, lacks_marks: bool) -> Fa
     return FallbackPreview(
         product,
         subject or "",
-        split_unsupported(content, Product.LMS),
+        find_unsupported(content, Product.LMS),
         _measure_bytes(content, sending.MAX_BYTES[product or Product.LMS]),
         lacks_marks,
     )

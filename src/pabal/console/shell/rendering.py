@@ -2,6 +2,7 @@
 
 import gzip
 import hashlib
+import re
 from collections.abc import Iterable, Mapping
 from functools import cache, partial
 from importlib import resources
@@ -10,6 +11,7 @@ from operator import attrgetter
 from typing import NamedTuple
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup, escape
 
 from pabal.domain.base.codes import LANGUAGES, Text
 
@@ -86,6 +88,18 @@ def groupby_run(items: Iterable[object], name: str) -> list[tuple[object, list[o
     return [(value, list(run)) for value, run in groupby(items, attrgetter(name))]
 
 
+def mark_lost(content: str, lost: str) -> Markup:
+    """Return an escaped text with these characters marked; none of them is ASCII, so none is part of an escape.
+
+    It is one pass: a template that marks every other character of a long text takes many times as long.
+    """
+    escaped = escape(content)
+    if not lost:
+        return escaped
+    marked = re.sub(f"[{re.escape(lost)}]+", r'<mark class="lost">\g<0></mark>', str(escaped))
+    return Markup(marked)  # noqa: S704 - it was escaped before it was marked
+
+
 class Templates:
     """The templates in one language.
 
@@ -108,7 +122,7 @@ class Templates:
             return text.in_language(language)
 
         environment.filters |= {"t": partial(texts.translate, language), "translate": translate}
-        environment.filters |= {"day_and_time": day_and_time, "groupby_run": groupby_run}
+        environment.filters |= {"day_and_time": day_and_time, "groupby_run": groupby_run, "mark_lost": mark_lost}
         self._compiled: set[str] = set()
 
     def names(self) -> list[str]:
