@@ -134,7 +134,7 @@ async def test_search_beyond_its_time_is_stopped_and_the_next_one_works(modes: S
     def search_words(tx: Tx) -> list[str]:
         return list_words(tx)
 
-    async with modes.opened(limits=StoreLimits(searchers=1, search_timeout_s=0.05)) as store:
+    async with modes.opened(limits=StoreLimits(searchers=1, search_timeout_s=0.5)) as store:
         await store.write(add_word, "kept")
         for _ in range(2):
             with pytest.raises(ReadTimedOut):
