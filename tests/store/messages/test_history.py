@@ -1,5 +1,8 @@
 """Message history: filtered, newest first, paged, and without table scans."""
 
+import re
+from itertools import pairwise
+
 import pytest
 
 from pabal.domain.base.dates import DAY, HOUR, MINUTE, Period
@@ -170,6 +173,25 @@ def test_messages_of_a_phone_are_read_in_receiver_index_order(tx: Tx, wanted: Me
     assert explaining.scans == []
     assert explaining.uses("messages_by_receiver (account_id=? AND receiver=?")
     assert not any("TEMP B-TREE FOR ORDER BY" in step for step, _ in explaining.plans)
+
+
+def test_counting_looks_requests_up_by_account_and_id_also_where_tables_seem_empty(tx: Tx) -> None:
+    explaining = ExplainingTx(tx)
+    store_many_requests(tx)
+    period = Period(NOON - DAY, NOON + DAY)
+
+    for wanted in (
+        OF_PHONE._replace(receiver="01000000007", sender="0212345678"),
+        MessageFilter(ACCOUNT, sender="0212345678", requested=period),
+        MessageFilter(ACCOUNT, scheduled=period),
+    ):
+        assert history.count(explaining, wanted) > 0
+
+    comparing = ("Join Filter", "Materialize", "SEARCH r USING PRIMARY KEY (id>")
+    steps = [step for step, _ in explaining.plans]
+    assert [step for step in steps if any(each in step for each in comparing)] == []
+    by_account = [cond for step, cond in pairwise(steps) if re.search("Index .*requests.*_account_id_id_idx", step)]
+    assert [cond for cond in by_account if "account_id = " not in cond] == [], "else it reads the whole index"
 
 
 def test_messages_of_a_request_are_found_by_their_ids(tx: Tx) -> None:

@@ -125,9 +125,10 @@ def count(tx: Tx, wanted: MessageFilter, most: int | None = None) -> int:
     else:
         where_shared, shared_args = _join_conditions(shared)
         found = tx.fetch_number(
-            "select sum(g.messages) from (select substr(m.id, 1, 13) as request_id{and_slot},"
-            f" count(*) as messages from messages m where {where} group by substr(m.id, 1, 13){{and_slot}}) as g"
-            f" join requests r on r.id = g.request_id{{and_same_slot}} where {where_shared}",
+            "select sum(g.messages)"
+            " from (select substr(m.id, 1, 13) as request_id{and_slot}, m.account_id, count(*) as messages"
+            f" from messages m where {where} group by substr(m.id, 1, 13){{and_slot}}, m.account_id) as g"
+            f" join {{request_of_group}} on {{is_of_group}} where {where_shared}",
             [*args, *shared_args],
         )
     return found if most is None else min(found, most)

@@ -52,9 +52,12 @@ DIALECT = {
     "partitioned_by_request": "partition by range (request_id)",
     "partitioned_by_message": "partition by range (message_id)",
     "and_slot": ", slot",
-    "and_same_slot": " and r.slot = g.slot",
     # Its order makes it be looked up for each group: a join may compare every request with every group.
-    "request_of_group": "lateral (select * from requests where id = g.request_id and slot = g.slot order by id) r",
+    # An index begins with the account: without it, all of that index may be read for each group.
+    "request_of_group": (
+        "lateral (select * from requests where id = g.request_id and slot = g.slot and account_id = g.account_id"
+        " order by id) r"
+    ),
     "is_of_group": "true",
     "has_partitions": "1",
     "is_distributed": f"to_regclass('{MARKER_TABLE}') is not null",

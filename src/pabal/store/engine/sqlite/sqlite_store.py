@@ -57,7 +57,6 @@ DIALECT = {
     "partitioned_by_request": "without rowid",
     "partitioned_by_message": "without rowid",
     "and_slot": "",
-    "and_same_slot": "",
     "request_of_group": "requests r",
     "is_of_group": "r.id = g.request_id",
     "has_partitions": "0",
