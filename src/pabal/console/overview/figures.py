@@ -24,6 +24,7 @@ STATE_BY_STATUS = {
     Status.SENDING: "open",
     Status.CANCEL: "cancel",
 }
+COST = "cost"
 Group = tuple[Any, ...]
 """The stored values that messages have in common."""
 BAR_LENGTH = 100
@@ -108,11 +109,11 @@ def by_period(cells: Cells, count: int, together: int) -> list[Figure]:
     return found
 
 
-def by_group(cells: Cells) -> dict[Group, Figure]:
-    """Return the figures of each group."""
+def by_group(cells: Cells, part: slice = slice(None)) -> dict[Group, Figure]:
+    """Return the figures of each group, or of those that have a part in common."""
     found: dict[Group, Figure] = {}
     for (_, group), figure in cells.items():
-        found[group] = found.get(group, NOTHING).plus(figure)
+        found[group[part]] = found.get(group[part], NOTHING).plus(figure)
     return found
 
 
@@ -140,7 +141,24 @@ class Rectangle(NamedTuple):
     height: float
 
 
-def build_bar(amounts: Sequence[tuple[str, int]], largest: int) -> list[Rectangle]:
+def amounts_of(figure: Figure, *, shows_cost: bool = False) -> list[tuple[str, float]]:
+    """Return what a figure is drawn as: its cost, or its messages by state."""
+    return [(COST, figure.won or 0.0)] if shows_cost else list(zip(STATES, figure.states, strict=True))
+
+
+def format_amount(request: PageRequest, amount: float, *, shows_cost: bool) -> str:
+    """Return a cost or a number of messages as scales of charts show it."""
+    return request.t("word.won", won=f"{amount:,.0f}") if shows_cost else f"{amount:,.0f}"
+
+
+def describe_states(request: PageRequest, figure: Figure) -> list[str]:
+    """Return how many messages are in each state, in two lines; states without messages are left out at the end."""
+    words = [f"{request.t(f'overview.{state}')} {count:,}" for state, count in amounts_of(figure)]
+    has_more = figure.states.open or figure.states.cancel
+    return [" · ".join(words[:2]), *([" · ".join(words[2:])] if has_more else [])]
+
+
+def build_bar(amounts: Sequence[tuple[str, float]], largest: float) -> list[Rectangle]:
     """Return the rectangles of a horizontal bar, one after the other."""
     parts = []
     end = 0.0

@@ -1,22 +1,27 @@
 """The overview page: messages of today and the last weeks, their status, and the state of the carriers."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from datetime import date, datetime, timedelta
+from functools import partial
 from typing import NamedTuple
 from urllib.parse import urlencode
 
 from starlette.responses import Response
 
 from pabal.console.overview.figures import (
+    COST,
     STATES,
     Cells,
     Figure,
     Rectangle,
     StateCounts,
+    amounts_of,
     build_bar,
     by_group,
     by_period,
+    describe_states,
+    format_amount,
     make_cards,
     read_rows,
     same_time_last_week,
@@ -27,12 +32,12 @@ from pabal.console.shell.page_request import PageRequest
 from pabal.domain.base import dates as dates_module
 from pabal.domain.base.codes import Text
 from pabal.domain.base.dates import SECOND
-from pabal.domain.sends.message import OUTCOME_BY_NUMBER, PRODUCT_BY_NUMBER, STATUS_BY_NUMBER, Product, Status
+from pabal.domain.sends.message import OUTCOME_BY_NUMBER, PRODUCT_BY_NUMBER, Product
 from pabal.domain.sends.price import format_won
 from pabal.service.access.accounts import account_limits, accounts
 from pabal.service.history.history import find_outage
 from pabal.service.upkeep import reports
-from pabal.service.upkeep.reports import CarrierState, StatisticsKey
+from pabal.service.upkeep.reports import CarrierState
 
 SHOWN_DAYS = 28
 
@@ -40,7 +45,6 @@ PERIODS_DAYS = (1, 7, 28)
 DEFAULT_PERIOD_DAYS = 7
 MIN_CHART_DAYS = 7
 """Fewest days of the chart: one day alone compares with nothing."""
-COST = "cost"
 
 
 class ProductChart(NamedTuple):
@@ -66,12 +70,10 @@ async def show_overview(request: PageRequest) -> Response:
     report = await reports.get_account_report(
         request.context, request.account_id, periods, month, same_time_last_week(request.now, zone)
     )
-    cells = read_rows(report.by_product, {int(each.start or 0): day for day, each in enumerate(periods)})
-    in_period = _add_days(report.statistics[-period_days:])
+    cells = read_rows(report.rows, {int(each.start or 0): day for day, each in enumerate(periods)})
+    in_period = _since(cells, len(periods) - period_days)
+    today = _since(cells, len(periods) - 1)
     daily = by_period(cells, len(periods), 1)
-    products = _product_charts(
-        request, {key: each for key, each in cells.items() if key[0] >= len(periods) - period_days}
-    )
     limit_use = await account_limits.get_use(request.context, request.account_id)
     has_costs = any(each.won is not None for each in daily)
     shows_cost = has_costs and request.field("show") == COST
@@ -80,9 +82,9 @@ async def show_overview(request: PageRequest) -> Response:
     return request.render(
         "overview/overview.html",
         first_steps=await _first_steps(request) if is_new else [],
-        cards=make_cards(request, daily[-1], _count_reasons(report.statistics[-1]), report, limit_use),
+        cards=make_cards(request, daily[-1], _count_reasons(today), report, limit_use),
         today=daily[-1].states,
-        today_bar=build_bar(_amounts(daily[-1].states), max(1, daily[-1].states.total)),
+        today_bar=build_bar(amounts_of(daily[-1]), max(1, daily[-1].states.total)),
         failed_today=_failed_messages_url(dates[-1], dates[-1]),
         days=[
             (day.isoformat(), each.states, "" if each.counts.cost is None else format_won(each.counts.cost))
@@ -93,7 +95,7 @@ async def show_overview(request: PageRequest) -> Response:
         shows_cost=shows_cost,
         period=period_days,
         periods=PERIODS_DAYS,
-        products=products,
+        products=_product_charts(request, in_period),
         has_costs=has_costs,
         reasons=_failure_reasons(request, in_period),
         failed=_failed_messages_url(dates[-period_days], dates[-1]),
@@ -124,58 +126,38 @@ def _shown_dates(request: PageRequest) -> list[date]:
     return [today - timedelta(days=back) for back in reversed(range(SHOWN_DAYS))]
 
 
-def _add_days(days: Iterable[Mapping[StatisticsKey, int]]) -> Counter[StatisticsKey]:
-    total: Counter[StatisticsKey] = Counter()
-    for day in days:
-        total.update(day)
-    return total
+def _since(cells: Cells, first: int) -> Cells:
+    """Return the figures from a day on."""
+    return {key: each for key, each in cells.items() if key[0] >= first}
 
 
-def _count_reasons(statistics: Mapping[StatisticsKey, int]) -> list[tuple[int, int]]:
+def _count_reasons(cells: Cells) -> list[tuple[int, int]]:
     """Return result code and count of each failure reason, most frequent first."""
-    failed: Counter[int] = Counter()
-    for (_, status, outcome), count in statistics.items():
-        if STATUS_BY_NUMBER[status] is Status.FAIL:
-            failed[outcome] += count
-    return failed.most_common()
-
-
-def _amounts(counts: StateCounts) -> list[tuple[str, int]]:
-    return list(zip(STATES, counts, strict=True))
+    failed = Counter({code: each.states.fail for (code,), each in by_group(cells, slice(1, 2)).items()})
+    return [(code, count) for code, count in failed.most_common() if count]
 
 
 def _draw(request: PageRequest, dates: Sequence[date], daily: Sequence[Figure], *, shows_cost: bool) -> DrawnChart:
     columns = []
     for day, each in zip(dates, daily, strict=True):
-        label, won = f"{day:%m-%d}", each.won or 0.0
         if shows_cost:
-            name = request.t("overview.cost_of_day", day=day.isoformat(), won=format_won(each.counts.cost or 0))
-            columns.append(ChartColumn(name, label, [(COST, won)], []))
+            title = request.t("overview.cost_of_day", day=day.isoformat(), won=format_won(each.counts.cost or 0))
         else:
-            name = request.t("overview.of_day", day=day.isoformat(), total=f"{each.states.total:,}")
-            columns.append(ChartColumn(name, label, _amounts(each.states), describe_states(request, each.states)))
+            title = request.t("overview.of_day", day=day.isoformat(), total=f"{each.states.total:,}")
+        details = [] if shows_cost else describe_states(request, each)
+        columns.append(ChartColumn(title, f"{day:%m-%d}", amounts_of(each, shows_cost=shows_cost), details))
     about = request.t("overview.days_about", first=dates[0], last=dates[-1])
-    return draw_chart(
-        about,
-        columns,
-        lambda amount: request.t("word.won", won=f"{amount:,.0f}") if shows_cost else f"{amount:,.0f}",
-    )
-
-
-def describe_states(request: PageRequest, counts: StateCounts) -> list[str]:
-    """Return how many messages are in each state, in two lines; states without messages are left out at the end."""
-    words = [f"{request.t(f'overview.{state}')} {count:,}" for state, count in _amounts(counts)]
-    return [" · ".join(words[:2]), *([" · ".join(words[2:])] if counts.open or counts.cancel else [])]
+    return draw_chart(about, columns, partial(format_amount, request, shows_cost=shows_cost))
 
 
 def _product_charts(request: PageRequest, cells: Cells) -> list[ProductChart]:
-    figures = by_group(cells)
+    figures = by_group(cells, slice(1))
     largest = max([1, *(each.states.total for each in figures.values())])
     return [
         ProductChart(
             request.translate(PRODUCT_BY_NUMBER[product].label),
             each.states,
-            build_bar(_amounts(each.states), largest),
+            build_bar(amounts_of(each), largest),
             each.reached,
             "" if each.counts.cost is None else format_won(each.counts.cost),
         )
@@ -183,11 +165,9 @@ def _product_charts(request: PageRequest, cells: Cells) -> list[ProductChart]:
     ]
 
 
-def _failure_reasons(
-    request: PageRequest, statistics: Mapping[StatisticsKey, int]
-) -> list[tuple[str, int, int, list[Rectangle]]]:
+def _failure_reasons(request: PageRequest, cells: Cells) -> list[tuple[str, int, int, list[Rectangle]]]:
     """Return text, result code, count and bar of each failure reason, most frequent first."""
-    failed = _count_reasons(statistics)
+    failed = _count_reasons(cells)
     largest = max([1, *(count for _, count in failed)])
     return [
         (

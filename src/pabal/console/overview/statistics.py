@@ -1,7 +1,8 @@
 """The page of statistics: messages of any period as charts and tables, compared with the period before."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
+from functools import partial
 from typing import NamedTuple
 from urllib.parse import urlencode
 
@@ -11,16 +12,19 @@ from pabal.answers.statistics import MAX_GROUPS, GroupColumn, Interval
 from pabal.console.history.filters import OfferedPeriod, list_offered
 from pabal.console.overview import statistics_report
 from pabal.console.overview.figures import (
+    COST,
     STATES,
     Figure,
     Rectangle,
     add_up,
+    amounts_of,
     build_bar,
     by_group,
     by_period,
+    describe_states,
+    format_amount,
     format_change,
 )
-from pabal.console.overview.overview import describe_states
 from pabal.console.overview.statistics_report import (
     COMPARE_FIELD,
     GROUP_FIELD,
@@ -45,7 +49,7 @@ MAX_COLUMNS = 31
 SHOWN_GROUPS = 15
 """Most groups that are shown one by one."""
 PAGE_ROWS = 30
-MESSAGES, COST = "messages", "cost"
+MESSAGES = "messages"
 
 
 class GroupRow(NamedTuple):
@@ -152,33 +156,28 @@ def _tiles(request: PageRequest, report: StatisticsReport) -> list[Tile]:
     now = add_up(report.cells.values())
     before = None if report.before is None else add_up(report.before.values())
 
-    def counted(key: str, count: int, earlier: int | None) -> Tile:
-        if earlier is None:
-            return Tile(key, f"{count:,}", "", "")
-        return Tile(key, f"{count:,}", f"{earlier:,}", format_change(count, earlier))
+    def tile(key: str, show: Callable[[Figure], str], size: Callable[[Figure], float] | None = None) -> Tile:
+        earlier = show(before) if before else ""
+        change = format_change(size(now), size(before)) if before and size else ""
+        return Tile(key, show(now) or "–", earlier, change)
 
-    def share(key: str, value: str, earlier: str) -> Tile:
-        percent = request.t("overview.per_cent", share=value) if value else "–"
-        return Tile(key, percent, request.t("overview.per_cent", share=earlier) if earlier else "", "")
+    def counted(key: str, count: Callable[[Figure], int]) -> Tile:
+        return tile(key, lambda each: f"{count(each):,}", count)
+
+    def percent(share: str) -> str:
+        return request.t("overview.per_cent", share=share) if share else ""
+
+    def show_cost(each: Figure) -> str:
+        return "" if each.counts.cost is None else request.t("word.won", won=format_won(each.counts.cost))
 
     tiles = [
-        counted("messages", now.counts.messages, before.counts.messages if before else None),
-        counted("completed", now.states.completed, before.states.completed if before else None),
-        counted("fail", now.states.fail, before.states.fail if before else None),
-        share("rate", now.states.completion_rate, before.states.completion_rate if before else ""),
-        share("reached", now.reached, before.reached if before else ""),
+        counted("messages", lambda each: each.counts.messages),
+        counted("completed", lambda each: each.states.completed),
+        counted("fail", lambda each: each.states.fail),
+        tile("rate", lambda each: percent(each.states.completion_rate)),
+        tile("reached", lambda each: percent(each.reached)),
     ]
-    if now.won is not None:
-        earlier = before.won if before else None
-        tiles.append(
-            Tile(
-                COST,
-                request.t("word.won", won=format_won(now.counts.cost or 0)),
-                "" if earlier is None else request.t("word.won", won=f"{earlier:,.2f}".removesuffix(".00")),
-                "" if earlier is None else format_change(now.won, earlier),
-            )
-        )
-    return tiles
+    return tiles if now.won is None else [*tiles, tile(COST, show_cost, lambda each: each.won or 0.0)]
 
 
 def _draw(
@@ -192,33 +191,24 @@ def _draw(
 ) -> DrawnChart:
     columns = []
     for place, (name, now) in enumerate(zip(names, series, strict=True)):
-        earlier = before[place] if before else None
-        won = now.won or 0.0
-        details = [] if shows_cost else describe_states(request, now.states)
-        if earlier is not None:
-            value = earlier.won or 0.0 if shows_cost else earlier.counts.messages
-            change = format_change(won if shows_cost else now.counts.messages, value)
+        details = [] if shows_cost else describe_states(request, now)
+        size, size_before = _size(now, shows_cost=shows_cost), None
+        if before:
+            size_before = _size(before[place], shows_cost=shows_cost)
+            change = format_change(size, size_before)
+            value = format_amount(request, size_before, shows_cost=shows_cost)
             change = f" ({change} %)" if change else ""
-            shown = f"{value:,.0f}"
-            shown = request.t("word.won", won=shown) if shows_cost else shown
-            details.append(request.t("statistics.before_is", value=shown, change=change))
-        columns.append(
-            ChartColumn(
-                request.t("statistics.cost_of", day=name, won=f"{won:,.2f}".removesuffix(".00"))
-                if shows_cost
-                else request.t("overview.of_day", day=name, total=f"{now.counts.messages:,}"),
-                statistics_report.short_name(report, name),
-                [(COST, won)] if shows_cost else list(zip(STATES, now.states, strict=True)),
-                details,
-                None if earlier is None else float(earlier.won or 0 if shows_cost else earlier.counts.messages),
-            )
+            details.append(request.t("statistics.before_is", value=value, change=change))
+        title = (
+            request.t("statistics.cost_of", day=name, won=f"{size:,.2f}".removesuffix(".00"))
+            if shows_cost
+            else request.t("overview.of_day", day=name, total=f"{size:,}")
         )
+        amounts = amounts_of(now, shows_cost=shows_cost)
+        label = statistics_report.short_name(report, name)
+        columns.append(ChartColumn(title, label, amounts, details, size_before))
     about = request.t("statistics.chart_about", first=names[0], last=names[-1])
-
-    def format_tick(amount: float) -> str:
-        return request.t("word.won", won=f"{amount:,.0f}") if shows_cost else f"{amount:,.0f}"
-
-    return draw_chart(about, columns, format_tick)
+    return draw_chart(about, columns, partial(format_amount, request, shows_cost=shows_cost))
 
 
 def _group_rows(request: PageRequest, report: StatisticsReport, *, shows_cost: bool) -> list[GroupRow]:
@@ -238,9 +228,9 @@ def _group_rows(request: PageRequest, report: StatisticsReport, *, shows_cost: b
     largest = max([1, *(_size(each, shows_cost=shows_cost) for each in figures)])
     for (labels, some), figure in zip(shown, figures, strict=True):
         earlier = None if before is None else add_up(before.get(each, Figure()) for each in some)
-        amounts = [(COST, round(figure.won or 0))] if shows_cost else list(zip(STATES, figure.states, strict=True))
+        bar = build_bar(amounts_of(figure, shows_cost=shows_cost), largest)
         cells = [*figure_cells(report, figure), *change_cells(report, figure, earlier)]
-        rows.append(GroupRow(labels, build_bar(amounts, round(largest)), cells))
+        rows.append(GroupRow(labels, bar, cells))
     return rows
 
 

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
 from pabal.domain.base.dates import MINUTE, Instant, Period
-from pabal.domain.sends.message import Product
+from pabal.domain.sends.message import Outcome, Product
 from pabal.service.context import Context
 from pabal.service.history.history import take_search_turn
 from pabal.service.upkeep.statistics import QUICK_MS, update_statistics
@@ -16,7 +16,6 @@ from pabal.store.kakao import templates
 from pabal.store.messages import statistics
 from pabal.store.messages.statistics import GroupCounts as GroupCounts
 from pabal.store.messages.statistics import PeriodCounts as PeriodCounts
-from pabal.store.messages.statistics import StatisticsKey as StatisticsKey
 from pabal.store.queue import carriers, queue_admin, receipts
 from pabal.store.queue import slots as slot_store
 from pabal.store.queue.carriers import CarrierState as CarrierState
@@ -34,9 +33,8 @@ RECENT_LATENCY_MS = 10 * MINUTE
 class AccountReport(NamedTuple):
     """The messages of an account in each period, the carriers as each worker sees them, and the figures' time."""
 
-    statistics: list[dict[StatisticsKey, int]]
-    by_product: list[PeriodCounts]
-    """The messages of each period, one row for each product."""
+    rows: list[PeriodCounts]
+    """The messages of each period, one row for each product and outcome."""
     month: list[PeriodCounts]
     """Those of the month, together."""
     before: list[PeriodCounts]
@@ -175,9 +173,9 @@ def store_figures(
 def _read_account_report(
     tx: Tx, account_id: int, periods: list[Period], month: Period, before: Period
 ) -> AccountReport:
+    most = len(periods) * len(Product) * (1 + len(Outcome))
     return AccountReport(
-        statistics.count_by_account(tx, account_id, periods),
-        statistics.list_groups(tx, account_id, periods, ["product"], len(periods) * len(Product)),
+        statistics.list_groups(tx, account_id, periods, ["product", "outcome"], most),
         statistics.list_groups(tx, account_id, [month], [], 1),
         statistics.list_groups(tx, account_id, [before], [], 1),
         carriers.list_states(tx),

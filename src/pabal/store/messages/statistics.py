@@ -15,10 +15,6 @@ QUARTER = 15 * MINUTE
 OPEN_PREFIX = "open "
 """The prefix of a queue digest while messages may still be added to its quarter."""
 
-StatisticsKey = tuple[int, int, int]
-"""Numbers of product, status and outcome (0: none)."""
-
-
 OTHERS = "*"
 OTHER_KEYS = -1
 """Stand for templates, senders, keys and users that are not counted one by one, because there are so many."""
@@ -208,21 +204,6 @@ def counted_as_of(tx: Tx) -> Instant | None:
         "select min(counted_at) from statistics_quarters where queue_digest >= ? and queue_digest < ?",
         (OPEN_PREFIX, OPEN_PREFIX + "a"),
     )
-
-
-def count_by_account(tx: Tx, account_id: int, periods: Sequence[Period]) -> list[dict[StatisticsKey, int]]:
-    """Return for each period the number of an account's messages by product, status and outcome."""
-    return [
-        {
-            (product, status, outcome): int(messages)
-            for product, status, outcome, messages in tx.fetch_all(
-                "select product, status, outcome, sum(messages) from statistics"
-                " where account_id = ? and quarter >= ? and quarter < ? group by product, status, outcome",
-                (account_id, period.start, period.end),
-            )
-        }
-        for period in periods
-    ]
 
 
 class AccountFailures(NamedTuple):
