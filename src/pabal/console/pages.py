@@ -20,6 +20,7 @@ from pabal.console.manage import (
 from pabal.console.operate import accounts, audit, keys, mappings, status, system, waiting
 from pabal.console.overview import overview, statistics, statistics_report
 from pabal.console.send import saved, send, send_texts
+from pabal.console.sheets.sheet_limits import MAX_FORM_BYTES
 from pabal.console.shell import shell_texts
 from pabal.console.shell.page import OPERATORS, OWNERS, SENDERS, SIGNED_IN, Form, Handler, Page
 from pabal.console.shell.page_request import OPENID_CALLBACK
@@ -89,7 +90,6 @@ OPERATING = tuple(
 WEBHOOK = f"{webhooks.WEBHOOKS_PATH}/{{webhook}}"
 MESSAGE_BYTES = 3 * 1024 * 1024
 """A message with its images and its typed receivers; URL encoding makes three bytes of one."""
-MAX_UPLOAD_BYTES = campaign_file.MAX_FORM_BYTES
 PICTURE_BYTES = 8 * 1024 * 1024
 """A form with a photo from a phone: that is too large to send, but the error is shown at its field."""
 
@@ -118,14 +118,14 @@ CONTACTS = (
         contact_import.IMPORT_PATH,
         contact_import.import_contacts,
         SENDERS,
-        max_body_bytes=contact_import.MAX_FORM_BYTES,
+        max_body_bytes=MAX_FORM_BYTES,
     ),
     post(
         f"{contact_import.IMPORT_PATH}/columns",
         contact_import.show_columns,
         SENDERS,
         is_repeatable=True,
-        max_body_bytes=contact_import.MAX_FORM_BYTES,
+        max_body_bytes=MAX_FORM_BYTES,
     ),
     Page(CONTACT, address_book.show_contact, SENDERS),
     post(CONTACT, address_book.update_contact, SENDERS, address_book.show_contact),
@@ -136,8 +136,8 @@ PAGES = (
     Page("/console", overview.show_overview, SIGNED_IN, menu="menu.overview"),
     Page("/console/statistics.csv", statistics_report.export_statistics, SIGNED_IN),
     Page(statistics.STATISTICS_PATH, statistics.show_statistics, SIGNED_IN, menu="menu.statistics"),
-    Page(f"{statistics.STATISTICS_PATH}/table.csv", statistics_report.export_csv, SIGNED_IN),
-    Page(f"{statistics.STATISTICS_PATH}/table.xlsx", statistics_report.export_xlsx, SIGNED_IN),
+    Page(f"{statistics.STATISTICS_PATH}/table.csv", statistics_report.export_table, SIGNED_IN),
+    Page(f"{statistics.STATISTICS_PATH}/table.xlsx", statistics_report.export_table, SIGNED_IN),
     Page("/console/login", sign_in.show_sign_in, None, needs_account=False),
     Page(sign_in.AGAIN, sign_in.ask_again, None, needs_account=False),
     *(
@@ -209,14 +209,14 @@ PAGES = (
         campaign_file.receive_file,
         SENDERS,
         is_repeatable=True,
-        max_body_bytes=MAX_UPLOAD_BYTES,
+        max_body_bytes=MAX_FORM_BYTES,
     ),
     post(
         "/console/send/upload/{campaign}/columns",
         campaign_file.show_columns,
         SENDERS,
         is_repeatable=True,
-        max_body_bytes=MAX_UPLOAD_BYTES,
+        max_body_bytes=MAX_FORM_BYTES,
     ),
     post("/console/send/upload/{campaign}/send", upload.send_campaign, SENDERS),
     post("/console/send/upload/{campaign}/approve", upload.approve_campaign, SENDERS),
@@ -237,8 +237,8 @@ PAGES = (
     post("/console/requests/{request}/go-on", requests.resume_campaign, SENDERS),
     post("/console/requests/{request}/name", requests.rename_campaign, SENDERS, requests.show_refused),
     Page("/console/history", history.show_history, SIGNED_IN, menu="menu.history"),
-    Page("/console/history.csv", export.export_csv, SIGNED_IN),
-    Page("/console/history.xlsx", export.export_xlsx, SIGNED_IN),
+    Page("/console/history.csv", export.export_messages, SIGNED_IN),
+    Page("/console/history.xlsx", export.export_messages, SIGNED_IN),
     Page("/console/history/{message}", history.show_message, SIGNED_IN),
     Page(codes.CODES_PATH, codes.show_codes, SIGNED_IN, menu="menu.codes", needs_account=False),
     Page("/console/templates", templates.list_templates, SIGNED_IN, menu="menu.templates"),
@@ -267,7 +267,7 @@ PAGES = (
     post("/console/profiles/token", profiles.verify_token, OWNERS),
     post("/console/profiles/resend", profiles.resend_token, OWNERS),
     Page("/console/profiles/delete", profiles.confirm_deletion, OWNERS),
-    post("/console/profiles/delete", profiles.delete_profile, OWNERS),
+    post("/console/profiles/delete", profiles.delete_profile, OWNERS, profiles.confirm_deletion),
     Page("/console/numbers", numbers.list_numbers, OWNERS, menu="menu.numbers"),
     post(numbers.NUMBERS_PATH, numbers.register_number, OWNERS, numbers.list_numbers),
     post(f"{numbers.NUMBERS_PATH}/opt-out", numbers.set_opt_out_number, OWNERS, numbers.list_numbers),
@@ -289,7 +289,7 @@ PAGES = (
         f"{opt_outs.OPT_OUTS_PATH}/import",
         opt_outs.import_opt_outs,
         SENDERS,
-        max_body_bytes=opt_outs.MAX_FORM_BYTES,
+        max_body_bytes=MAX_FORM_BYTES,
     ),
     Page(inbound.INBOUND_PATH, inbound.list_inbound, SIGNED_IN, menu="menu.inbound"),
     Page(f"{inbound.INBOUND_PATH}.csv", inbound.export_inbound, SIGNED_IN),

@@ -2,16 +2,17 @@
 
 from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from functools import partial
+from operator import attrgetter
 from typing import BinaryIO, NamedTuple
 
 from starlette.responses import Response
 
 from pabal.console.campaigns.campaign_message import UPLOAD_PATH, campaign_audit_entry, get_campaign, load_validator
 from pabal.console.campaigns.row_validation import FileValidation, RowValidator
-from pabal.console.sheets import mapping, sheet, sheet_limits
+from pabal.console.sheets import mapping, sheet
 from pabal.console.sheets.mapping import FIELD, IGNORE, PHONE, REFERENCE, FileHead
 from pabal.console.sheets.sheet import Columns, SheetRow, is_number, spelled
-from pabal.console.shell.download import BOM, attach, csv_line
+from pabal.console.shell.download import attach_table, rows_at_once, rows_behind
 from pabal.console.shell.file_columns import preview_columns, render_columns
 from pabal.console.shell.page_request import PageRequest
 from pabal.domain.base.codes import Code, Refused, Text
@@ -24,10 +25,7 @@ STALE_AFTER = 1 * MINUTE
 """Reading a file was interrupted if it has not advanced for this long: by a restart, or without the store."""
 PROGRESS_INTERVAL = STALE_AFTER // 4
 """How often the reading is stored as alive while nothing is found."""
-INVALID_ROWS_PER_READ = 1000
 MAX_FILE_NAME_CHARACTERS = 120
-MAX_FORM_BYTES = sheet_limits.MAX_FILE_BYTES + 64 * 1024
-"""A form with the largest file."""
 FILE_REFUSED = Text(
     "다른 파일을 확인하고 있거나 이미 보낸 캠페인입니다. 화면을 새로 고치세요.",
     "Another file is being checked, or the campaign has already been sent. Reload the page.",
@@ -56,14 +54,19 @@ async def receive_file(request: PageRequest) -> Response:
 async def download_template(request: PageRequest) -> Response:
     """Answer with an empty CSV file that has the columns which the message needs."""
     validator = await load_validator(request, await get_campaign(request))
-    head = BOM + csv_line([sheet.PHONE_NAMES[0], *validator.variables])
-    return attach("pabal-template.csv", head.encode())
+    head = [sheet.PHONE_NAMES[0], *validator.variables]
+    return attach_table(request, "pabal-template.csv", head, rows_at_once([]))
 
 
 async def download_invalid_rows(request: PageRequest) -> Response:
     """Answer with a CSV file of the rows that cannot be sent to, as they were, and the reason of each."""
     campaign = await get_campaign(request)
-    return attach("pabal-bad-rows.csv", _invalid_row_chunks(request, campaign))
+    head = [request.t("upload.row"), *campaign.columns, request.t("word.reason")]
+    read = partial(campaign_files.list_invalid_rows, request.context, campaign)
+    rows = rows_behind(
+        read, partial(_invalid_row_cells, request, len(campaign.columns)), place=attrgetter("number")
+    )
+    return attach_table(request, "pabal-bad-rows.csv", head, rows)
 
 
 def is_stale(campaign: Campaign, now: Instant) -> bool:
@@ -128,17 +131,7 @@ async def _store_findings(
         await campaign_files.refuse_file(context, campaign, refused.problems, changed_at, now)
 
 
-async def _invalid_row_chunks(request: PageRequest, campaign: Campaign) -> AsyncGenerator[bytes, None]:
-    width = len(campaign.columns)
-    head = [request.t("upload.row"), *campaign.columns, request.t("word.reason")]
-    yield (BOM + csv_line(head)).encode()
-    after = 0
-    while rows := await campaign_files.list_invalid_rows(request.context, campaign, after, INVALID_ROWS_PER_READ):
-        after = rows[-1].number
-        yield "".join(csv_line(_invalid_row_cells(request, row, width)) for row in rows).encode()
-
-
-def _invalid_row_cells(request: PageRequest, row: InvalidRow, width: int) -> list[str]:
+def _invalid_row_cells(request: PageRequest, width: int, row: InvalidRow) -> list[str]:
     cells = [*row.cells, *[""] * width][: max(width, len(row.cells))]
     return [str(row.number), *cells, " ".join(request.pick_language(row.reason))]
 

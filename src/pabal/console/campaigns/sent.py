@@ -1,13 +1,11 @@
 """The page after a send: what was accepted, for whom, and how far it has come."""
 
-from collections.abc import Sequence
-
 from starlette.responses import Response
 
 from pabal.console.campaigns.entry import build_entry
 from pabal.console.send import kept_draft
-from pabal.console.send.review import Review, review_draft
-from pabal.console.shell.download import BOM, attach, csv_line
+from pabal.console.send.review import review_draft
+from pabal.console.shell.download import attach_table, rows_at_once
 from pabal.console.shell.page_request import PageRequest
 from pabal.domain.base import identifiers
 from pabal.domain.base.codes import Code, Refused, require
@@ -62,19 +60,10 @@ async def download_rest(request: PageRequest) -> Response:
     draft = require(await kept_draft.load_rest(request, sent_id) if sent_id else None)
     review = await review_draft(request, draft)
     reasons = {each.line_number: each.error for each in review.invalid_rows}
-    body = BOM + csv_line(_head(request, review)) + "".join(_lines(review, reasons))
-    return attach(FILE_NAME, body.encode())
-
-
-def _head(request: PageRequest, review: Review) -> list[str]:
-    return [request.t("send.number"), *review.message.variables, request.t("word.reason")]
-
-
-def _lines(review: Review, reasons: dict[int, str]) -> Sequence[str]:
     names = review.message.variables
-    return [
-        csv_line(
-            [line.phone_number, *(line.values.get(name, "") for name in names), reasons.get(line.line_number, "")]
-        )
+    head = [request.t("send.number"), *names, request.t("word.reason")]
+    rows = [
+        [line.phone_number, *(line.values.get(name, "") for name in names), reasons.get(line.line_number, "")]
         for line in (*review.receivers.entries, *review.receivers.duplicates)
     ]
+    return attach_table(request, FILE_NAME, head, rows_at_once(rows))

@@ -92,7 +92,7 @@ async def restore_contacts(request: PageRequest) -> Response:
         request.now,
         audit_entry,
     )
-    return request.redirect(_here(request, parse_id(request.field("group"))))
+    return request.redirect(_here(request))
 
 
 async def _delete(request: PageRequest, ids: Sequence[int], audit_entry: AuditEntry, url: str) -> Response:
@@ -120,7 +120,7 @@ async def change_selected(request: PageRequest) -> Response:
         raise Refused(Code.MISSING_PARAMETER, "selected")
     if action == "delete":
         audit_entry = request.audit_entry("contact.delete", f"n={len(ids)}")
-        return await _delete(request, ids, audit_entry, _here(request, shown))
+        return await _delete(request, ids, audit_entry, _here(request))
     elif action == "add" and group_id:
         await request.context.store.write(contact_groups.add_members, request.account_id, group_id, ids)
     elif action == "remove" and shown:
@@ -129,10 +129,10 @@ async def change_selected(request: PageRequest) -> Response:
         undo = [("action", "add"), ("to_group", str(shown)), *((f"{CONTACT}{one}", "1") for one in removed)]
         if removed:
             toast = Toast(told, f"{CONTACTS_PATH}/selected", [*undo, *_fields_of_place(request)])
-            return await _show_done(request, toast, _here(request, shown))
+            return await _show_done(request, toast, _here(request))
     else:
         raise Refused(Code.MISSING_PARAMETER, "to_group")
-    return request.redirect(_here(request, shown))
+    return request.redirect(_here(request))
 
 
 async def load_book(request: PageRequest) -> BookView:
@@ -150,10 +150,9 @@ def list_url(fields: Mapping[str, str], after: Place | None = None, before: Plac
     return page_url(CONTACTS_PATH, wanted)
 
 
-def _here(request: PageRequest, group: int | None) -> str:
+def _here(request: PageRequest) -> str:
     """Return the URL of the page that a form was on."""
-    fields = {name: request.field(name) for name in SEARCH_FIELDS} | {"group": str(group or "")}
-    return list_url(fields, _place(request, AFTER), _place(request, BEFORE))
+    return page_url(CONTACTS_PATH, dict(_fields_of_place(request)))
 
 
 def _fields_of_place(request: PageRequest) -> list[tuple[str, str]]:

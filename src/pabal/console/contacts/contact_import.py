@@ -11,7 +11,7 @@ from pabal.console.contacts.address_book import CONTACTS_PATH, load_book
 from pabal.console.sheets import mapping, sheet, sheet_limits
 from pabal.console.sheets.mapping import FIELD, IGNORE, PHONE, FileHead
 from pabal.console.sheets.sheet import SheetRow, is_number, spelled
-from pabal.console.shell.download import export_csv, unescape_formula
+from pabal.console.shell.download import attach_table, dated_name, rows_behind, unescape_formula
 from pabal.console.shell.file_columns import preview_columns, render_columns
 from pabal.console.shell.form_fields import parse_id
 from pabal.console.shell.page_request import PageRequest
@@ -25,8 +25,6 @@ from pabal.service.access.contacts.contacts import SAVE_BATCH, ImportBatch
 
 IMPORT_PATH = f"{CONTACTS_PATH}/file"
 SHOWN_BAD_ROWS = 50
-MAX_FORM_BYTES = sheet_limits.MAX_FILE_BYTES + 64 * 1024
-"""A form with the largest file."""
 
 
 NAME = "name"
@@ -208,7 +206,8 @@ async def export_contacts(request: PageRequest) -> Response:
     fields, chosen = view.book.fields, [view.group.id] if view.group else []
     read = partial(contacts.list_some, request.context, request.account_id, chosen)
     head = [sheet.PHONE_NAMES[0], rules.NAME_FIELD, *fields]
-    return export_csv(request, "pabal-contacts", head, read, lambda each: to_cells(each, fields))
+    rows = rows_behind(read, lambda each: to_cells(each, fields))
+    return attach_table(request, dated_name(request, "pabal-contacts", "csv"), head, rows)
 
 
 def _new_fields(head: FileHead, known: Sequence[str]) -> list[str]:

@@ -5,7 +5,7 @@ from functools import partial
 
 from starlette.responses import Response
 
-from pabal.console.shell.download import export_csv
+from pabal.console.shell.download import attach_table, dated_name, rows_behind
 from pabal.console.shell.form_fields import page_url, parse_id
 from pabal.console.shell.page_request import PageRequest
 from pabal.domain.base.codes import Code, Refused, Text
@@ -47,7 +47,8 @@ async def export_inbound(request: PageRequest) -> Response:
     await audit.add_entry(request.context, request.audit_entry("inbound.export", "csv"))
     head = [request.t(f"inbound.{each}") for each in EXPORT_COLUMNS]
     read = partial(history.list_before, request.context, request.account_id, sender=sender)
-    return export_csv(request, "pabal-inbound", head, read, partial(_cells, request), NEWEST)
+    rows = rows_behind(read, partial(_cells, request), NEWEST)
+    return attach_table(request, dated_name(request, "pabal-inbound", "csv"), head, rows)
 
 
 def _cells(request: PageRequest, message: Inbound) -> list[str]:

@@ -8,7 +8,7 @@ from starlette.responses import Response
 
 from pabal.console.contacts import opt_out_file
 from pabal.console.sheets import sheet_limits
-from pabal.console.shell.download import export_csv
+from pabal.console.shell.download import attach_table, dated_name, rows_behind
 from pabal.console.shell.form_fields import FieldReader, page_number, page_url, parse_id
 from pabal.console.shell.page_request import PageRequest, Toast
 from pabal.domain.base.codes import Code, Problem, Refused, Text
@@ -24,8 +24,6 @@ PAGE_SIZE = 50
 MAX_PAGE = 1_000_000
 DONE = ("known", "removed")
 """What the page says after a form: the number was there before, or was removed."""
-MAX_FORM_BYTES = sheet_limits.MAX_FILE_BYTES + 64 * 1024
-"""A form with the largest file."""
 
 
 async def add_opt_out(request: PageRequest) -> Response:
@@ -82,7 +80,8 @@ async def export_opt_outs(request: PageRequest) -> Response:
     await audit.add_entry(request.context, request.audit_entry(opt_outs.EXPORT_ACTION))
     head = [*opt_out_file.HEADER, request.t("opt_outs.source"), request.t("opt_outs.since")]
     read = partial(opt_outs.list_some, request.context.store, request.account_id)
-    return export_csv(request, "pabal-opt-outs", head, read, partial(_cells, request))
+    rows = rows_behind(read, partial(_cells, request))
+    return attach_table(request, dated_name(request, "pabal-opt-outs", "csv"), head, rows)
 
 
 def _cells(request: PageRequest, each: OptOut) -> list[str]:
@@ -154,14 +153,8 @@ async def list_opt_outs(request: PageRequest, refused: Refused | None = None) ->
 
 def _imported(request: PageRequest) -> tuple[int, int] | None:
     """Return how many opt-outs the last import has added, and how many the file had."""
-    rows = _read_number(request.field("rows"), sheet_limits.MAX_ROWS)
-    added = _read_number(request.field("added"), sheet_limits.MAX_ROWS)
+    rows, added = parse_id(request.field("rows")), parse_id(request.field("added"))
     return None if rows is None or added is None else (added, rows)
-
-
-def _read_number(word: str, limit: int) -> int | None:
-    number = parse_id(word)
-    return None if number is None else min(number, limit)
 
 
 def _page_url(searched: str, page: int) -> str:

@@ -1,13 +1,12 @@
 """Exports the history as CSV or Excel, streamed while it is read."""
 
-from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
 from functools import partial
 
 from starlette.responses import Response
 
 from pabal.console.history import filters
-from pabal.console.shell.download import BOM, CSV_TYPE, MEDIA_TYPE, Workbook, attach, csv_line, dated_name
+from pabal.console.shell.download import TableRows, attach_table, dated_name, file_extension
 from pabal.console.shell.page_request import PageRequest
 from pabal.domain.base import identifiers
 from pabal.domain.base.codes import Refused
@@ -36,63 +35,23 @@ COLUMNS = (
 )  # fmt: skip
 
 
-async def export_csv(request: PageRequest) -> Response:
-    """Answer with every message that the search finds, newest first, as CSV.
+async def export_messages(request: PageRequest) -> Response:
+    """Answer with every message that the search finds, newest first, as CSV or as an Excel workbook.
 
     Raises Refused for an invalid search.
     """
-    return await _download(request, _csv_chunks(request, _read_filter(request)), "csv", CSV_TYPE)
-
-
-async def export_xlsx(request: PageRequest) -> Response:
-    """Answer with the same messages as an Excel workbook.
-
-    Raises Refused for an invalid search.
-    """
-    return await _download(request, _xlsx_chunks(request, _read_filter(request)), "xlsx", MEDIA_TYPE)
-
-
-def _read_filter(request: PageRequest) -> MessageFilter | None:
     search = filters.read_search(request)
     if search.problems:
         raise Refused.from_problems(search.problems)
-    return search.message_filter
-
-
-async def _download(
-    request: PageRequest, chunks: AsyncGenerator[bytes, None], extension: str, media_type: str
-) -> Response:
-    """Answer with a file, and record the export in the audit log."""
+    extension = file_extension(request)
     await audit.add_entry(request.context, request.audit_entry("history.export", extension))
-    return attach(dated_name(request, "pabal", extension), chunks, media_type)
+    truncation_note = request.t("export.cut", most=f"{MAX_ROWS:,}")
+    rows = limit_rows(MAX_ROWS, _row_batches(request, search.message_filter), truncation_note)
+    head = [request.t(f"export.{column}") for column in COLUMNS]
+    return attach_table(request, dated_name(request, "pabal", extension), head, rows, request.t("menu.history"))
 
 
-async def _csv_chunks(request: PageRequest, wanted_filter: MessageFilter | None) -> AsyncGenerator[bytes, None]:
-    yield (BOM + csv_line(_header(request))).encode()
-    async for rows in limit_rows(
-        MAX_ROWS, _row_batches(request, wanted_filter), request.t("export.cut", most=f"{MAX_ROWS:,}")
-    ):
-        yield "".join(map(csv_line, rows)).encode()
-
-
-async def _xlsx_chunks(request: PageRequest, wanted_filter: MessageFilter | None) -> AsyncGenerator[bytes, None]:
-    book = Workbook(request.t("menu.history"), _header(request), request.now)
-    yield book.start()
-    async for rows in limit_rows(
-        MAX_ROWS, _row_batches(request, wanted_filter), request.t("export.cut", most=f"{MAX_ROWS:,}")
-    ):
-        if piece := await request.site.threads.run(book.add_rows, rows):
-            yield piece
-    yield book.finish()
-
-
-def _header(request: PageRequest) -> list[str]:
-    return [request.t(f"export.{column}") for column in COLUMNS]
-
-
-async def limit_rows(
-    limit: int, batches: AsyncGenerator[list[list[str]], None], truncation_note: str
-) -> AsyncIterator[list[list[str]]]:
+async def limit_rows(limit: int, batches: TableRows, truncation_note: str) -> TableRows:
     """Yield at most `limit` rows; if there are more, end with the note, so that nobody takes a part for all."""
     async with aclosing(batches):
         async for rows in batches:
@@ -102,12 +61,10 @@ async def limit_rows(
                 return
 
 
-async def _row_batches(
-    request: PageRequest, wanted_filter: MessageFilter | None
-) -> AsyncGenerator[list[list[str]], None]:
+async def _row_batches(request: PageRequest, wanted_filter: MessageFilter) -> TableRows:
     """Yield the cells of the messages that the search finds, in batches of rows."""
-    before: bytes | None = NEWEST if wanted_filter else None
-    while wanted_filter and before:
+    before: bytes | None = NEWEST
+    while before:
         found = await timeline.search_deliveries(request.context, wanted_filter, before, BATCH_ROWS)
         before = found.page.next_before
         if found.page.found or found.page.unreadable:

@@ -40,10 +40,10 @@ WEEK_DAYS = 7
 
 
 class HistorySearch(NamedTuple):
-    """The fields as typed, the filter that they make, and their problems; without a filter, nothing is found."""
+    """The fields as typed, the filter that they make, and their problems; with problems, nothing is found."""
 
     typed: dict[str, str]
-    message_filter: MessageFilter | None
+    message_filter: MessageFilter
     problems: list[Problem]
     before: bytes | None
 
@@ -77,7 +77,7 @@ def read_search(request: PageRequest) -> HistorySearch:
         outcome=reader.read("outcome", one_of(OUTCOME_BY_CODE)),
     )
     before = identifiers.parse_message_id(request.field("before"))
-    return HistorySearch(typed, None if reader.problems else wanted, reader.problems, before)
+    return HistorySearch(typed, wanted, reader.problems, before)
 
 
 def _parse_id(parse: Callable[[str], bytes | None], id_bytes: int) -> Callable[[str], bytes]:

@@ -94,7 +94,7 @@ async def show_history(request: PageRequest) -> Response:
     """Show a page of the messages that the search finds."""
     search = filters.read_search(request)
     result = SearchPage([], None)
-    if search.message_filter:
+    if not search.problems:
         result = await timeline.search_messages(
             request.context, search.message_filter, search.before or NEWEST, PAGE_SIZE
         )

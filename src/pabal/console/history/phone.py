@@ -91,7 +91,6 @@ def _buttons(buttons: Sequence[BrandButton]) -> list[tuple[str, str]]:
 MAX_MESSAGES = 30
 MAX_PHONES = 12
 NO_CONTENT = 204
-_WEB_SCHEMES = ("http://", "https://")
 
 
 class Bubble(NamedTuple):
@@ -192,7 +191,7 @@ def shown_time(request: PageRequest, at: Instant) -> str:
 
 def _button(button: Button) -> tuple[str, str]:
     link = button.mobile_url or button.pc_url or ""
-    return button.name, link if link.lower().startswith(_WEB_SCHEMES) else ""
+    return button.name, link if is_web_link(link) else ""
 
 
 TEXTS = {

@@ -104,23 +104,18 @@ async def resend_token(request: PageRequest) -> Response:
     return request.redirect(_token_url(known.channel_id, is_resent=True))
 
 
-async def confirm_deletion(request: PageRequest) -> Response:
-    """Ask for confirmation before a profile is deleted."""
+async def confirm_deletion(request: PageRequest, refused: Refused | None = None) -> Response:
+    """Ask for confirmation before a profile is deleted; after a refusal, say why it was not."""
     profile = (await _find_profile(request)).profile
-    return request.render("manage/profile_delete.html", channel=profile.channel_id, error="")
+    error = request.tell(refused.problems[0]) if refused else ""
+    return request.render("manage/profile_delete.html", refused, channel=profile.channel_id, error=error)
 
 
 async def delete_profile(request: PageRequest) -> Response:
     """Delete a profile; its waiting messages are cancelled."""
-    profile = (await _find_profile(request)).profile
-    try:
-        audit_entry = request.audit_entry("profile.delete", profile.channel_id)
-        await profiles.delete(request.context, request.account_id, None, profile.channel_id, audit_entry)
-    except Refused as refused:
-        error = request.tell(refused.problems[0])
-        return request.render(
-            "manage/profile_delete.html", refused.code.http_status, channel=profile.channel_id, error=error
-        )
+    channel_id = (await _find_profile(request)).profile.channel_id
+    audit_entry = request.audit_entry("profile.delete", channel_id)
+    await profiles.delete(request.context, request.account_id, None, channel_id, audit_entry)
     return request.redirect(PROFILES_PATH)
 
 

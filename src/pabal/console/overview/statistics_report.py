@@ -25,7 +25,7 @@ from pabal.answers.statistics import (
 )
 from pabal.console.overview.figures import Cells, Figure, Group, format_change, read_rows
 from pabal.console.overview.overview import SHOWN_DAYS
-from pabal.console.shell.download import BOM, CSV_TYPE, MEDIA_TYPE, Workbook, attach, csv_line, dated_name
+from pabal.console.shell.download import attach_table, dated_name, file_extension, rows_at_once
 from pabal.console.shell.page_request import PageRequest
 from pabal.domain.base import dates
 from pabal.domain.base.codes import Code, Refused, Text
@@ -257,24 +257,12 @@ GROUPS = [GroupColumn.PRODUCT, GroupColumn.STATUS, GroupColumn.RESULT_CODE]
 COLUMNS = ("day", "kind", "status", "code", "reason", "messages", "fallbacks", "reached", "cost")
 
 
-async def export_csv(request: PageRequest) -> Response:
-    """Answer with the counts of a query as CSV.
+async def export_table(request: PageRequest) -> Response:
+    """Answer with the counts of a query as CSV or as an Excel workbook.
 
     Raises Refused for an invalid query.
     """
-    head, rows = await _read(request)
-    body = (BOM + "".join(map(csv_line, [head, *rows]))).encode()
-    return await _answer(request, body, "csv", CSV_TYPE)
-
-
-async def export_xlsx(request: PageRequest) -> Response:
-    """Answer with the same counts as an Excel workbook.
-
-    Raises Refused for an invalid query.
-    """
-    head, rows = await _read(request)
-    book = Workbook(request.t("menu.statistics"), head, request.now)
-    return await _answer(request, book.start() + book.add_rows(rows) + book.finish(), "xlsx", MEDIA_TYPE)
+    return await _answer(request, *await _read(request))
 
 
 async def _read(request: PageRequest) -> tuple[list[str], list[list[str]]]:
@@ -292,9 +280,11 @@ async def _read(request: PageRequest) -> tuple[list[str], list[list[str]]]:
     return [head[place] for place in shown], rows
 
 
-async def _answer(request: PageRequest, body: bytes, extension: str, media_type: str) -> Response:
+async def _answer(request: PageRequest, head: Sequence[str], rows: Sequence[Sequence[str]]) -> Response:
+    extension = file_extension(request)
     await audit.add_entry(request.context, request.audit_entry("statistics.export", extension))
-    return attach(dated_name(request, "pabal-statistics", extension), body, media_type)
+    name = dated_name(request, "pabal-statistics", extension)
+    return attach_table(request, name, head, rows_at_once(rows), request.t("menu.statistics"))
 
 
 async def export_statistics(request: PageRequest) -> Response:
@@ -304,25 +294,23 @@ async def export_statistics(request: PageRequest) -> Response:
     columns = [each.column for each in GROUPS]
     found = await get_grouped_statistics(request.context, request.account_id, periods, columns, MAX_ROWS)
     items = build_statistics_items(found.rows, GROUPS, found.names, request.locale)
-    lines = [csv_line([request.t(f"overview.export.{each}") for each in COLUMNS]), *map(_line, items)]
-    return await _answer(request, (BOM + "".join(lines)).encode(), "csv", CSV_TYPE)
+    head = [request.t(f"overview.export.{each}") for each in COLUMNS]
+    return await _answer(request, head, [_cells(each) for each in items])
 
 
-def _line(item: StatisticsItem) -> str:
+def _cells(item: StatisticsItem) -> list[str]:
     product, status, result = (
         each if isinstance(each, LabelledValue) else LabelledValue("", "")
         for each in (item.product, item.status, item.resultCode)
     )
-    return csv_line(
-        [
-            item.date[:10],
-            product.label,
-            status.label,
-            result.value,
-            result.label,
-            str(item.count),
-            str(item.fallbacks),
-            str(item.reached),
-            "" if item.cost is UNSET else f"{item.cost:.2f}",
-        ]
-    )
+    return [
+        item.date[:10],
+        product.label,
+        status.label,
+        result.value,
+        result.label,
+        str(item.count),
+        str(item.fallbacks),
+        str(item.reached),
+        "" if item.cost is UNSET else f"{item.cost:.2f}",
+    ]

@@ -3,6 +3,8 @@
 from pabal.domain.base.codes import Code, Refused, Text
 
 MAX_FILE_BYTES = 32 * 1024 * 1024
+MAX_FORM_BYTES = MAX_FILE_BYTES + 64 * 1024
+"""A form with the largest file."""
 MAX_ROWS = 200_000
 """Rows with receivers."""
 MAX_ROW_NUMBER = 1_048_576

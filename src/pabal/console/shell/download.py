@@ -1,4 +1,4 @@
-"""Files that pages answer with: CSV and Excel, whole or while they are made."""
+"""Files that pages answer with while they are made: tables as CSV and Excel."""
 
 import csv
 import io
@@ -8,7 +8,8 @@ import zipfile
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from contextlib import aclosing
 from datetime import UTC, datetime
-from typing import IO, Protocol, TypeVar
+from operator import attrgetter
+from typing import IO, TypeVar
 from xml.sax.saxutils import escape
 
 from starlette.responses import Response, StreamingResponse
@@ -20,17 +21,20 @@ from pabal.service.errors import StoreUnavailable
 BOM = "\ufeff"
 """Byte order mark: without it Excel does not recognize UTF-8."""
 CSV_TYPE = "text/csv; charset=utf-8"
+XLSX = "xlsx"
 EXPORT_BATCH = 1000
 _FORMULA_PREFIXES = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+
+TableRows = AsyncGenerator[Sequence[Sequence[str]], None]
+"""The rows of a table in batches, read while the file is sent."""
+T = TypeVar("T")
 
 log = logging.getLogger("pabal.console")
 
 
-def attach(name: str, content: bytes | AsyncGenerator[bytes, None], media_type: str = CSV_TYPE) -> Response:
-    """Answer with a file to be saved, whole or while it is made."""
+def attach(name: str, content: AsyncGenerator[bytes, None], media_type: str = CSV_TYPE) -> Response:
+    """Answer with a file to be saved, while it is made."""
     headers = {"content-disposition": f'attachment; filename="{name}"'}
-    if isinstance(content, bytes):
-        return Response(content, media_type=media_type, headers=headers)
     return StreamingResponse(_log_early_end(content), media_type=media_type, headers=headers)
 
 
@@ -44,39 +48,59 @@ async def _log_early_end(pieces: AsyncGenerator[bytes, None]) -> AsyncIterator[b
         raise
 
 
+def file_extension(request: PageRequest) -> str:
+    """Return which kind of file the URL names."""
+    return str(request.http.scope["path"]).rpartition(".")[2]
+
+
 def dated_name(request: PageRequest, name: str, extension: str) -> str:
     """Return the name of a file that is made today."""
     return f"{name}-{request.time(request.now)[:10]}.{extension}"
 
 
-class Exported(Protocol):
-    """A row of an export: each batch goes on behind the id of the last one."""
+async def rows_behind(
+    read: Callable[[int, int], Awaitable[Sequence[T]]],
+    cells: Callable[[T], Sequence[str]],
+    behind: int = 0,
+    place: Callable[[T], int] = attrgetter("id"),
+) -> TableRows:
+    """Yield the cells of rows in batches; `read` returns so many rows behind the place of one."""
+    while found := await read(behind, EXPORT_BATCH):
+        behind = place(found[-1])
+        yield [cells(each) for each in found]
 
-    @property
-    def id(self) -> int: ...
+
+async def rows_at_once(rows: Sequence[Sequence[str]]) -> TableRows:
+    """Yield rows that are all there already."""
+    yield rows
 
 
-Row = TypeVar("Row", bound=Exported)
-
-
-def export_csv(
-    request: PageRequest,
-    name: str,
-    head: Sequence[str],
-    read: Callable[[int, int], Awaitable[Sequence[Row]]],
-    cells: Callable[[Row], Sequence[str]],
-    first: int = 0,
+def attach_table(
+    request: PageRequest, name: str, head: Sequence[str], batches: TableRows, title: str = ""
 ) -> Response:
-    """Answer with a CSV file; `read` returns so many rows behind an id, beginning behind `first`."""
+    """Answer with a table under its head: an Excel workbook of this title if the file's name says so, else CSV."""
+    if name.endswith(f".{XLSX}"):
+        return attach(name, _xlsx_pieces(request, title, head, batches), MEDIA_TYPE)
+    return attach(name, _csv_pieces(head, batches))
 
-    async def pieces() -> AsyncGenerator[bytes, None]:
-        yield (BOM + csv_line(head)).encode()
-        behind = first
-        while found := await read(behind, EXPORT_BATCH):
-            behind = found[-1].id
-            yield "".join(csv_line(cells(each)) for each in found).encode()
 
-    return attach(dated_name(request, name, "csv"), pieces())
+async def _csv_pieces(head: Sequence[str], batches: TableRows) -> AsyncGenerator[bytes, None]:
+    yield (BOM + csv_line(head)).encode()
+    async with aclosing(batches):
+        async for rows in batches:
+            yield "".join(map(csv_line, rows)).encode()
+
+
+async def _xlsx_pieces(
+    request: PageRequest, title: str, head: Sequence[str], batches: TableRows
+) -> AsyncGenerator[bytes, None]:
+    book = Workbook(title, head, request.now)
+    yield book.start()
+    async with aclosing(batches):
+        async for rows in batches:
+            if piece := await request.site.threads.run(book.add_rows, rows):
+                yield piece
+    yield book.finish()
 
 
 def csv_line(cells: Sequence[str]) -> str:
