@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from pabal.console.campaigns.campaign_message import REQUESTS_PATH
 from pabal.console.history.history_texts import describe_wait
-from pabal.console.overview.figures import format_percent
+from pabal.console.overview.figures import BarPart, build_bar, format_percent
 from pabal.console.shell.page_request import PageRequest
 from pabal.domain.base import identifiers
 from pabal.domain.base.codes import Text
@@ -14,10 +14,6 @@ from pabal.domain.sends.message import Status
 from pabal.service.history.history import Wait, find_waits
 from pabal.service.sending.campaigns.progress import SentItem
 
-METER_WIDTH = 1000
-"""The width of a meter in its own units."""
-MIN_WIDTH = 2
-"""The least width of a part, so that it stays visible."""
 _CLASS_BY_STATE = {
     CampaignState.HALTED: "fail",
     CampaignState.CANCELLED: "cancel",
@@ -54,14 +50,6 @@ class ReceiverCounts(NamedTuple):
         return sum(self)
 
 
-class MeterPart(NamedTuple):
-    """A part of a meter: its colour, where it begins, how wide it is."""
-
-    word: str
-    begin: int
-    width: int
-
-
 class RequestEntry(NamedTuple):
     """A campaign or a request as pages show it."""
 
@@ -78,7 +66,7 @@ class RequestEntry(NamedTuple):
     counts: list[tuple[str, int]]
     unmade: int
     unsent: int
-    meter: list[MeterPart]
+    meter: list[BarPart]
     is_campaign: bool
     is_code: bool
     is_moving: bool
@@ -171,16 +159,10 @@ def describe_state(request: PageRequest, sent: SentItem, counts: ReceiverCounts)
     return request.t("follow.reached", share=format_percent(counts.reached, counts.ended)), "completed"
 
 
-def _draw_meter(counts: ReceiverCounts, total: int, *, is_for_later: bool) -> list[MeterPart]:
+def _draw_meter(counts: ReceiverCounts, total: int, *, is_for_later: bool) -> list[BarPart]:
     """Return the parts of a meter, those of final statuses first; what waits for its time is no part yet."""
-    found: list[MeterPart] = []
-    begin = 0
-    for word, count in counts._asdict().items():
-        if count and total and not (is_for_later and word == "waiting"):
-            width = max(MIN_WIDTH, round(METER_WIDTH * count / total))
-            found.append(MeterPart(word, begin, width))
-            begin += width
-    return found
+    amounts = counts._asdict() | ({"waiting": 0} if is_for_later else {})
+    return build_bar(list(amounts.items()), max(total, 1))
 
 
 TEXTS = {

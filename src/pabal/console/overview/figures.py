@@ -28,7 +28,6 @@ COST = "cost"
 Group = tuple[Any, ...]
 """The stored values that messages have in common."""
 BAR_LENGTH = 100
-BAR_HEIGHT = 10
 MIN_SIZE = 1.0
 """The least size of an amount above zero, so that it stays visible."""
 
@@ -131,14 +130,12 @@ def format_change(now: float, before: float) -> str:
     return f"{100 * (now - before) / before:+.1f}" if before else ""
 
 
-class Rectangle(NamedTuple):
-    """A rectangle of a chart; `kind` decides its color."""
+class BarPart(NamedTuple):
+    """A part of a horizontal bar; `kind` decides its color."""
 
     kind: str
     x: float
-    y: float
     width: float
-    height: float
 
 
 def amounts_of(figure: Figure, *, shows_cost: bool = False) -> list[tuple[str, float]]:
@@ -158,14 +155,14 @@ def describe_states(request: PageRequest, figure: Figure) -> list[str]:
     return [" · ".join(words[:2]), *([" · ".join(words[2:])] if has_more else [])]
 
 
-def build_bar(amounts: Sequence[tuple[str, float]], largest: float) -> list[Rectangle]:
-    """Return the rectangles of a horizontal bar, one after the other."""
+def build_bar(amounts: Sequence[tuple[str, float]], largest: float) -> list[BarPart]:
+    """Return the parts of a horizontal bar, one after the other."""
     parts = []
     end = 0.0
     for kind, amount in amounts:
         if amount:
             width = max(MIN_SIZE, amount / largest * BAR_LENGTH)
-            parts.append(Rectangle(kind, round(end, 2), 0, round(width, 2), BAR_HEIGHT))
+            parts.append(BarPart(kind, round(end, 2), round(width, 2)))
             end += width
     return parts
 

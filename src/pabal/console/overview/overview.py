@@ -12,9 +12,9 @@ from starlette.responses import Response
 from pabal.console.overview.figures import (
     COST,
     STATES,
+    BarPart,
     Cells,
     Figure,
-    Rectangle,
     StateCounts,
     amounts_of,
     build_bar,
@@ -52,7 +52,7 @@ class ProductChart(NamedTuple):
 
     name: str
     counts: StateCounts
-    rectangles: list[Rectangle]
+    rectangles: list[BarPart]
     reached: str
     """The percentage of receivers who got the message or its fallback; empty if it only was a fallback."""
     cost: str
@@ -165,7 +165,7 @@ def _product_charts(request: PageRequest, cells: Cells) -> list[ProductChart]:
     ]
 
 
-def _failure_reasons(request: PageRequest, cells: Cells) -> list[tuple[str, int, int, list[Rectangle]]]:
+def _failure_reasons(request: PageRequest, cells: Cells) -> list[tuple[str, int, int, list[BarPart]]]:
     """Return text, result code, count and bar of each failure reason, most frequent first."""
     failed = _count_reasons(cells)
     largest = max([1, *(count for _, count in failed)])

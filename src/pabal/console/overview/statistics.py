@@ -14,8 +14,8 @@ from pabal.console.overview import statistics_report
 from pabal.console.overview.figures import (
     COST,
     STATES,
+    BarPart,
     Figure,
-    Rectangle,
     add_up,
     amounts_of,
     build_bar,
@@ -56,7 +56,7 @@ class GroupRow(NamedTuple):
     """The messages of a group in the whole period."""
 
     labels: list[str]
-    bar: list[Rectangle]
+    bar: list[BarPart]
     cells: list[str]
 
 
