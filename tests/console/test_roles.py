@@ -1,4 +1,4 @@
-"""Who may: every page is walked by every role, by nobody, and by those of another account."""
+"""Who may: every page is walked by every role and by nobody."""
 
 from collections.abc import Sequence
 
@@ -13,7 +13,6 @@ from tests.fixtures.virtual import Environment
 from tests.fixtures.web import call_ok, get_message, set_up_sender, sms_body, template_body
 
 SECRET = "남의 비밀 메시지"
-DIGITS = "01043218765"
 QUERIES = {
     "/console/history": ["", f"receiver={RECEIVER}", "request={request}", "message={message}", "status=completed"],
     "/console/history.csv": ["", f"receiver={RECEIVER}", "request={request}"],

@@ -11,11 +11,13 @@ from typing import Any
 import pytest
 
 from pabal.console.history.export import limit_rows
+from pabal.console.shell.download import unescape_formula
 from pabal.domain.base.codes import Code
 from pabal.domain.people.user import Role
 from pabal.domain.sends.message import Outcome
 from tests.fixtures.console import Browser, signed_in_browser
 from tests.fixtures.delivery import disconnected_carrier
+from tests.fixtures.sheets import read_sheets
 from tests.fixtures.virtual import Caller, Environment
 from tests.fixtures.web import (
     FALLBACK,
@@ -116,7 +118,8 @@ async def test_a_period_is_one_click_and_keeps_the_other_filters(browser: Browse
 
     assert f'<a href="{link}">지난달</a>' in shown.text
     assert f'<a href="{link}" aria-current="true">지난달</a>' in chosen.text
-    assert f'href="{link.replace("history?", "history.csv?")}" download' in chosen.text
+    for kind in ("csv", "xlsx"):
+        assert f'href="{link.replace("history?", f"history.{kind}?")}" download' in chosen.text
 
 
 MISTAKES = [
@@ -135,9 +138,9 @@ MISTAKES = [
 async def test_invalid_search_value_is_reported_at_its_field(browser: Browser) -> None:
     for query, field in MISTAKES:
         shown = await browser.get(f"/console/history?{query}")
-        exported = await browser.get(f"/console/history.csv?{query}")
+        exported = [await browser.get(f"/console/history.{each}?{query}") for each in ("csv", "xlsx")]
 
-        assert (shown.status, exported.status) == (400, 400), query
+        assert [each.status for each in (shown, *exported)] == [400] * 3, query
         assert f'id="wrong-{field}"' in shown.text, query
         assert f'aria-describedby="wrong-{field}"' in shown.text, query
 
@@ -212,25 +215,34 @@ async def cells(browser: Browser, query: str = "") -> list[list[str]]:
     return list(csv.reader(io.StringIO(shown.text.removeprefix("\ufeff"))))
 
 
-async def test_csv_export_lists_messages_newest_first_without_formula_cells(env: Environment, call: Caller) -> None:
+async def test_exports_list_messages_newest_first_with_formulas_as_text(env: Environment, call: Caller) -> None:
     for formula in FORMULAS:
         receivers = receivers_of(PHONE, reference=formula, templateData={"v": formula})
         await call_ok(call, "message/sendLMS", sms_body(content="#{v}", subject="#{v}"[:40], receivers=receivers))
         await env.wait(0.1)  # requests of one millisecond have no order
-    await call_ok(call, "message/sendSMS", sms_body(receivers=receivers_of(*[PHONE] * 1000), content='a "b", c'))
+    content = 'a <b> "c", & d\n_x0041_'
+    await call_ok(call, "message/sendSMS", sms_body(receivers=receivers_of(*[PHONE] * 1000), content=content))
     await env.wait(5)
     browser = await signed_in_browser(env)
 
     head, *rows = await cells(browser)
+    book = await browser.get("/console/history.xlsx")
 
     assert len(rows) == 1000 + len(FORMULAS)
     assert head[4] == "수신번호"
     assert (rows[0][4], rows[0][8]) == (PHONE, SENDER)
-    assert rows[0][12] == 'a "b", c'
+    assert rows[0][12] == content
     assert [row[0] for row in rows] == sorted((row[0] for row in rows), reverse=True)
     dangerous = [cell for row in rows for cell in row if cell.startswith(("=", "+", "-", "@", "\t", "\r", "＝"))]
     assert dangerous == []
     assert {row[12] for row in rows[1000:]} == {f"'{formula}" for formula in FORMULAS}
+    assert book.headers["content-disposition"] == 'attachment; filename="pabal-2026-11-15.xlsx"'
+    assert read_sheets(book.body) == {"발송 내역": [head, *([_excel_cell(cell) for cell in row] for row in rows)]}
+
+
+def _excel_cell(cell: str) -> str:
+    """Return what a workbook has in place of a cell of a CSV file."""
+    return unescape_formula(cell).replace("_x0041_", "_x005F_x0041_")  # Excel reads it as it was written
 
 
 @pytest.mark.parametrize(

@@ -90,12 +90,14 @@ async def test_sessions_are_listed_and_ended(env: Environment) -> None:
 async def test_all_other_sessions_are_ended_at_once(env: Environment) -> None:
     here = await signed_in_browser(env)
     others = [await sign_in(env, "owner-of-acme") for _ in range(3)]
+    colleague = await signed_in_browser(env, Role.VIEWER)
 
     done = await here.submit(f"{ME}/sessions/others")
 
     assert "다른 브라우저에서 로그아웃했습니다" in done.text
     assert [(await each.get(ME)).status for each in (here, *others)] == [200, 303, 303, 303]
-    assert await count_rows(env, "sessions") == 1
+    assert (await colleague.get(ME)).status == 200
+    assert await count_rows(env, "sessions") == 2
 
 
 async def test_operator_without_an_account_has_the_page_too(env: Environment) -> None:

@@ -163,17 +163,6 @@ async def test_exported_statistics_are_those_of_the_interface(env: Environment, 
     assert len(theirs.text.splitlines()) == 1
 
 
-async def test_overview_does_not_show_statistics_of_other_accounts(env: Environment) -> None:
-    await call_ok(await env.caller(), "message/sendSMS", sms_body())
-    await env.wait(5)
-    stranger = await signed_in_browser(env, account="other")
-
-    shown = (await stranger.get("/console?days=28")).text
-
-    assert sum(tiles(shown).values()) == 0
-    assert '<rect class="completed" x' not in shown
-
-
 async def test_overview_shows_worst_carrier_state_of_all_workers_without_reason(
     env: Environment,
 ) -> None:

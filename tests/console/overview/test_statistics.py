@@ -190,12 +190,3 @@ async def test_wrong_query_is_told_at_its_field_and_kept(
     (told,) = re.findall(rf'id="wrong-{field}">([^<]+)<', shown.text)
     assert said in told
     assert len(re.findall(r'name="by[^>]* checked', shown.text)) == query.count("by.")
-
-
-async def test_other_accounts_have_other_numbers(env: Environment) -> None:
-    await send_some(env)
-    stranger = await signed_in_browser(env, account="other")
-
-    shown = await stranger.get(PATH)
-
-    assert "이 기간에 발송한 메시지가 없습니다" in shown.text

@@ -9,6 +9,7 @@ from pabal.service.access.users import users as user_service
 from pabal.service.access.users.sign_in_delays import FREE_ATTEMPTS_PER_NAME_AND_ADDRESS
 from pabal.service.access.users.team import INVITE_LIFETIME_MS, MAX_OPEN_INVITES
 from pabal.service.upkeep.housekeeping import run_round
+from pabal.store.accounts import accounts
 from pabal.store.users import users
 from tests.fixtures.audit import audited, audited_actions
 from tests.fixtures.console import PASSWORD, Browser, PageResponse, make_user, sign_in, signed_in_browser
@@ -69,7 +70,7 @@ async def test_token_of_an_invitation_is_stored_as_a_hash_only(env: Environment)
 
 
 @pytest.mark.parametrize(
-    "what", ["used", "expired", "withdrawn", "demoted", "viewer", "removed", "disabled", "unknown"]
+    "what", ["used", "expired", "withdrawn", "demoted", "viewer", "removed", "disabled", "account", "unknown"]
 )
 async def test_invitation_that_is_void_lets_nobody_in(env: Environment, owner: Browser, what: str) -> None:
     other = await sign_in(env, await make_user(env, name="other"))
@@ -87,6 +88,8 @@ async def test_invitation_that_is_void_lets_nobody_in(env: Environment, owner: B
         await other.submit(f"{TEAM}/remove", user="owner-of-acme")
     elif what == "disabled":
         await env.store.write(user_service.set_disabled, "owner-of-acme", True, env.world.now())
+    elif what == "account":
+        await env.store.write(accounts.set_disabled, "acme", env.world.now())
     else:
         token = "0" * 64
 
@@ -185,6 +188,7 @@ async def test_removed_user_is_signed_out_and_the_name_is_free(
 
 @pytest.mark.parametrize("way", ["remove", "role"])
 async def test_last_owner_who_can_sign_in_stays(env: Environment, owner: Browser, way: str) -> None:
+    await make_user(env, account="other")
     await make_user(env, name="disabled")
     await env.store.write(user_service.set_disabled, "disabled", True, env.world.now())
 

@@ -29,7 +29,7 @@ from pabal.store.messages.statistics import (
     StatisticsGroup,
     quarter_start,
 )
-from tests.fixtures.service import DEFAULT_CARRIER, SENDER, FakeCarrier, Start, account_id_of, alimtalk, sms
+from tests.fixtures.service import FakeCarrier, Start, account_id_of, alimtalk, sms
 from tests.fixtures.virtual import NOON, Environment
 from tests.fixtures.web import world_at_noon
 
@@ -240,35 +240,3 @@ def test_smallest_groups_beyond_the_limit_are_merged_as_others() -> None:
     assert len(bounded) == MAX_GROUPS_PER_QUARTER + 1 + 1
     assert bounded[merged] == GroupCounts(1 + 2 + 3 + 4 + 5, 0, 5, 500)
     assert sum(each.messages for each in bounded.values()) == sum(each.messages for each in (many | other).values())
-
-
-async def test_groups_are_those_of_request_carrier_and_origin(start: Start) -> None:
-    post = FakeCarrier()
-    env = await start(post, world=world_at_noon())
-    profile = await env.add_profile()
-    await env.send(alimtalk(profile, "01000000001", "01000000002", "01000000003", template_code="T1"))
-    await env.wait(1)
-    first, second, third = post.ids
-    await post.report((first.hex(), Outcome.DELIVERED), (second.hex(), Outcome.NOT_A_USER))
-    await post.report((third.hex(), Outcome.NOT_A_USER))
-    await env.wait(1)
-    await post.report((post.ids[3].hex(), Outcome.DELIVERED))
-    await env.wait(61)
-    await update_statistics(env.context)
-
-    def read(tx: Tx) -> list[Any]:
-        return tx.fetch_all(
-            "select product, outcome, template_code, sender, carrier, messages, fallbacks, reached"
-            " from statistics order by product, outcome"
-        )
-
-    texts = [row for row in await env.store.read(read) if PRODUCT_BY_NUMBER[row[0]].is_text]
-    talk = [row[1:] for row in await env.store.read(read) if not PRODUCT_BY_NUMBER[row[0]].is_text]
-    assert talk == [
-        (1000, "T1", "@shop", DEFAULT_CARRIER, 1, 0, 1),
-        (3019, "T1", "@shop", DEFAULT_CARRIER, 2, 0, 1),
-    ]
-    assert [row[1:] for row in texts] == [
-        (0, "", SENDER, "", 1, 1, 0),
-        (1000, "", SENDER, DEFAULT_CARRIER, 1, 1, 0),
-    ]

@@ -71,3 +71,14 @@ def test_key_and_number_queries_use_an_index(tx: Tx) -> None:
     accounts.ensure_account(explaining, "account7", NOON)
 
     assert explaining.scans == []
+
+
+def test_rate_of_a_key_is_changed_for_its_account_only(tx: Tx) -> None:
+    first, second = add_key(tx), add_key(tx, hash=b"another")
+    owner, other = (accounts.ensure_account(tx, name, NOON) for name in ("acme", "other"))
+
+    assert not accounts.set_key_rate(tx, other, first, 9)
+    assert accounts.set_key_rate(tx, owner, first, 9)
+    accounts.revoke_key(tx, second, NOON)
+    assert not accounts.set_key_rate(tx, owner, second, 9)
+    assert [each.rate for each in accounts.list_keys_by_account(tx, owner)] == [9, 10]

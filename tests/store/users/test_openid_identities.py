@@ -50,26 +50,6 @@ def test_identity_has_one_user_and_a_user_one_identity_of_an_issuer(tx: Tx) -> N
     assert openid_identities.list_linked(tx, KIM.issuer, []) == set()
 
 
-def test_identities_of_a_user_are_deleted_together(tx: Tx) -> None:
-    kim = make(tx)
-    openid_identities.add(tx, KIM, kim, NOON)
-    openid_identities.add(tx, Identity("https://other.example", "1"), kim, NOON)
-
-    assert openid_identities.delete_all_by_user(tx, kim)
-    assert not openid_identities.delete_all_by_user(tx, kim)
-    assert openid_identities.add(tx, KIM, make(tx, "lee"), NOON)
-
-
-def test_answer_is_used_once_and_forgotten_when_it_expires(tx: Tx) -> None:
-    assert openid_identities.use_answer(tx, b"a", NOON + 10)
-    assert not openid_identities.use_answer(tx, b"a", NOON + 10)
-    assert openid_identities.use_answer(tx, b"b", NOON + 20)
-
-    assert openid_identities.delete_expired_answers(tx, NOON + 10, 10) == 1
-    assert openid_identities.delete_expired_answers(tx, NOON + 20, 0) == 0
-    assert not openid_identities.use_answer(tx, b"b", NOON + 20)
-
-
 def test_names_with_many_recent_failures_are_listed(tx: Tx) -> None:
     for name, failures in ((b"often", 5), (b"once", 1), (b"other", 5)):
         for _ in range(failures):

@@ -1,15 +1,12 @@
-"""Stored users, their sessions, sign-in attempts and audit log."""
-
-import pytest
+"""Stored users: their test phone, sign-in attempts, devices and second factors, and what is deleted with time."""
 
 from pabal.domain.people.user import Role
 from pabal.store.accounts import accounts, audit_log
 from pabal.store.accounts.audit_log import AuditEntry
 from pabal.store.engine.base import Tx
-from pabal.store.users import sessions, sign_in_attempts, users
+from pabal.store.users import openid_identities, second_factors, sessions, sign_in_attempts, users
 from pabal.store.users.sessions import MAX_DEVICES_PER_USER
 from pabal.store.users.sign_in_attempts import FORGET_MS, Subject
-from tests.fixtures.audit import latest_entries
 from tests.fixtures.rows import present
 from tests.fixtures.virtual import NOON
 
@@ -20,26 +17,6 @@ OTHER = Subject(b"other", 5, 5000)
 def add(tx: Tx, name: str = "kim", role: Role = Role.OWNER, account: str | None = "acme") -> int:
     account_id = None if account is None else accounts.ensure_account(tx, account, NOON)
     return present(users.add(tx, account_id, name, role, "hash", NOON))
-
-
-def test_user_is_read_as_stored(tx: Tx) -> None:
-    added = add(tx)
-
-    found = present(users.get_by_name(tx, "kim"))
-
-    assert found.hash == "hash"
-    assert (found.user.id, found.user.account, found.user.role) == (added, "acme", Role.OWNER)
-    assert found.user.is_active
-    assert users.list_all(tx) == [found.user]
-    assert users.get_by_name(tx, "lee") is None
-
-
-def test_user_name_is_unique_across_accounts(tx: Tx) -> None:
-    add(tx)
-    other = accounts.ensure_account(tx, "other", NOON)
-
-    assert users.add(tx, other, "kim", Role.VIEWER, "another", NOON) is None
-    assert len(users.list_all(tx)) == 1
 
 
 def test_operator_has_no_account(tx: Tx) -> None:
@@ -60,47 +37,6 @@ def test_test_phone_is_stored_per_user(tx: Tx) -> None:
     assert (users.get_test_number(tx, kim), users.get_test_number(tx, lee)) == ("01012345678", "")
     users.set_test_number(tx, kim, "01099990000")
     assert users.get_test_number(tx, kim) == "01099990000"
-
-
-@pytest.mark.parametrize("whose", ["user", "account"])
-def test_user_disabled_or_in_a_disabled_account_is_not_active(tx: Tx, whose: str) -> None:
-    added = add(tx)
-
-    if whose == "user":
-        users.set_disabled(tx, added, NOON)
-    else:
-        accounts.set_disabled(tx, "acme", NOON)
-
-    found = present(users.get_by_name(tx, "kim"))
-    assert not found.user.is_active
-
-
-def test_session_has_its_user_and_the_viewed_account(tx: Tx) -> None:
-    op = add(tx, "op", Role.OPERATOR, None)
-    acme = accounts.ensure_account(tx, "acme", NOON)
-    other = accounts.ensure_account(tx, "other", NOON)
-    sessions.add(tx, b"h", op, acme, "csrf", NOON, NOON + 100)
-
-    sessions.switch_account(tx, b"h", other)
-    sessions.touch(tx, b"h", NOON + 5)
-
-    found = present(sessions.get(tx, b"h"))
-    assert (found.user.name, found.account_id, found.account, found.csrf) == ("op", other, "other", "csrf")
-    assert (found.used_at, found.expires_at) == (NOON + 5, NOON + 100)
-    assert sessions.get(tx, b"another") is None
-
-
-def test_sessions_are_deleted_by_token_by_user_and_by_age(tx: Tx) -> None:
-    kim, lee = add(tx), add(tx, "lee")
-    for hash, owner, until in ((b"1", kim, 10), (b"2", kim, 20), (b"3", lee, 30), (b"4", lee, 40)):
-        sessions.add(tx, hash, owner, None, "csrf", NOON, NOON + until)
-
-    sessions.delete(tx, b"1")
-    sessions.delete_all_by_user(tx, kim)
-    dropped = sessions.delete_expired(tx, NOON + 30, 10)
-
-    assert dropped == 1
-    assert [hash for hash in (b"1", b"2", b"3", b"4") if sessions.get(tx, hash)] == [b"4"]
 
 
 def acquire(tx: Tx, subjects: list[Subject], now: int) -> int | None:
@@ -167,14 +103,6 @@ def test_clock_set_back_locks_nobody_out(tx: Tx) -> None:
     assert acquire(tx, [ONE], NOON - 10 * FORGET_MS) is None
 
 
-def test_old_attempt_counts_are_deleted(tx: Tx) -> None:
-    acquire(tx, [ONE], NOON)
-    acquire(tx, [OTHER], NOON + 10)
-
-    assert sign_in_attempts.delete_old(tx, NOON + 5, 10) == 1
-    assert sign_in_attempts.delete_old(tx, NOON + 5, 10) == 0
-
-
 def test_device_is_trusted_for_its_users_until_it_expires(tx: Tx) -> None:
     kim, lee = add(tx), add(tx, "lee")
     sessions.trust(tx, b"first", None, kim, NOON)
@@ -200,27 +128,74 @@ def test_user_has_a_limited_number_of_trusted_devices(tx: Tx) -> None:
     assert [each for each in devices if not sessions.is_trusted(tx, each, kim, 0)] == devices[:2]
 
 
-def test_audit_log_is_newest_first_per_account_and_trimmed_by_age(tx: Tx) -> None:
-    acme = accounts.ensure_account(tx, "acme", NOON)
-    done = [
-        AuditEntry(NOON, 1, "kim", acme, "template.create", "T1"),
-        AuditEntry(NOON + 1, None, audit_log.COMMAND_LINE_NAME, None, "user.create", "op"),
-        AuditEntry(NOON + 2, 1, "kim", acme, "session.end"),
+def test_second_factor_is_proposed_enabled_and_its_codes_used_once(tx: Tx) -> None:
+    kim = add(tx)
+
+    assert second_factors.propose(tx, kim, b"first")
+    assert second_factors.propose(tx, kim, b"second")
+    assert second_factors.list_enabled(tx, [kim]) == set()
+    assert not second_factors.use_step(tx, kim, 5), "it is not in use yet"
+    second_factors.enable(tx, kim, 7, NOON)
+    assert not second_factors.propose(tx, kim, b"third")
+    assert second_factors.list_enabled(tx, [kim, 99]) == {kim}
+    assert [second_factors.use_step(tx, kim, step) for step in (6, 7, 8, 8)] == [False, False, True, False]
+    found = present(second_factors.get(tx, kim))
+    assert (found.secret, found.enabled_at, found.last_step) == (b"second", NOON, 8)
+    assert second_factors.replace_secret(tx, found, b"sealed")
+    assert not second_factors.replace_secret(tx, found, b"again")
+    assert [each.secret for each in second_factors.list_some(tx, 0, 10)] == [b"sealed"]
+    assert second_factors.list_some(tx, kim, 10) == []
+
+
+def test_recovery_codes_are_replaced_and_used_once(tx: Tx) -> None:
+    kim, lee = add(tx), add(tx, "lee")
+    second_factors.propose(tx, kim, b"secret")
+    second_factors.enable(tx, kim, 1, NOON)
+    second_factors.set_recovery_codes(tx, kim, [b"old"])
+
+    second_factors.set_recovery_codes(tx, kim, [b"a", b"b"])
+
+    assert [second_factors.use_recovery_code(tx, kim, each) for each in (b"old", b"a", b"a")] == [
+        False,
+        True,
+        False,
     ]
+    assert not second_factors.use_recovery_code(tx, lee, b"b")
+    assert second_factors.count_recovery_codes(tx, kim) == 1
+    assert second_factors.delete(tx, kim)
+    assert not second_factors.delete(tx, kim)
+    assert second_factors.count_recovery_codes(tx, kim) == 0
 
-    for deed in done:
-        audit_log.add(tx, deed)
 
-    assert latest_entries(tx, None, 10) == done[::-1]
-    assert latest_entries(tx, acme, 10) == [done[2], done[0]]
-    assert latest_entries(tx, acme, 1) == [done[2]]
-    listed = audit_log.find(tx, None, "", None, 10)
-    assert [(each.account, each.entry) for each in listed] == list(
-        zip(["acme", None, "acme"], done[::-1], strict=True)
-    )
-    assert audit_log.find(tx, acme, "kim", listed[0].id, 10) == listed[2:]
-    assert audit_log.find(tx, None, audit_log.COMMAND_LINE_NAME, None, 10) == [listed[1]]
-    assert audit_log.find(tx, acme, audit_log.COMMAND_LINE_NAME, None, 10) == []
-    assert audit_log.find(tx, None, "", None, 1) == listed[:1]
-    assert audit_log.delete_old(tx, NOON + 1, 10) == 1
-    assert latest_entries(tx, None, 10) == done[:0:-1]
+def test_sign_in_waits_for_its_code(tx: Tx) -> None:
+    kim = add(tx)
+    sessions.add_pending(tx, b"h", kim, NOON + 10)
+
+    sessions.count_pending_failure(tx, b"h")
+    found = present(sessions.get_pending(tx, b"h"))
+
+    assert (found.user.name, found.failures, found.expires_at) == ("kim", 1, NOON + 10)
+    assert sessions.delete_pending(tx, b"h")
+    assert not sessions.delete_pending(tx, b"h")
+
+
+def test_what_is_too_old_is_deleted_some_at_a_time(tx: Tx) -> None:
+    kim = add(tx)
+    for number in range(3):
+        hash, at = bytes([number]), NOON + number
+        sessions.add(tx, hash, kim, None, "csrf", NOON, at)
+        sessions.add_pending(tx, hash, kim, at)
+        sessions.trust(tx, hash, None, kim, at)
+        openid_identities.use_answer(tx, hash, at)
+        sign_in_attempts.acquire(tx, [Subject(hash, 2, 5000)], at)
+        audit_log.add(tx, AuditEntry(at, kim, "kim", None, "session.begin"))
+
+    for delete in (
+        sessions.delete_expired,
+        sessions.delete_expired_pending,
+        sessions.delete_expired_devices,
+        openid_identities.delete_expired_answers,
+    ):
+        assert [delete(tx, NOON + 1, most) for most in (1, 9)] == [1, 1]
+    for delete in (sign_in_attempts.delete_old, audit_log.delete_old):
+        assert [delete(tx, NOON + 2, most) for most in (1, 9)] == [1, 1]
