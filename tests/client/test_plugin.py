@@ -1,7 +1,6 @@
 """The fixtures for callers' tests start the whole service, quickly, and keep tests apart."""
 
 import os
-import re
 import subprocess
 import sys
 import tomllib
@@ -80,18 +79,6 @@ def test_pytest_finds_the_fixtures_by_itself() -> None:
     project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
     assert project["entry-points"]["pytest11"] == {"pabal": plugin.__name__}
-
-
-def test_accounts_of_one_service_are_apart(pabal_service: LocalService, pabal: TemporaryAccount) -> None:
-    assert _send_and_receive(pabal)
-
-    with TemporaryAccount(pabal_service.base_url, pabal_service.create_account()) as other:
-        assert other.list_received("010-1234-5678") == []
-    assert len(pabal.list_received("010-1234-5678")) == 1
-
-
-def test_channel_is_registered_in_one_call(pabal: TemporaryAccount) -> None:
-    assert re.fullmatch("[0-9a-f]{40}", pabal.register_channel())
 
 
 def test_templates_are_approved_in_one_call(pabal: TemporaryAccount) -> None:

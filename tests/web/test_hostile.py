@@ -137,7 +137,7 @@ async def test_list_longer_than_any_setting_allows_is_refused_unchecked(call: Ca
 @pytest.mark.parametrize(
     "endpoint",
     [each for each in ENDPOINTS if each.input_source == "body"],
-    ids=lambda endpoint: str(endpoint.operation_id),
+    ids=lambda endpoint: str(endpoint.id),
 )
 def test_long_bodies_are_decoded_like_short_ones(endpoint: Endpoint) -> None:
     operation = endpoint.path.removeprefix("/api/").removesuffix(".v1.0")
@@ -161,15 +161,6 @@ async def test_variable_in_a_receivers_own_text_may_have_any_spelling(
 
     (record,) = await list_messages(call, PHONE)
     assert record["content"] == "길동님"
-
-
-async def test_empty_message_id_does_not_cancel_the_whole_send(call: Caller) -> None:
-    sent = await call_ok(call, "message/sendSMS", sms_body(sendDate="2026-11-15 13:00"))
-
-    answer = await call("message/cancel", {"requestId": sent.request_id, "messageId": ""})
-
-    assert answer.result == "REQUEST_NOT_FOUND"
-    assert [record["sendingStatus"]["value"] for record in await list_messages(call, PHONE)] == ["waiting"]
 
 
 async def test_concurrent_readiness_checks_are_answered(call: Caller) -> None:

@@ -31,6 +31,7 @@ class Operation(Struct, Generic[A], frozen=True, kw_only=True):
     is_repeatable: bool = False
     """Whether a repeat after a lost answer does no harm; a send is repeated with its idempotency key."""
     is_send: bool = False
+    """Whether it sends messages: it takes the headers Idempotency-Key and Dry-Run."""
 
 
 def _read(id: str, path: str, body: type[Struct], answer: type[A], method: str = "GET") -> Operation[A]:

@@ -127,7 +127,7 @@ def _limit_receivers(schema: dict[str, Any], most: int) -> dict[str, Any]:
 
 def _operation(endpoint: Endpoint) -> dict[str, Any]:
     operation: dict[str, Any] = {
-        "operationId": endpoint.operation_id,
+        "operationId": endpoint.id,
         "summary": endpoint.summary,
         "description": Text(f"필요한 권한 범위: `{endpoint.scope}`", f"Requires the scope `{endpoint.scope}`."),
         "tags": [endpoint.group.en],
@@ -135,7 +135,7 @@ def _operation(endpoint: Endpoint) -> dict[str, Any]:
         "responses": build_responses(endpoint),
     }
     if endpoint.input_source != "query":
-        media = {"schema": refer_to(endpoint.body), "example": EXAMPLE_BODIES[endpoint.operation_id]}
+        media = {"schema": refer_to(endpoint.body), "example": EXAMPLE_BODIES[endpoint.id]}
         operation["requestBody"] = {"content": {"application/json": media}, "required": _has_required(endpoint)}
     return operation
 
@@ -180,7 +180,7 @@ def _parameters(endpoint: Endpoint) -> list[dict[str, Any]]:
         )
         found.append(_truth_header("Dry-Run", dry_run))
     if endpoint.input_source == "query":
-        examples = EXAMPLE_BODIES[endpoint.operation_id]
+        examples = EXAMPLE_BODIES[endpoint.id]
         for name, is_required, schema in query_fields(endpoint.body):
             parameter = {"name": name, "in": "query", "required": is_required, "schema": schema}
             parameter["description"] = schema["description"]

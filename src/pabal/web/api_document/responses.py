@@ -64,7 +64,7 @@ def build_responses(endpoint: Endpoint) -> dict[str, Any]:
 
 def _response(endpoint: Endpoint, status: int, codes: list[Code]) -> dict[str, Any]:
     if status == Code.SUCCESS.http_status:
-        media = {"schema": refer_to(endpoint.answer), "example": answer_example(endpoint.operation_id)}
+        media = {"schema": refer_to(endpoint.answer), "example": answer_example(endpoint.id)}
     else:
         media = {"schema": refer_to(Envelope), "examples": refusal_examples(codes)}
     return {

@@ -4,12 +4,12 @@ import hashlib
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Literal, NamedTuple
 
-from msgspec import Struct
+from msgspec import structs
 
 from pabal.checks.body.call import ApiCall
 from pabal.domain.base.codes import Code, Refused, Text
+from pabal.models.answers import Envelope
 from pabal.models.operations import Operation
-from pabal.models.send_answers import AcceptedAnswer
 from pabal.service.sending.accept import IdempotencyKey
 
 Handler = Callable[[ApiCall], Awaitable[dict[str, Any]]]
@@ -33,20 +33,15 @@ COMMON_CODES = (
 _BODY_CODES = (Code.UNSUPPORTED_MEDIA_TYPE, Code.INVALID_JSON)
 
 
-class Endpoint(NamedTuple):
-    """One operation: its path, the scope it needs, its input, handler and answer."""
+class Endpoint(Operation[Envelope], frozen=True, kw_only=True):
+    """An operation, and how it is served: the scope it needs, its input and its handler."""
 
-    method: str
-    path: str
-    operation_id: str
     summary: Text
     """What it does."""
     group: Text
     scope: str
     input_source: InputSource
     """Where its fields come from: the JSON body, the query string, or either of them or a form."""
-    body: type[Struct]
-    answer: type[Struct]
     handler: Handler
     own_codes: tuple[Code, ...]
     """The codes that it may answer beyond those of every endpoint."""
@@ -61,11 +56,6 @@ class Endpoint(NamedTuple):
     def known_fields(self) -> tuple[str, ...]:
         """The names of its fields in JSON."""
         return self.body.__struct_encode_fields__
-
-    @property
-    def is_send(self) -> bool:
-        """Whether it sends messages: it takes the headers Idempotency-Key and Dry-Run."""
-        return self.answer is AcceptedAnswer
 
 
 class Group(NamedTuple):
@@ -89,17 +79,13 @@ class Group(NamedTuple):
         """
         usual: InputSource = "query" if operation.method == "GET" else "body"
         return Endpoint(
-            operation.method,
-            operation.path,
-            operation.id,
-            Text(ko, en),
-            self.name,
-            scope,
-            input_source or usual,
-            operation.body,
-            operation.answer,
-            handler,
-            own_codes,
+            **structs.asdict(operation),
+            summary=Text(ko, en),
+            group=self.name,
+            scope=scope,
+            input_source=input_source or usual,
+            handler=handler,
+            own_codes=own_codes,
         )
 
 
