@@ -84,6 +84,7 @@ async def test_messages_that_no_longer_wait_are_not_cancelled(
         ({"requestId": 5}, "INVALID_PARAMETER", "requestId"),
         ({"requestId": "x"}, "REQUEST_NOT_FOUND", "requestId"),
         ({"requestId": "f" * 26}, "REQUEST_NOT_FOUND", "requestId"),
+        ({"messageId": ""}, "REQUEST_NOT_FOUND", "messageId"),
         ({"messageId": "x"}, "REQUEST_NOT_FOUND", "messageId"),
         ({"messageId": "f" * 32}, "REQUEST_NOT_FOUND", "messageId"),
     ],

@@ -41,7 +41,7 @@ def read_post(
     webhook_id, timestamp = found.get("webhook-id", ""), found.get("webhook-timestamp", "")
     _check_time(timestamp, tolerance_s, _WORLD.now() / SECOND if now_s is None else now_s)
     signed = f"{webhook_id}.{timestamp}.".encode("utf-8", "surrogatepass") + body
-    keys = [_decode_secret(each) for each in ([secrets] if isinstance(secrets, str) else secrets)]
+    keys = [decode_secret(each) for each in ([secrets] if isinstance(secrets, str) else secrets)]
     expected = [hmac.new(key, signed, hashlib.sha256).digest() for key in keys]
     given = [_decode_signature(each) for each in found.get("webhook-signature", "").split(" ")]
     if not any(hmac.compare_digest(one, other) for one in expected for other in given):
@@ -56,7 +56,7 @@ def _check_time(timestamp: str, tolerance_s: float, now_s: float) -> None:
         raise InvalidPostError("the post is too old, or from the future: check the clock")
 
 
-def _decode_secret(secret: str) -> bytes:
+def decode_secret(secret: str) -> bytes:
     """Return the key of a secret.
 
     Raises ValueError, also for an empty one: anybody could sign with the key of a missing setting.

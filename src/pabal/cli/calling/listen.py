@@ -1,6 +1,5 @@
 """`pabal webhook listen`: passes on what webhooks would be told to a server on this machine."""
 
-import base64
 import hashlib
 import hmac
 from threading import Event
@@ -11,11 +10,12 @@ from pabal.cli.shared.language import CommandError
 from pabal.cli.shared.options import CommandParser
 from pabal.cli.shared.table import print_json
 from pabal.client import ApiError, ListEvents, NoAnswerError
+from pabal.client.webhook_posts import decode_secret
 from pabal.domain.base.codes import Text
 from pabal.domain.base.dates import SECOND
 from pabal.domain.events.event import EventType
 from pabal.models.webhooks import UnsignedPost
-from pabal.webhooks.poster import SECRET_PREFIX, format_secret, sign
+from pabal.webhooks.poster import format_secret, sign
 from pabal.world import RealWorld
 
 if TYPE_CHECKING:
@@ -50,12 +50,7 @@ class Forwarded(NamedTuple):
 
 
 def declare_webhook(group: CommandParser) -> None:
-    """Declare `pabal webhook` where only the client is installed."""
-    add_listen(group)
-
-
-def add_listen(group: CommandParser) -> None:
-    """Add `pabal webhook listen`."""
+    """Declare `pabal webhook listen`: all of `pabal webhook` where only the client is installed."""
     parser = group.add_subcommand(
         "listen",
         "웹훅이 받을 이벤트를 이 컴퓨터의 서버로 보냅니다. 서비스에 포트를 열지 않아도 됩니다.",
@@ -118,12 +113,9 @@ def secret_of_key(api_key: str) -> bytes:
 
 def _read_secret(spelling: str) -> bytes:
     try:
-        secret = base64.b64decode(spelling.removeprefix(SECRET_PREFIX), validate=True)
+        return decode_secret(spelling)
     except ValueError:
-        secret = b""
-    if not secret:
-        raise CommandError(*_NO_SECRET)
-    return secret
+        raise CommandError(*_NO_SECRET) from None
 
 
 def _forward(server: "httpx.Client", url: str, secret: bytes, post: UnsignedPost) -> Forwarded:

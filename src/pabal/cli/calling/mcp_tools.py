@@ -3,7 +3,7 @@
 import asyncio
 import json
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 from mcp import types
@@ -14,45 +14,25 @@ from mcp.shared.exceptions import MCPError
 from pabal import __version__
 from pabal.cli.calling.call import Call, describe_refusal, describe_silence
 from pabal.cli.calling.confirmations import LIFETIME_S, Confirmations, NotConfirmed
-from pabal.client import (
-    ApiError,
-    GetMessage,
-    GetRequest,
-    ListMessages,
-    ListSenders,
-    ListTemplates,
-    NoAnswerError,
-    SendAlimtalk,
-    SendFriendtalk,
-    SendLms,
-    SendSms,
-)
+from pabal.cli.calling.send_body import KINDS
+from pabal.client import ApiError, NoAnswerError
 from pabal.domain.base.codes import Text
 from pabal.domain.sends.message import OUTCOME_BY_NUMBER, Outcome
-from pabal.models import KOREAN
-from pabal.models.statistics import ListStatistics
+from pabal.models import KOREAN, operations
+from pabal.models.operations import Operation
 from pabal.world import RealWorld
 
 DRY_RUN = "dry_run"
 SEND = "send_message"
 
 
-class Tool(NamedTuple):
-    """A tool as it is offered."""
-
-    name: str
-    description: str
-    input_schema: dict[str, Any]
-    is_send: bool = False
-
-
 class ToolRefusal(Exception):
     """A call that was not carried out; its message says why, and what to do."""
 
 
-_LOOK_UPS: Mapping[str, tuple[type[msgspec.Struct], Text]] = {
+_LOOK_UPS: Mapping[str, tuple[Operation[Any], Text]] = {
     "list_messages": (
-        ListMessages,
+        operations.LIST_MESSAGES,
         Text(
             "메시지를 최근 것부터 찾습니다. receivers(수신번호), requestId 또는 31일 이하의 requestDate 중 하나가"
             " 필요합니다.",
@@ -60,47 +40,42 @@ _LOOK_UPS: Mapping[str, tuple[type[msgspec.Struct], Text]] = {
         ),
     ),
     "look_up_request": (
-        GetRequest,
+        operations.LOOK_UP_REQUEST,
         Text(
             "발송 요청 하나의 상태별 건수와 메시지를 봅니다.",
             "Show the counts and the messages of one send request.",
         ),
     ),
     "explain_message": (
-        GetMessage,
+        operations.LOOK_UP_MESSAGE,
         Text(
             "메시지 하나에 무슨 일이 있었는지, 왜 실패했고 무엇을 하면 되는지 봅니다.",
             "Show what happened to one message, why it failed, and what to do about it.",
         ),
     ),
     "list_statistics": (
-        ListStatistics,
+        operations.LIST_STATISTICS,
         Text(
             "기간별 발송 건수, 성공, 실패와 비용을 봅니다.",
             "Count messages of a period, by result, with their cost.",
         ),
     ),
     "list_templates": (
-        ListTemplates,
+        operations.LIST_TEMPLATES,
         Text(
             "알림톡 템플릿의 본문, 버튼과 검수 상태를 봅니다.",
             "List Alimtalk templates: text, buttons and state of their review.",
         ),
     ),
     "list_senders": (
-        ListSenders,
+        operations.LIST_SENDERS,
         Text(
             "발신 프로필(카카오톡 채널)과 그 senderKey를 봅니다.",
             "List sender profiles (KakaoTalk channels) with their senderKey.",
         ),
     ),
 }
-_KINDS: Mapping[str, type[msgspec.Struct]] = {
-    "sms": SendSms,
-    "lms": SendLms,
-    "alimtalk": SendAlimtalk,
-    "friendtalk": SendFriendtalk,
-}
+_KINDS = {kind: KINDS[kind] for kind in ("sms", "lms", "alimtalk", "friendtalk")}
 _TRY = Text(
     "발송을 검사하고 수신자마다 실제 본문, 발송 시각, 비용을 보여 줍니다. 아무것도 보내지 않습니다. 수신자는 최대"
     " {most}명입니다.",
@@ -158,17 +133,17 @@ class Tools:
         if can_send:
             self._sends[SEND] = self._send
 
-    def list_all(self) -> list[Tool]:
+    def list_all(self) -> list[types.Tool]:
         """Return the tools that are offered."""
         language = self._call.language
         found = [
-            Tool(name, self._call.t(text), schema_of(_strict(body), language))
-            for name, (body, text) in _LOOK_UPS.items()
+            _tool(name, self._call.t(text), schema_of(_strict(operation.body), language))
+            for name, (operation, text) in _LOOK_UPS.items()
         ]
         texts = {DRY_RUN: _TRY, SEND: _SEND}
         for name in self._sends:
             text = self._call.t(texts[name], most=self._max_receivers)
-            found.append(Tool(name, text, self._schema_of_send(name == SEND), is_send=name == SEND))
+            found.append(_tool(name, text, self._schema_of_send(name == SEND)))
         return found
 
     def use(self, name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -192,12 +167,13 @@ class Tools:
             raise ToolRefusal("\n".join(lines)) from None
 
     def _look_up(self, name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        body: Any = msgspec.convert(arguments, _strict(_LOOK_UPS[name][0]))
-        if name == "explain_message":
-            item = self._call.client.look_up_message(body).item
-            outcome = OUTCOME_BY_NUMBER.get(int(item.resultCode.value)) if item.resultCode else None
-            return {"message": _plain(item), **self._explain(outcome)}
-        return _plain(getattr(self._call.client, name)(body))
+        operation, _ = _LOOK_UPS[name]
+        answer = getattr(self._call.client, operation.id)(msgspec.convert(arguments, _strict(operation.body)))
+        if operation is not operations.LOOK_UP_MESSAGE:
+            return _plain(answer)
+        code = answer.item.resultCode
+        outcome = OUTCOME_BY_NUMBER.get(int(code.value)) if code else None
+        return {"message": _plain(answer.item), **self._explain(outcome)}
 
     def _explain(self, outcome: Outcome | None) -> dict[str, str]:
         if outcome is None or outcome not in ADVICE:
@@ -206,7 +182,7 @@ class Tools:
 
     def _try(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         kind, message, _ = self._read_send(arguments)
-        answer = _plain(getattr(self._call.client, f"send_{kind}")(message, dry_run=True))
+        answer = _plain(_KINDS[kind].send(self._call.client, message, dry_run=True))
         if not self._can_send:
             return answer
         confirmation = self._confirmations.issue(kind, message)
@@ -220,8 +196,8 @@ class Tools:
         kind, message, token = self._read_send(arguments)
         confirmation = self._confirmations.take(token, kind, message)
         try:
-            send = getattr(self._call.client, f"send_{kind}")
-            answer = send(message, idempotency_key=confirmation.idempotency_key)
+            key = confirmation.idempotency_key
+            answer = _KINDS[kind].send(self._call.client, message, idempotency_key=key)
         except NoAnswerError:
             self._confirmations.put_back(confirmation)
             raise
@@ -235,20 +211,26 @@ class Tools:
         given = msgspec.convert(arguments, _Arguments)
         if given.kind not in _KINDS:
             raise ToolRefusal(self._call.t(_WRONG_ARGUMENTS, reason=f"kind: {', '.join(_KINDS)}"))
-        message: Any = msgspec.convert(given.message, _strict(_KINDS[given.kind]))
+        message: Any = msgspec.convert(given.message, _strict(_KINDS[given.kind].operation.body))
         if len(message.receivers) > self._max_receivers:
             raise ToolRefusal(self._call.t(_TOO_MANY, most=self._max_receivers))
         return given.kind, message, given.confirmation
 
     def _schema_of_send(self, has_confirmation: bool) -> dict[str, Any]:
         refs, components = msgspec.json.schema_components(
-            [_strict(each) for each in _KINDS.values()], ref_template="#/$defs/{name}"
+            [_strict(each.operation.body) for each in _KINDS.values()], ref_template="#/$defs/{name}"
         )
         properties: dict[str, Any] = {"kind": {"enum": list(_KINDS)}, "message": {"anyOf": list(refs)}}
         if has_confirmation:
             properties["confirmation"] = {"type": "string", "description": self._call.t(_CONFIRMATION)}
         schema = {"type": "object", "properties": properties, "required": list(properties), "$defs": components}
         return {**_in_language(schema, self._call.language), "additionalProperties": False}
+
+
+def _tool(name: str, description: str, input_schema: dict[str, Any]) -> types.Tool:
+    is_send = name == SEND
+    annotations = types.ToolAnnotations(read_only_hint=not is_send, destructive_hint=is_send, open_world_hint=True)
+    return types.Tool(name=name, description=description, input_schema=input_schema, annotations=annotations)
 
 
 def schema_of(body: type[msgspec.Struct], language: str) -> dict[str, Any]:
@@ -349,19 +331,7 @@ async def _serve(tools: Tools) -> None:
     offered = {each.name: each for each in tools.list_all()}
 
     async def list_tools(context: object, params: object) -> types.ListToolsResult:
-        return types.ListToolsResult(
-            tools=[
-                types.Tool(
-                    name=each.name,
-                    description=each.description,
-                    input_schema=each.input_schema,
-                    annotations=types.ToolAnnotations(
-                        read_only_hint=not each.is_send, destructive_hint=each.is_send, open_world_hint=True
-                    ),
-                )
-                for each in offered.values()
-            ]
-        )
+        return types.ListToolsResult(tools=list(offered.values()))
 
     async def call_tool(context: object, params: types.CallToolRequestParams) -> types.CallToolResult:
         if params.name not in offered:

@@ -11,17 +11,10 @@ import msgspec
 
 from pabal.cli.shared.language import CommandError
 from pabal.cli.shared.options import CommandParser
-from pabal.client import (
-    FriendtalkReceiverBody,
-    ReceiverBody,
-    SendAlimtalk,
-    SendBrandMessage,
-    SendFriendtalk,
-    SendLms,
-    SendMms,
-    SendSms,
-)
+from pabal.client import FriendtalkReceiverBody, ReceiverBody
 from pabal.domain.base.codes import Text
+from pabal.models import operations
+from pabal.models.operations import Operation
 from pabal.models.send_answers import AcceptedAnswer
 from pabal.settings.environment import cannot_read
 
@@ -34,25 +27,24 @@ STANDARD_INPUT = "-"
 
 
 class SendKind(NamedTuple):
-    """A kind of message: the types of its request and receivers, and the name of the method that sends it."""
+    """A kind of message: the operation that sends it, and the type of its receivers."""
 
-    body: type[msgspec.Struct]
+    operation: Operation[AcceptedAnswer]
     receiver: type[ReceiverBody]
-    method: str
 
     def send(self, client: "Client", body: msgspec.Struct, **settings: Any) -> AcceptedAnswer:
         """Send a body of this kind."""
-        answer: AcceptedAnswer = getattr(client, self.method)(body, **settings)
+        answer: AcceptedAnswer = getattr(client, self.operation.id)(body, **settings)
         return answer
 
 
 KINDS = {
-    "sms": SendKind(SendSms, ReceiverBody, "send_sms"),
-    "lms": SendKind(SendLms, ReceiverBody, "send_lms"),
-    "mms": SendKind(SendMms, ReceiverBody, "send_mms"),
-    "alimtalk": SendKind(SendAlimtalk, ReceiverBody, "send_alimtalk"),
-    "friendtalk": SendKind(SendFriendtalk, FriendtalkReceiverBody, "send_friendtalk"),
-    "brand": SendKind(SendBrandMessage, FriendtalkReceiverBody, "send_brand_message"),
+    "sms": SendKind(operations.SEND_SMS, ReceiverBody),
+    "lms": SendKind(operations.SEND_LMS, ReceiverBody),
+    "mms": SendKind(operations.SEND_MMS, ReceiverBody),
+    "alimtalk": SendKind(operations.SEND_ALIMTALK, ReceiverBody),
+    "friendtalk": SendKind(operations.SEND_FRIENDTALK, FriendtalkReceiverBody),
+    "brand": SendKind(operations.SEND_BRAND_MESSAGE, FriendtalkReceiverBody),
 }
 
 
@@ -225,7 +217,7 @@ def build_body(given: argparse.Namespace, kind: str) -> msgspec.Struct:
 
     Raises CommandError where an option is missing, is not for this kind, or cannot be read.
     """
-    fields = {each.name: each for each in msgspec.structs.fields(KINDS[kind].body)}
+    fields = {each.name: each for each in msgspec.structs.fields(KINDS[kind].operation.body)}
     values: dict[str, Any] = {"receivers": []}
     for option in OPTIONS:
         value = getattr(given, option.name)
@@ -251,7 +243,7 @@ def build_body(given: argparse.Namespace, kind: str) -> msgspec.Struct:
             f"{', '.join(missing)}: {kind}에 꼭 필요합니다", f"{', '.join(missing)}: required for {kind}"
         )
     try:
-        return msgspec.convert(values, KINDS[kind].body)
+        return msgspec.convert(values, KINDS[kind].operation.body)
     except msgspec.ValidationError as error:
         raise CommandError(str(error), str(error)) from None
 

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
 from pabal.checks.webhooks import EVENT_CHOICES, PRODUCT_CHOICES, check_description, check_url, parse_id
-from pabal.cli.calling.listen import add_listen
+from pabal.cli.calling import listen
 from pabal.cli.shared.command import audit_entry, find_account_id, make_context, with_store
 from pabal.cli.shared.language import CommandError, say
 from pabal.cli.shared.options import CommandParser
@@ -80,7 +80,7 @@ def declare_webhook(group: CommandParser) -> None:
         parser = group.add_command(name, run, ko, en)
         parser.add_option("webhook", "웹훅의 ID", "the webhook's id")
         parser.add_option("--account", "계정의 이름", "the account's name", required=True)
-    add_listen(group)
+    listen.declare_webhook(group)
     skip = ("보내지 못한 이벤트는 보내지 않습니다", "do not post what it has missed")
     parser.add_flag("--no-replay", *skip)
 
