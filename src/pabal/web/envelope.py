@@ -72,6 +72,11 @@ def page_fields(total: int, page: int, page_size: int, items: Sequence[Any]) -> 
     }
 
 
+def followed_fields(position: Any, items: Sequence[Any]) -> dict[str, Any]:
+    """Return the fields that a list with a cursor adds to the envelope."""
+    return {"item": position, "resultCount": len(items), "items": items}
+
+
 def list_fields(items: Sequence[Any]) -> dict[str, Any]:
     """Return the fields that a list adds to the envelope."""
     return {"totalCount": len(items), "resultCount": len(items), "items": items}

@@ -9,7 +9,7 @@ from pabal.domain.base.dates import Instant
 from pabal.models.bodies import MAX_PAGE, MAX_PAGE_SIZE
 from pabal.service.context import Context
 from pabal.service.sending.accept import IdempotencyKey
-from pabal.store.accounts.audit_log import AuditEntry
+from pabal.store.accounts.audit_log import API_KEY_NAME, AuditEntry
 
 
 class ApiCall(NamedTuple):
@@ -29,6 +29,10 @@ class ApiCall(NamedTuple):
     """Whether to check a send and to say what would happen, without sending it."""
     key_id: int | None = None
     """The API key of the call; None in the console."""
+
+    def make_audit_entry(self, action: str, target: str = "") -> AuditEntry:
+        """Return the entry of the audit log for what this call does."""
+        return self.audit_entry or AuditEntry(self.now, None, API_KEY_NAME, self.account_id, action, target)
 
 
 def read_paging(form: Form[Any]) -> tuple[int, int]:

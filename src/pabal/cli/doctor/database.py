@@ -4,15 +4,14 @@ import asyncio
 from collections.abc import AsyncIterator, Iterator
 from typing import NamedTuple
 
-from pabal.build_context import build_context
 from pabal.cli.doctor.finding import Finding, note, ok, wrong
 from pabal.cli.doctor.machine import FAST, SLOW, compare_clocks
+from pabal.cli.shared.command import make_context
 from pabal.domain.base.codes import Text
 from pabal.domain.base.dates import SECOND, Instant
 from pabal.service.access.contacts import opt_outs
 from pabal.service.access.contacts.opt_outs import KeyState
 from pabal.service.delivery.workers import HEARTBEAT_INTERVAL_S, LIVENESS_CHECK_S
-from pabal.service.metrics import Metrics
 from pabal.service.upkeep import stored_secrets
 from pabal.service.upkeep.stored_secrets import SecretStates, count_states
 from pabal.settings.settings import Settings
@@ -190,7 +189,7 @@ _SECOND_FACTORS = _Secrets(
 
 async def check_secrets(store: Store, settings: Settings, world: World) -> AsyncIterator[Finding]:
     """Check that secrets, and the key of the opt-outs, are encrypted with the current key."""
-    context = build_context(settings, store, world, Metrics())
+    context = make_context(settings, store, world)
     for kind, stored in (
         (_WEBHOOKS, stored_secrets.of_webhooks(context)),
         (_SIGNING_KEYS, stored_secrets.of_signing_keys(context)),

@@ -2,15 +2,14 @@
 
 from collections.abc import AsyncIterator, Mapping
 
-from pabal.build_context import build_context
 from pabal.cli.doctor.finding import Finding, note, ok, wrong
+from pabal.cli.shared.command import make_context
 from pabal.domain.base import dates
 from pabal.domain.base.codes import Text
 from pabal.domain.people.phone import NumberState
 from pabal.service.delivery.carrier import known_carriers
 from pabal.service.delivery.carrier.circuit_breaker import CarrierStatus
 from pabal.service.delivery.workers import find_live_workers
-from pabal.service.metrics import Metrics
 from pabal.service.upkeep import abandoned_jobs
 from pabal.settings.carriers import TEXT_PRODUCTS
 from pabal.settings.settings import Settings
@@ -98,7 +97,7 @@ async def check_reachable_queue(
     store: Store, settings: Settings, world: World, is_running: bool | None
 ) -> AsyncIterator[Finding]:
     """Check the queue; while a node cannot be reached, which was said above, it stays unchecked."""
-    kinds = build_context(settings, store, world, Metrics()).kinds
+    kinds = make_context(settings, store, world).kinds
     try:
         for checks in (
             _check_queue(store, kinds, world.now()),

@@ -3,10 +3,11 @@
 import shlex
 from collections.abc import AsyncIterator, Iterator, Mapping
 
-from pabal.build_context import build_context, build_openid
+from pabal.build_context import build_openid
 from pabal.carriers.base import RelayNumber
 from pabal.carriers.relay.http import ErrorAnswer, NoResponse, NotProcessed, Throttled
 from pabal.cli.doctor.finding import Finding, note, ok, wrong
+from pabal.cli.shared.command import make_context
 from pabal.domain.base import dates
 from pabal.domain.base.codes import Text
 from pabal.domain.base.dates import SECOND, Instant
@@ -14,7 +15,6 @@ from pabal.domain.events.webhook import Webhook, WebhookState
 from pabal.domain.people.phone import NumberState, hyphenate
 from pabal.domain.people.user import Role
 from pabal.openid.provider import DISCOVERY_PATH, OpenIdUnavailable, TokenRejected
-from pabal.service.metrics import Metrics
 from pabal.service.notices.at_once import read_report
 from pabal.settings.carriers import TEXT_PRODUCTS
 from pabal.settings.field import BadSetting
@@ -124,7 +124,7 @@ async def check_relay_numbers(store: Store, settings: Settings, world: World) ->
     names = dict.fromkeys(
         name for product in TEXT_PRODUCTS for name in settings.routes.get(product.code, ()) if ours
     )
-    carriers = build_context(settings, store, world, Metrics()).carriers if names else {}
+    carriers = make_context(settings, store, world).carriers if names else {}
     listed: dict[str, Mapping[str, RelayNumber]] = {}
     for name in names:
         try:

@@ -16,7 +16,7 @@ from pabal.store.accounts.audit_log import COMMAND_LINE_PREFIX, Actor, AuditEntr
 from pabal.store.engine.base import Store, Tx
 from pabal.store.engine.migrate import all_migrations, pending
 from pabal.store.open_store import apply_migrations, open_store
-from pabal.world import RealWorld
+from pabal.world import RealWorld, World
 
 if TYPE_CHECKING:
     from pabal.service.context import Context
@@ -40,12 +40,12 @@ async def record(store: Store, action: str, target: str = "", *, account_id: int
     await store.write(audit_log.add, audit_entry(account_id, action, target))
 
 
-def make_context(settings: Settings, store: Store) -> "Context":
+def make_context(settings: Settings, store: Store, world: World = WORLD) -> "Context":
     """Return what the service would work with on a store."""
     from pabal.build_context import build_context  # costs other commands 0.1 s
     from pabal.service.metrics import Metrics
 
-    return build_context(settings, store, WORLD, Metrics())
+    return build_context(settings, store, world, Metrics())
 
 
 def with_store(settings: Settings, work: Callable[[Store], Awaitable[T]], *, may_create: bool = False) -> T:

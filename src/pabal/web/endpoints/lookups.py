@@ -49,11 +49,7 @@ async def _list_results(call: ApiCall) -> dict[str, Any]:
     if page is None:
         raise Refused(Code.INVALID_PARAMETER, "cursor", EXPIRED_CURSOR)
     items = build_result_items(page.events, page.read, call.locale, call.context.policy)
-    return {
-        "item": lookup.ResultsItem(nextCursor=format_cursor(page.positions)),
-        "resultCount": len(items),
-        "items": items,
-    }
+    return envelope.followed_fields(lookup.ResultsItem(nextCursor=format_cursor(page.positions)), items)
 
 
 async def _get_message(call: ApiCall) -> dict[str, Any]:
@@ -92,7 +88,7 @@ async def _list_inbound(call: ApiCall) -> dict[str, Any]:
     found = await history.list_after(call.context, call.account_id, after, form.body.limit)
     items = [build_inbound_item(each, call.locale) for each in found]
     position = lookup.InboundPosition(format_inbound_cursor(found[-1].id if found else after))
-    return {"item": position, "resultCount": len(items), "items": items}
+    return envelope.followed_fields(position, items)
 
 
 ENDPOINTS = (

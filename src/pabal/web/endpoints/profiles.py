@@ -1,5 +1,7 @@
 """The endpoints for sender profiles and their templates."""
 
+from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Any
 
 from msgspec import UNSET
@@ -134,16 +136,8 @@ async def _list_template_categories(call: ApiCall) -> dict[str, Any]:
     return envelope.list_fields(items)
 
 
-async def _create_template(call: ApiCall) -> dict[str, Any]:
-    return _build_answer(call, await templates.create_template(call))
-
-
-async def _update_template(call: ApiCall) -> dict[str, Any]:
-    return _build_answer(call, await templates.update_template(call))
-
-
-async def _request_template_review(call: ApiCall) -> dict[str, Any]:
-    return _build_answer(call, await templates.request_review(call))
+async def _change_template(change: Callable[[ApiCall], Awaitable[Template]], call: ApiCall) -> dict[str, Any]:
+    return {"item": build_template_item(await change(call), call.locale)}
 
 
 async def _delete_template(call: ApiCall) -> dict[str, Any]:
@@ -164,10 +158,6 @@ async def _list_templates(call: ApiCall) -> dict[str, Any]:
     total, found = await call.context.store.read(stored_templates.find, template_filter, page, page_size)
     items = [build_template_item(each, call.locale) for each in found]
     return envelope.page_fields(total, page, page_size, items)
-
-
-def _build_answer(call: ApiCall, template: Template) -> dict[str, Any]:
-    return {"item": build_template_item(template, call.locale)}
 
 
 _TEMPLATE_CODES = (*FIELD_CODES, Code.SENDER_NOT_FOUND, Code.TEMPLATE_NOT_FOUND)
@@ -193,7 +183,7 @@ TEMPLATE_ENDPOINTS = (
     ),
     _TEMPLATES.endpoint(
         operations.CREATE_TEMPLATE,
-        _create_template,
+        partial(_change_template, templates.create_template),
         "manage",
         "템플릿 만들기",
         "Create a template",
@@ -202,7 +192,7 @@ TEMPLATE_ENDPOINTS = (
     ),
     _TEMPLATES.endpoint(
         operations.UPDATE_TEMPLATE,
-        _update_template,
+        partial(_change_template, templates.update_template),
         "manage",
         "템플릿의 본문 바꾸기. 승인된 본문은 새 본문이 승인될 때까지 그대로 쓰입니다",
         "Replace a template's text; an approved text stays in use until the new one is approved",
@@ -221,7 +211,7 @@ TEMPLATE_ENDPOINTS = (
     ),
     _TEMPLATES.endpoint(
         operations.REQUEST_TEMPLATE,
-        _request_template_review,
+        partial(_change_template, templates.request_review),
         "manage",
         "템플릿 검수 요청",
         "Submit a template for review",

@@ -18,7 +18,6 @@ from pabal.service.access.contacts.opt_outs import NewOptOuts, OptOutEntry, OptO
 from pabal.service.history import history
 from pabal.service.upkeep import privacy
 from pabal.store.accounts import audit_log
-from pabal.store.accounts.audit_log import API_KEY_NAME, AuditEntry
 from pabal.store.messages.history import MessageFilter
 from pabal.web import envelope
 from pabal.web.endpoints.endpoint import FIELD_CODES, Group
@@ -134,7 +133,7 @@ async def _export_personal_data(call: ApiCall) -> dict[str, Any]:
     page, page_size = read_paging(call.form)
     call.form.raise_problems()
     context = call.context
-    await context.store.write(audit_log.add, _audit_entry(call, privacy.EXPORT_ACTION))
+    await context.store.write(audit_log.add, call.make_audit_entry(privacy.EXPORT_ACTION))
     data = await privacy.export(context.store, context.policy, call.account_id, number)
     message_filter = MessageFilter(call.account_id, receiver=number)
     found = await history.find_messages(context, message_filter, page, page_size)
@@ -146,13 +145,8 @@ async def _export_personal_data(call: ApiCall) -> dict[str, Any]:
 async def _erase_personal_data(call: ApiCall) -> dict[str, Any]:
     number = call.form.read("phoneNumber", phone.parse_mobile)
     call.form.raise_problems()
-    done = await privacy.erase(call.context, call.account_id, number, _audit_entry(call, privacy.ERASE_ACTION))
+    done = await privacy.erase(call.context, call.account_id, number, call.make_audit_entry(privacy.ERASE_ACTION))
     return {"item": ErasureItem(done.erased, done.cancelled, done.pending, done.campaign_rows)}
-
-
-def _audit_entry(call: ApiCall, action: str) -> AuditEntry:
-    """Return the entry of the audit log, which holds no phone number."""
-    return call.audit_entry or AuditEntry(call.now, None, API_KEY_NAME, call.account_id, action)
 
 
 _PRIVACY = Group(Text("개인정보", "Privacy"))

@@ -10,7 +10,6 @@ from pabal.models import operations
 from pabal.models import webhooks as models
 from pabal.service.webhooks import manage, tries
 from pabal.service.webhooks.fan_out import read_posts
-from pabal.store.accounts.audit_log import API_KEY_NAME, AuditEntry
 from pabal.web import envelope
 from pabal.web.endpoints.endpoint import FIELD_CODES, Group
 
@@ -20,20 +19,20 @@ _ID_CODES = (*FIELD_CODES, Code.WEBHOOK_NOT_FOUND)
 
 async def _create_webhook(call: ApiCall) -> dict[str, Any]:
     fields = checks.read_new_fields(call.form)
-    made = await manage.create(call.context, call.account_id, fields, _audit_entry(call, "webhook.create"))
+    made = await manage.create(call.context, call.account_id, fields, call.make_audit_entry("webhook.create"))
     return {"item": models.NewWebhookItem(str(made.webhook_id), made.secret)}
 
 
 async def _update_webhook(call: ApiCall) -> dict[str, Any]:
     webhook_id, fields = checks.read_changes(call.form)
-    entry = _audit_entry(call, "webhook.update", webhook_id)
+    entry = call.make_audit_entry("webhook.update", str(webhook_id))
     changed, secret = await manage.update(call.context, call.account_id, webhook_id, fields, entry)
     return {"item": checks.build_webhook_item(changed, call.locale, secret)}
 
 
 async def _delete_webhook(call: ApiCall) -> dict[str, Any]:
     webhook_id = checks.read_id(call.form)
-    entry = _audit_entry(call, "webhook.delete", webhook_id)
+    entry = call.make_audit_entry("webhook.delete", str(webhook_id))
     await manage.delete(call.context, call.account_id, webhook_id, entry)
     return {}
 
@@ -45,7 +44,7 @@ async def _send_test(call: ApiCall) -> dict[str, Any]:
 
 async def _replay_webhook(call: ApiCall) -> dict[str, Any]:
     webhook_id, since = checks.read_replay(call)
-    entry = _audit_entry(call, "webhook.replay", webhook_id)
+    entry = call.make_audit_entry("webhook.replay", str(webhook_id))
     await manage.replay(call.context, call.account_id, webhook_id, since, entry)
     return {}
 
@@ -70,16 +69,7 @@ async def _list_events(call: ApiCall) -> dict[str, Any]:
     if page is None:
         raise Refused(Code.INVALID_PARAMETER, "cursor", checks.EXPIRED_CURSOR)
     items = [checks.build_unsigned_post(each) for each in page.posts]
-    return {
-        "item": models.EventsItem(nextCursor=format_cursor(page.positions)),
-        "resultCount": len(items),
-        "items": items,
-    }
-
-
-def _audit_entry(call: ApiCall, action: str, webhook_id: int | None = None) -> AuditEntry:
-    target = "" if webhook_id is None else str(webhook_id)
-    return AuditEntry(call.now, None, API_KEY_NAME, call.account_id, action, target)
+    return envelope.followed_fields(models.EventsItem(nextCursor=format_cursor(page.positions)), items)
 
 
 ENDPOINTS = (
