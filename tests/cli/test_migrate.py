@@ -54,10 +54,6 @@ def test_store_of_a_newer_version_is_not_changed(
 LAST = all_migrations()[-1]
 
 
-def test_check_accepts_a_current_schema(command_line: CommandLine) -> None:
-    assert command_line("migrate", "--check") == (0, "the schema is up to date\n", "")
-
-
 def test_check_lists_missing_migrations_and_applies_none(command_line: CommandLine, second_step: None) -> None:
     files = command_line.files()
     before = command_line.store.read_bytes()

@@ -56,10 +56,6 @@ def test_look_up_makes_no_store_in_an_empty_database(tmp_path: Path, capsys: pyt
     postgres.drop_database(f"without_tables_{os.getpid()}")
 
 
-def test_settings_show_the_address_without_its_password(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert "store = postgresql://pabal:…@/worker_" in said(capsys, "settings", "--config", str(config))
-
-
 def test_doctor_checks_the_database_and_server_settings(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
     found = said(capsys, "doctor", "--config", str(config))
 

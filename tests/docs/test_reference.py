@@ -6,10 +6,8 @@ from pathlib import Path
 import pytest
 
 from docs import generate
-from docs.generate.endpoints_page import endpoints_page
 from pabal.carriers.simulator import outcome_for
 from pabal.domain.sends.message import Attempt, Product
-from pabal.web.api_document.schemas import build_schemas
 
 SIMULATORS = [generate.FOLDER / "simulator.md", generate.DOCS / "ko" / "reference" / "simulator.md"]
 
@@ -18,21 +16,6 @@ def test_every_page_of_the_reference_is_generated_or_the_simulator() -> None:
     found = {path for simulator in SIMULATORS for path in simulator.parent.iterdir()}
 
     assert found == {*(generate.DOCS / name for name in generate.pages()), *SIMULATORS}
-
-
-def test_every_object_and_field_is_described_in_korean_too() -> None:
-    english, korean = build_schemas("en"), build_schemas("ko")
-    shown = {name: schema for name, schema in korean.items() if f"\n### {name}\n" in endpoints_page("ko")}
-
-    assert len(shown) > 50
-    assert [name for name, schema in shown.items() if schema["description"] == english[name]["description"]] == []
-    same = {
-        field["description"]
-        for name, schema in korean.items()
-        for key, field in schema["properties"].items()
-        if field["description"] == english[name]["properties"][key]["description"]
-    }
-    assert same == set()
 
 
 def test_check_fails_for_a_stale_page_and_changes_nothing(

@@ -14,8 +14,6 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from pabal.domain.events.event import EventType
-from pabal.settings.settings import load
-from pabal.settings.webhook_settings import AllowedEndpoint
 from pabal.web.api_document.example_answers import post_example
 from pabal.webhooks.poster import format_secret, sign
 from pabal.world import RealWorld
@@ -138,13 +136,3 @@ def test_receiver_in_node_stores_signed_posts_only() -> None:
     )
 
     assert json.loads(done.stdout) == [[204, 401], event_ids]
-
-
-def test_exceptions_of_the_page_are_understood(tmp_path: Path) -> None:
-    file = tmp_path / "pabal.toml"
-    file.write_text(example("toml").replace("/etc/pabal/internal-ca.pem", str(AUTHORITY)), encoding="utf-8")
-
-    settings = load({}, file=file)
-
-    assert settings.allowed_endpoints == [AllowedEndpoint("shop", "hooks.internal", 8443)]
-    assert settings.webhook_tls_ca == AUTHORITY

@@ -261,12 +261,6 @@ async def test_internal_error_names_an_id_to_look_up_in_the_log(env: Environment
     assert answer.headers["x-request-id"] in answer.body["resultMessage"]
 
 
-async def test_unavailable_service_answers_retry_after(env: Environment) -> None:
-    answer = await _cause_code(env, Code.SERVICE_UNAVAILABLE, "en")
-
-    assert int(answer.headers["retry-after"]) >= 1
-
-
 async def test_stopping_service_accepts_no_requests(env: Environment, call: Caller) -> None:
     await env.service.stop()
 

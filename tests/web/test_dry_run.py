@@ -1,7 +1,6 @@
 """Dry runs: all checks of a send, and what would become of it; nothing is stored."""
 
 from decimal import Decimal
-from typing import Any
 
 import pytest
 
@@ -79,20 +78,6 @@ async def test_dry_run_shows_the_price_and_the_morning(env: Environment, call: C
     assert (receiver["cost"], receiver["scheduledDate"]) == (27.5, "2026-11-16 08:00:00")
     codes = {each["code"] for each in answer.body["warnings"]}
     assert codes == {"POSTPONED_TO_MORNING", "LOOKS_LIKE_ADVERTISING"}
-
-
-@pytest.mark.parametrize(
-    ("body", "result"),
-    [
-        (sms_body(content="가" * 46), "CONTENT_TOO_LONG"),
-        (sms_body("119"), "INVALID_PHONE_NUMBER"),
-        (sms_body(receivers=[]), "MISSING_PARAMETER"),
-    ],
-)
-async def test_dry_run_answers_the_errors_of_a_send(env: Environment, body: Any, result: str) -> None:
-    answer = await (await env.caller())("message/sendSMS", body, headers=DRY_RUN)
-
-    assert answer.result == result
 
 
 async def test_dry_run_checks_limits_without_spending_them(env: Environment, call: Caller) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from tests.fixtures.cases import with_each
 from tests.fixtures.virtual import Caller, Environment
-from tests.fixtures.web import PHONE, call_ok, call_raw, list_messages, send_varied_messages, sms_body
+from tests.fixtures.web import PHONE, call_ok, call_raw, send_varied_messages, sms_body
 
 FORM = {"content-type": "application/x-www-form-urlencoded"}
 
@@ -102,16 +102,6 @@ async def test_history_is_paged(call: Caller, paging: dict[str, Any], expected: 
     assert len(answer.items) == expected["resultCount"]
     assert {name: answer.body[name] for name in expected} == expected
     assert answer.body["totalCount"] == 25
-
-
-async def test_pages_together_contain_every_message_once(call: Caller) -> None:
-    await call_ok(call, "message/sendSMS", sms_body(*[PHONE] * 25))
-    every = [each["id"] for each in await list_messages(call)]
-
-    pages = [await call("message/list", {"receivers": PHONE, "page": page}) for page in (1, 2, 3)]
-
-    assert [each["id"] for page in pages for each in page.items] == every
-    assert every == sorted(set(every), reverse=True)
 
 
 async def test_empty_history_has_no_pages(call: Caller) -> None:

@@ -308,11 +308,3 @@ async def test_deleting_a_channel_leaves_the_same_channel_of_another_account(env
 
     assert len((await theirs("sender/list")).items) == 1
     assert describe_outcome(await get_message(theirs)) == "completed 1000"
-
-
-async def test_keys_of_one_account_see_the_same_objects(env: Environment) -> None:
-    one, other = await env.caller("acme"), await env.caller("acme")
-
-    await call_ok(one, "message/sendSMS", sms_body())
-
-    assert await get_message(other)

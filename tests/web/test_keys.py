@@ -159,14 +159,6 @@ async def test_forwarded_addresses_are_used_only_from_trusted_proxies(
     assert answer.result == ("SUCCESS" if is_allowed else "FORBIDDEN")
 
 
-async def test_forwarded_address_is_ignored_without_trusted_proxies(env: Environment) -> None:
-    call = await env.caller(allow=["203.0.113.9"])
-
-    answer = await call("message/list", LIST, headers={"X-Forwarded-For": "203.0.113.9"})
-
-    assert answer.result == "FORBIDDEN"
-
-
 @pytest.mark.parametrize(
     ("lines", "result"),
     [

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from tests.fixtures.virtual import Caller, Environment
-from tests.fixtures.web import FALLBACK, PHONE, alimtalk_body, friendtalk_body, sms_body, summarize_refusal
+from tests.fixtures.web import FALLBACK, alimtalk_body, friendtalk_body, sms_body, summarize_refusal
 
 NO_KEY = {"apikey": ""}
 
@@ -86,15 +86,3 @@ async def test_address_is_checked_before_the_rate_and_the_rate_before_the_body(e
 
     assert [answer.result for answer in outside] == ["FORBIDDEN", "FORBIDDEN"]
     assert [answer.result for answer in inside] == ["UNSUPPORTED_MEDIA_TYPE", "RATE_LIMITED"]
-
-
-async def test_every_problem_of_a_receiver_is_reported_by_index(call: Caller) -> None:
-    lacking, wrong = {"phoneNumber": PHONE}, {"phoneNumber": 5}
-
-    answer = await call("message/sendSMS", sms_body(content="#{a}", receivers=[lacking, wrong]))
-
-    assert list(summarize_refusal(answer).errors) == [
-        "receivers[0].templateData",
-        "receivers[1].phoneNumber",
-        "receivers[1].templateData",
-    ]

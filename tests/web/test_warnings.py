@@ -12,7 +12,6 @@ from tests.fixtures.web import (
     RunScenario,
     call_ok,
     list_messages,
-    receivers_of,
     set_clock,
     sms_body,
     summarize_refusal,
@@ -167,14 +166,3 @@ async def test_advertisement_that_is_postponed_says_until_when(env: Environment,
 
     assert _warnings(answer) == [("sendDate", "POSTPONED_TO_MORNING")]
     assert "2026-11-16 08:00" in answer.body["warnings"][0]["message"]
-
-
-async def test_repeated_answer_has_no_warnings(call: Caller) -> None:
-    headers = {"Idempotency-Key": "k1"}
-    body = {**sms_body(), "receivers": receivers_of(PHONE, PHONE), "note": 1}
-
-    first = await call_ok(call, "message/sendSMS", body, headers=headers)
-    again = await call_ok(call, "message/sendSMS", body, headers=headers)
-
-    assert len(_warnings(first)) == 2
-    assert "warnings" not in again.body

@@ -40,13 +40,6 @@ def test_doctor_passes_a_good_installation(command_line: CommandLine) -> None:
         assert said in found.out
 
 
-def test_doctor_says_how_to_fix_what_is_wrong(new_command_line: CommandLine) -> None:
-    new_command_line("migrate")
-    found = new_command_line("doctor")
-    assert found.status == 1
-    assert "WRONG there is no live key\n      Create one: `pabal key create --account NAME`" in found.out
-
-
 @pytest.mark.parametrize("has_directory", [True, False])
 def test_doctor_makes_no_store(new_command_line: CommandLine, has_directory: bool) -> None:
     if has_directory:
@@ -131,15 +124,6 @@ def test_doctor_reports_an_unusable_data_directory(new_command_line: CommandLine
 
     assert found.status == 1
     assert f"WRONG the data directory {new_command_line.data} is not writable" in found.out
-
-
-def test_doctor_reports_messages_without_a_configured_carrier(command_line: CommandLine) -> None:
-    command_line.run_in_context(lambda context: context.store.write(queue.add, bytes(16), "gone", 0, 0))
-
-    found = command_line("doctor")
-
-    assert found.status == 1
-    assert "WRONG 1 messages wait for the carrier gone, which is not configured" in found.out
 
 
 @pytest.mark.parametrize(

@@ -87,15 +87,6 @@ def test_typing_error_creates_no_account(command_line: CommandLine) -> None:
     assert command_line("user", "list").rows == []
 
 
-def test_account_is_created_where_that_is_said(command_line: CommandLine) -> None:
-    made = command_line("key", "create", "--account", "shop", "--new-account")
-    again = command_line("key", "create", "--account", "shop")
-    user = command_line("user", "create", "kim", "--account", "other", "--new-account")
-
-    assert (made.status, again.status, user.status) == (0, 0, 0)
-    assert [row[1] for row in command_line("account", "list").rows] == ["acme", "shop", "other"]
-
-
 def test_revoked_key_is_listed_and_cannot_be_revoked_again(command_line: CommandLine) -> None:
     assert command_line("key", "revoke", "1").status == 0
     assert command_line("key", "list").rows[0][-1] == "revoked"
