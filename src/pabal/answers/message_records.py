@@ -12,7 +12,7 @@ from pabal.domain.content.text import mask_digits
 from pabal.domain.events.event import Event, format_event_id
 from pabal.domain.people import phone
 from pabal.domain.people.inbound import Inbound, to_record
-from pabal.domain.sends.message import Outcome, Product
+from pabal.domain.sends.message import Product
 from pabal.domain.sends.sending import CODE_PURPOSE
 from pabal.models.answers import LabelledValue, MessageItem
 from pabal.models.lookup import InboundItem, MessageDetailItem, MessageEventItem, ResultItem
@@ -138,7 +138,7 @@ def build_message_detail(timeline: Timeline, locale: Locale, policy: Policy) -> 
 
 
 def _build_event(event: MessageEvent, message: Message, locale: Locale) -> MessageEventItem:
-    has_ended = event.kind is MessageEventKind.ENDED
+    has_ended, outcome = event.kind is MessageEventKind.ENDED, message.outcome
     return MessageEventItem(
         event=event.kind.value,
         date=locale.format_timestamp(event.at) if event.at is not None else UNSET,
@@ -147,13 +147,9 @@ def _build_event(event: MessageEvent, message: Message, locale: Locale) -> Messa
         verdict=VERDICT_WORDS.get(event.verdict, event.verdict) if event.verdict else UNSET,
         carrierCode=event.code or UNSET,
         sendingStatus=label_value(message.status.code, message.status.label, locale) if has_ended else UNSET,
-        resultCode=_label_outcome(message.outcome, locale) if has_ended and message.outcome else UNSET,
+        resultCode=label_value(str(outcome.number), outcome.label, locale) if has_ended and outcome else UNSET,
         messageId=event.other_id.hex() if event.other_id else UNSET,
     )
-
-
-def _label_outcome(outcome: Outcome, locale: Locale) -> LabelledValue:
-    return label_value(str(outcome.number), outcome.label, locale)
 
 
 def build_result_items(

@@ -283,8 +283,7 @@ class WebhookClient:
 
     def _forget_lookup(self, key: HostKey, done: "asyncio.Task[list[str]]") -> None:
         del self._lookups[key]
-        if not done.cancelled():
-            done.exception()  # otherwise it is logged if nobody waits any more
+        _retrieve_exception(done)
 
     @contextlib.asynccontextmanager
     async def _connected(self, key: HostKey, addresses: list[str]) -> AsyncIterator[PinnedConnections]:

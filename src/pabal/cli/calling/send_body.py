@@ -217,7 +217,7 @@ def build_body(given: argparse.Namespace, kind: str) -> msgspec.Struct:
 
     Raises CommandError where an option is missing, is not for this kind, or cannot be read.
     """
-    fields = {each.name: each for each in msgspec.structs.fields(KINDS[kind].operation.body)}
+    fields = {each.name: each.required for each in msgspec.structs.fields(KINDS[kind].operation.body)}
     values: dict[str, Any] = {"receivers": []}
     for option in OPTIONS:
         value = getattr(given, option.name)
@@ -237,7 +237,7 @@ def build_body(given: argparse.Namespace, kind: str) -> msgspec.Struct:
         values["resend"] = True
     elif "resendContent" in values:
         raise CommandError("--resend-content: --resend-from도 주세요", "--resend-content: give --resend-from too")
-    missing = [each.flag for each in OPTIONS if each.field not in values and _is_required(fields.get(each.field))]
+    missing = [each.flag for each in OPTIONS if each.field not in values and fields.get(each.field)]
     if missing:
         raise CommandError(
             f"{', '.join(missing)}: {kind}에 꼭 필요합니다", f"{', '.join(missing)}: required for {kind}"
@@ -251,7 +251,3 @@ def build_body(given: argparse.Namespace, kind: str) -> msgspec.Struct:
 def with_receivers(body: msgspec.Struct, receivers: list[ReceiverBody]) -> msgspec.Struct:
     """Return the body with these receivers."""
     return msgspec.structs.replace(body, receivers=receivers)
-
-
-def _is_required(field: "msgspec.structs.FieldInfo | None") -> bool:
-    return field is not None and field.required

@@ -136,7 +136,8 @@ def _operation(endpoint: Endpoint) -> dict[str, Any]:
     }
     if endpoint.input_source != "query":
         media = {"schema": refer_to(endpoint.body), "example": EXAMPLE_BODIES[endpoint.id]}
-        operation["requestBody"] = {"content": {"application/json": media}, "required": _has_required(endpoint)}
+        is_required = any(field.required for field in msgspec.structs.fields(endpoint.body))
+        operation["requestBody"] = {"content": {"application/json": media}, "required": is_required}
     return operation
 
 
@@ -191,7 +192,3 @@ def _parameters(endpoint: Endpoint) -> list[dict[str, Any]]:
 def _truth_header(name: str, description: Text) -> dict[str, Any]:
     schema = {"type": "string", "enum": ["true", "false"]}
     return {"name": name, "in": "header", "schema": schema, "description": description}
-
-
-def _has_required(endpoint: Endpoint) -> bool:
-    return any(field.required for field in msgspec.structs.fields(endpoint.body))

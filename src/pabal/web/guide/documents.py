@@ -27,16 +27,6 @@ _PROGRAM = re.compile(r"^\[[^\]]*\]\(([./]+/examples/[^)]+)\)$", re.MULTILINE)
 _MARKS = re.compile(r"^```\w*$|`|\*\*", re.MULTILINE)
 
 
-def find_page(language: str, page: str) -> Path | None:
-    """Return the file of a page; None if there is no such page in this language."""
-    return _files().get(f"{language}/{page}")
-
-
-def find_page_of(file: Path) -> str | None:
-    """Return the page of a file, such as `ko/how-to/idempotency`; None if it is not on the site."""
-    return _pages_by_file().get(file)
-
-
 def find_picture(language: str, name: str) -> Path | None:
     """Return the file of a picture; None if there is no such picture in this language."""
     return _pictures().get(f"{language}/{name}")
@@ -50,7 +40,7 @@ def picture_address(file: Path) -> str:
 @cache
 def read_texts(language: str) -> dict[str, str]:
     """Return the Markdown of every page of a language, without comments."""
-    files = {page: path for page in _pages() if (path := find_page(language, page))}
+    files = {page: path for page in _pages() if (path := _files().get(f"{language}/{page}"))}
     return {page: _COMMENT.sub("", path.read_text(encoding="utf-8")) for page, path in files.items()}
 
 
@@ -196,7 +186,7 @@ PREFIX = "/docs/guide"
 
 def render_page(language: str, page: str) -> str | None:
     """Return a page as HTML; None if there is no such page in this language."""
-    source = find_page(language, page)
+    source = _files().get(f"{language}/{page}")
     return _render(source, language, page) if source else None
 
 
@@ -248,7 +238,7 @@ def _address(link: str, folder: Path) -> str | None:
     path, _, fragment = link.partition("#")
     if ":" in path or not path:
         return link
-    page = find_page_of((folder / path).resolve())
+    page = _pages_by_file().get((folder / path).resolve())
     if page is None:
         return None
     return f"{PREFIX}/{page}#{fragment}" if fragment else f"{PREFIX}/{page}"

@@ -159,7 +159,8 @@ class Api:
         """
         headers = request.headers
         if request.method != endpoint.method:
-            raise _wrong_method_refusal(endpoint.method)
+            detail = Text(f"{endpoint.method}로 보내세요.", f"Use {endpoint.method}.")
+            raise Refused(Code.METHOD_NOT_ALLOWED, detail=detail)
         length = headers.get(b"content-length")
         size = int(length) if length is not None else 0
         if size > self._max_body_bytes:
@@ -261,10 +262,6 @@ async def _read_form(endpoint: Endpoint, query: bytes, content_type: bytes, raw:
 def _media_type_refusal(content_type: bytes, usual: Text) -> Refused:
     is_json = content_type.lower().startswith(JSON_MEDIA_TYPE)  # so its charset is what is wrong
     return Refused(Code.UNSUPPORTED_MEDIA_TYPE, detail=_SEND_UTF_8 if is_json else usual)
-
-
-def _wrong_method_refusal(method: str) -> Refused:
-    return Refused(Code.METHOD_NOT_ALLOWED, detail=Text(f"{method}로 보내세요.", f"Use {method}."))
 
 
 def _parse_media_type(header: bytes) -> bytes:
