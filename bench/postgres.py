@@ -121,7 +121,8 @@ class CitusEnvironment(Environment):
 def citus_environment(env: Environment, nodes: int, settings: str, shards: int) -> Iterator[CitusEnvironment]:
     """Run a coordinator and so many nodes until the end of the block, as durable as plain PostgreSQL."""
     with running_cluster(nodes + 1, OPTIONS | CITUS_OPTIONS) as servers:
-        found = CitusEnvironment(env.root / f"citus{nodes}", env.program, env.processes, env.scale)
+        root = Path(tempfile.mkdtemp(prefix="citus", dir=env.root))  # that of an earlier round names its cluster
+        found = CitusEnvironment(root, env.program, env.processes, env.scale)
         found.servers, found.settings, found.shards, found.peaks = servers, settings, shards, env.peaks
         found.prepare()
         yield found

@@ -1,8 +1,12 @@
-"""What does a message cost on Citus beside plain PostgreSQL, and how much of that at the coordinator?"""
+"""What does a message cost on Citus beside plain PostgreSQL, and how much of that at the coordinator?
+
+Both run at once and are measured in turn, a slice of each load at a time: a machine's speed changes within minutes.
+"""
 
 import contextlib
 import time
 from collections.abc import Callable, Iterator, Sequence
+from statistics import median
 from typing import NamedTuple
 
 from bench import bodies, load
@@ -15,26 +19,21 @@ from bench.smsc import Smsc, running_smsc
 from bench.through import Running, measure_through
 from tests.fixtures.postgres import Server as Database
 
-ROUNDS = 2
+ROUNDS = 1
 SLOTS = SHARDS = 32
 """As the documents recommend."""
 SLOT_SETTING = f"slots = {SLOTS}\n"
 PROCESSES = 2
-SINGLES, CAMPAIGN_MESSAGES = 5000, 20_000
+SLICES = 7
+SINGLES, CAMPAIGN_MESSAGES = 3000, 10_000
+"""Messages of a slice."""
 FEW, FEW_CONNECTIONS, FEW_PAUSE_S = 1000, 5, 0.2
 """Single sends that share few commits: 25 a second."""
 WARM_UP_MESSAGES = 1000
 IDLE_S = 15.0
 SETTLE_S = 3.0
 """How long to wait before idle processes are measured: the last receipts are numbered meanwhile."""
-
-
-class Place(NamedTuple):
-    """Where messages are stored, and its parts: the database, or the coordinator and the nodes."""
-
-    name: str
-    env: Environment
-    parts: Sequence[tuple[str, Sequence[Database]]]
+RATIO = "CPU / PostgreSQL's"
 
 
 class Used(NamedTuple):
@@ -48,93 +47,132 @@ class Used(NamedTuple):
         """All of it."""
         return self.service + sum(self.parts)
 
+    def scaled(self, factor: float) -> "Used":
+        """Return all of it times a factor."""
+        return Used(self.service * factor, tuple(each * factor for each in self.parts))
+
     def minus(self, other: "Used", times: float = 1.0) -> "Used":
         """Return what is left without another one, taken so many times."""
         parts = tuple(one - times * another for one, another in zip(self.parts, other.parts, strict=True))
         return Used(self.service - times * other.service, parts)
 
 
+class Place(NamedTuple):
+    """A service, and its store with the parts of that: the database, or the coordinator and the nodes."""
+
+    name: str
+    env: Environment
+    server: Server
+    smsc: Smsc
+    """Its own: an SMSC sends its receipts to whoever was bound first."""
+    parts: Sequence[tuple[str, Sequence[Database]]]
+
+    def used(self) -> Used:
+        """Return the CPU time that all of it has used so far."""
+        return Used(
+            self.server.cpu_s(), tuple(sum(cpu_of_server(each) for each in servers) for _, servers in self.parts)
+        )
+
+    def send(self, plan: load.LoadPlan, messages: int) -> Used:
+        """Send messages to their receipts, and return the CPU time that this took."""
+        self.smsc.reset()
+        before = self.used()
+        measure_through(self.smsc, Running([self.server], self.env.store_cpu_s), plan, messages)
+        return self.used().minus(before)
+
+
+Measured = tuple[str, Sequence[Used], Sequence[Used]]
+"""What was measured, and its slices: of plain PostgreSQL, and of Citus."""
+
+
 def measure(env: Environment) -> list[Figure]:
     """Send single messages and campaigns through plain PostgreSQL, and through Citus by each number of nodes."""
     figures: list[Figure] = []
-    plain: dict[str, float] = {}
-    with running_smsc() as smsc:
-        for nodes in (0, *env.processes):
-            with _place(env, nodes) as place:
-                for what, used in _measure_place(place, smsc):
-                    figures += _figures_of(place, what, used, plain)
+    for nodes in env.processes:
+        with _plain(env) as plain, _citus(env, nodes) as citus:
+            for what, *slices in _measure_places((plain, citus)):
+                figures += _figures_of((plain, citus), what, slices)
     return figures
 
 
 @contextlib.contextmanager
-def _place(env: Environment, nodes: int) -> Iterator[Place]:
-    if not nodes:
-        with postgres_environment(env, settings=SLOT_SETTING) as plain:
-            yield Place("PostgreSQL", plain, [("the database", [plain.server])])
-        return
-    with citus_environment(env, nodes, SLOT_SETTING, SHARDS) as citus:
+def _plain(env: Environment) -> Iterator[Place]:
+    with postgres_environment(env, settings=SLOT_SETTING) as plain, _serving(plain) as (server, smsc):
+        yield Place("PostgreSQL", plain, server, smsc, [("the database", [plain.server])])
+
+
+@contextlib.contextmanager
+def _citus(env: Environment, nodes: int) -> Iterator[Place]:
+    name = f"Citus, {nodes} node{'s' if nodes > 1 else ''}"
+    with citus_environment(env, nodes, SLOT_SETTING, SHARDS) as citus, _serving(citus) as (server, smsc):
         coordinator, *others = citus.servers
-        yield Place(
-            f"Citus, {nodes} node{'s' if nodes > 1 else ''}",
-            citus,
-            [("the coordinator", [coordinator]), ("the nodes", others)],
-        )
+        yield Place(name, citus, server, smsc, [("the coordinator", [coordinator]), ("the nodes", others)])
 
 
-def _figures_of(place: Place, what: str, used: Used, plain: dict[str, float]) -> list[Figure]:
-    """Return the figures of one load; plain PostgreSQL comes first, and the others are compared with it."""
+@contextlib.contextmanager
+def _serving(env: Environment) -> Iterator[tuple[Server, Smsc]]:
+    data = env.root / "seed"
+    with running_smsc() as smsc:
+        env.configure(data, smsc.settings())
+        with env.run(data, "citus", processes=PROCESSES) as server:
+            yield server, smsc
+
+
+def _figures_of(places: tuple[Place, Place], what: str, slices: Sequence[Sequence[Used]]) -> Iterator[Figure]:
+    """Yield the median of what each place used, in all and by part, and Citus's beside PostgreSQL's."""
     unit = " %" if what == "idle" else " µs"
-    head = f"{place.name}, {what}: "
-    total = plain.setdefault(what, used.total)
-    names = ["the service", *(name for name, _ in place.parts)]
-    values = [used.service, *used.parts]
-    found = [Figure(head + "CPU", used.total, unit, "less")]
-    found += [Figure(head + name, value, unit, "less") for name, value in zip(names, values, strict=True)]
-    if len(place.parts) > 1:
-        found.append(Figure(head + "CPU / PostgreSQL's", used.total / total, "", "less", 1.3))
-        share = used.parts[0] / used.total
-        found.append(Figure(head + "share of the coordinator", share, "", "less", 0.1))
-    return found
+    for place, used in zip(places, slices, strict=True):
+        head = f"{place.name}, {what}: "
+        middle = sorted(used, key=lambda each: each.total)[len(used) // 2]
+        yield Figure(head + "CPU", middle.total, unit, "less")
+        yield Figure(head + "the service", middle.service, unit, "less")
+        for (part, _), value in zip(place.parts, middle.parts, strict=True):
+            yield Figure(head + part, value, unit, "less")
+    ratio = median(ours.total / plain.total for plain, ours in zip(*slices, strict=True))
+    yield Figure(head + RATIO, ratio, "", "less", 2.0 if what == "idle" else 1.3)
+    share = median(ours.parts[0] / ours.total for ours in slices[1])
+    yield Figure(head + "share of the coordinator", share, "", "less", None if what == "idle" else 0.1)
 
 
-def _measure_place(place: Place, smsc: Smsc) -> Iterator[tuple[str, Used]]:
+def _measure_places(places: tuple[Place, Place]) -> Iterator[Measured]:
     """Yield the CPU time that one message takes of each load, and what idle processes use, in percent of a core."""
-    env, data = place.env, place.env.root / "seed"
-    env.configure(data, smsc.settings())
-    few, singles, many = (env.scaled(count) for count in (FEW, SINGLES, CAMPAIGN_MESSAGES))
-    with env.run(data, "citus", processes=PROCESSES) as server:
-        used = _meter(place, server)
-        running = Running([server], env.store_cpu_s)
+    few, singles, many = (places[0].env.scaled(count) for count in (FEW, SINGLES, CAMPAIGN_MESSAGES))
+    for place in places:
+        place.send(single_plan(place.env, place.server, WARM_UP_MESSAGES), WARM_UP_MESSAGES)
+    time.sleep(SETTLE_S)
+    before = [place.used() for place in places]
+    time.sleep(IDLE_S)
+    idle = [place.used().minus(earlier).scaled(1 / IDLE_S) for place, earlier in zip(places, before, strict=True)]
+    plain_idle, citus_idle = ([each.scaled(100)] for each in idle)
+    yield "idle", plain_idle, citus_idle
 
-        def through(plan: load.LoadPlan, messages: int) -> Used:
-            smsc.reset()
-            before = used()
-            measure_through(smsc, running, plan, messages)
-            return used().minus(before)
-
-        through(single_plan(env, server, WARM_UP_MESSAGES), WARM_UP_MESSAGES)
-        time.sleep(SETTLE_S)
-        before = used()
-        time.sleep(IDLE_S)
-        idle = used().minus(before)
-        yield "idle", _scaled(idle, 100 / IDLE_S)
-        bodies_of_few = bodies.singles(few)
+    def send_few(place: Place) -> Used:
         began = time.perf_counter()
-        spent = through(
-            env.plan(server, bodies_of_few, connections=FEW_CONNECTIONS, count=few, pause_s=FEW_PAUSE_S),
-            few,
+        plan = place.env.plan(
+            place.server, bodies.singles(few), connections=FEW_CONNECTIONS, count=few, pause_s=FEW_PAUSE_S
         )
-        spent = spent.minus(idle, (time.perf_counter() - began) / IDLE_S)
-        yield "single sends at 25 a second, without idle", _scaled(spent, 1e6 / few)
-        yield "single sends", _scaled(through(single_plan(env, server, singles), singles), 1e6 / singles)
-        yield "campaigns", _scaled(through(campaign_plan(env, server, many), many), 1e6 / many)
+        used = place.send(plan, few)
+        return used.minus(idle[places.index(place)], time.perf_counter() - began).scaled(1e6 / few)
+
+    def send_singles(place: Place) -> Used:
+        return place.send(single_plan(place.env, place.server, singles), singles).scaled(1e6 / singles)
+
+    def send_campaigns(place: Place) -> Used:
+        return place.send(campaign_plan(place.env, place.server, many), many).scaled(1e6 / many)
+
+    yield "single sends at 25 a second, without idle", *_take_turns(places, send_few, 1)
+    yield "single sends", *_take_turns(places, send_singles, SLICES)
+    yield "the first campaigns", *_take_turns(places, send_campaigns, 1)
+    yield "campaigns", *_take_turns(places, send_campaigns, SLICES)
 
 
-def _meter(place: Place, server: Server) -> Callable[[], Used]:
-    return lambda: Used(
-        server.cpu_s(), tuple(sum(cpu_of_server(each) for each in servers) for _, servers in place.parts)
-    )
-
-
-def _scaled(used: Used, factor: float) -> Used:
-    return Used(used.service * factor, tuple(each * factor for each in used.parts))
+def _take_turns(
+    places: tuple[Place, Place], send: Callable[[Place], Used], slices: int
+) -> tuple[list[Used], list[Used]]:
+    """Send slices through both places in turn, in the other order every second time."""
+    found: dict[str, list[Used]] = {place.name: [] for place in places}
+    for number in range(slices):
+        for place in places if number % 2 == 0 else reversed(places):
+            found[place.name].append(send(place))
+    plain, citus = found.values()
+    return plain, citus
