@@ -1,4 +1,4 @@
-"""Runs campaigns: creates their requests, cancels them, sends them now, and updates their progress."""
+"""Runs campaigns: creates their requests, cancels them, sends them now, and updates their progress to the end."""
 
 import asyncio
 import hashlib
@@ -11,6 +11,8 @@ import msgspec
 from pabal.domain.base import identifiers
 from pabal.domain.base.codes import LANGUAGES, Code, Problem, Refused, Text
 from pabal.domain.base.dates import Instant
+from pabal.domain.events.event import EventType
+from pabal.domain.events.notice import NoticeKind
 from pabal.domain.sends.campaign import UNSENT_STATES, CampaignState
 from pabal.domain.sends.message import Product
 from pabal.domain.sends.sending import Receiver, Sending, decode_shared
@@ -18,7 +20,6 @@ from pabal.service.context import Context
 from pabal.service.loops import wait_for_event
 from pabal.service.sending import accept, waiting
 from pabal.service.sending.accept import IdempotencyKey, NewRequest
-from pabal.service.sending.campaigns.campaign_events import record_if_finished, settle_state
 from pabal.service.sending.preconditions import get_usable_profile, get_usable_template
 from pabal.service.slots import HOUSEKEEPING_SLOT
 from pabal.store.accounts import audit_log
@@ -26,6 +27,7 @@ from pabal.store.accounts.audit_log import AuditEntry
 from pabal.store.campaigns import campaigns
 from pabal.store.campaigns.campaigns import Campaign, CampaignDraft, ReceiverBlock
 from pabal.store.engine.base import NodeUnavailable, StoreUnavailable, Tx
+from pabal.store.events import events, notices
 from pabal.store.messages import campaign_requests
 from pabal.store.messages.campaign_requests import CampaignProgress, CampaignRequest
 
@@ -41,6 +43,8 @@ TEMPLATE_CHANGED = Text(
     "The template has changed since the file was checked: upload the file again.",
 )
 
+_SETTLED = (CampaignState.MADE, CampaignState.CANCELLED)
+"""States in which no more requests are made."""
 _receivers_decoder = msgspec.json.Decoder(list[tuple[str, list[str], str | None]])
 
 log = logging.getLogger("pabal.campaigns")
@@ -230,7 +234,7 @@ def _store_progress(tx: Tx, found: Sequence[tuple[CampaignRequest, CampaignProgr
             progress, is_ended = part.progress, True
         campaign_requests.save_progress(tx, part, progress, is_ended, now)
     for campaign_id in {part.campaign_id for part, _, is_ended in found if is_ended}:
-        record_if_finished(tx, campaign_id, now)
+        _record_if_finished(tx, campaign_id, now)
 
 
 async def _create_requests(context: Context, campaign: Campaign) -> None:
@@ -246,7 +250,7 @@ async def _create_requests(context: Context, campaign: Campaign) -> None:
             if not await _create_request(context, campaign, sending, block):
                 return  # cancelled, sent now, changed, or done by another worker: the next round sees
         await context.store.write(
-            settle_state, campaign.id, CampaignState.MAKING, CampaignState.MADE, context.world.now()
+            _settle_state, campaign.id, CampaignState.MAKING, CampaignState.MADE, context.world.now()
         )
     except Refused as refused:
         if refused.code is Code.RATE_LIMITED:
@@ -333,7 +337,7 @@ async def _cancel_requests(context: Context, campaign: Campaign) -> None:
         )
         context.count_cancelled(done.canceled)
     await context.store.write(
-        settle_state, campaign.id, CampaignState.CANCELLING, CampaignState.CANCELLED, context.world.now()
+        _settle_state, campaign.id, CampaignState.CANCELLING, CampaignState.CANCELLED, context.world.now()
     )
 
 
@@ -362,3 +366,34 @@ def with_audit_entry(tx: Tx, work: Callable[..., bool], audit_entry: AuditEntry,
     if done:
         audit_log.add(tx, audit_entry)
     return done
+
+
+def _settle_state(tx: Tx, campaign_id: bytes, before: CampaignState, after: CampaignState, now: Instant) -> bool:
+    """Move a campaign to a state in which no more requests are made; it may be finished by that."""
+    moved = campaigns.change_state(tx, campaign_id, (before,), after, now)
+    if moved:
+        _record_if_finished(tx, campaign_id, now)
+    return moved
+
+
+def _record_if_finished(tx: Tx, campaign_id: bytes, now: Instant) -> None:
+    """Record that a campaign is finished, if it is, with its counts; once for each campaign.
+
+    One that was cancelled before its first request is not told of: nothing was sent.
+    """
+    campaign = campaigns.get(tx, campaign_id)
+    progress, has_ended = campaign_requests.sum_progress(tx, [campaign_id]).get(campaign_id, (None, False))
+    if campaign is None or campaign.state not in _SETTLED or progress is None or not has_ended:
+        return
+    data = {
+        "campaignId": campaign_id.hex(),
+        "name": campaign.name,
+        "counts": {
+            "completed": progress.completed,
+            "fail": progress.fail,
+            "cancel": progress.cancel,
+            "fallbacks": progress.fallbacks,
+        },
+    }
+    event_id = events.record(tx, campaign.account_id, EventType.CAMPAIGN_FINISHED, campaign_id.hex(), data, now)
+    notices.add(tx, event_id, NoticeKind.CAMPAIGN, campaign.account_id, data, now)
