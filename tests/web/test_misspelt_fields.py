@@ -28,12 +28,13 @@ async def test_what_sends_or_cancels_refuses_misspelt_fields_and_queries(
     assert await list_messages(call) == []
 
 
-async def test_misspelt_field_of_a_long_body_is_found(env: Environment) -> None:
+@pytest.mark.parametrize("name", ["reserveTime", "schedule", "scheduled", "scheduledTime"])
+async def test_misspelt_field_of_a_long_body_is_found(env: Environment, name: str) -> None:
     call = await env.caller()
 
-    refused = await call("message/sendSMS", sms_body(note="x" * LONG, other=1, reserveTime="2026-12-24 18:00"))
+    refused = await call("message/sendSMS", sms_body(note="x" * LONG, other=1) | {name: "2026-12-24 18:00"})
 
-    assert summarize_refusal(refused) == ("INVALID_PARAMETER", {"reserveTime": "INVALID_PARAMETER"})
+    assert summarize_refusal(refused) == ("INVALID_PARAMETER", {name: "INVALID_PARAMETER"})
 
 
 @pytest.mark.settings(refuse_misspelt=False)

@@ -154,6 +154,9 @@ AD_FLAG = Meant("adFlag", '"adFlag": true')
 RESEND_PHONE_NUMBER = Meant("resendPhoneNumber", '"resendPhoneNumber": "02-1234-5678"')
 
 OTHER_NAMES = {
+    "schedule": SEND_DATE,
+    "scheduled": SEND_DATE,
+    "scheduledtime": SEND_DATE,
     "scheduleddate": SEND_DATE,
     "scheduledate": SEND_DATE,
     "scheduledat": SEND_DATE,
